@@ -1,0 +1,117 @@
+"""Privacy losses as exact values, their composition, and conversions between definitions.
+
+Amounts are `Fraction`s built from decimal text, so ten losses of 0.1 are exactly 1. Conversions that
+end in a real number (zCDP to (ε, δ)) are for display; nothing is charged from a float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from scipy.optimize import minimize_scalar
+
+
+class Neighbours(StrEnum):
+    """Which two tables differential privacy makes hard to tell apart."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+
+class Definition(StrEnum):
+    """The definition in which a loss is stated."""
+
+    PURE = "pure"
+    ZCDP = "zcdp"
+
+
+SYMBOL = {Definition.PURE: "ε", Definition.ZCDP: "ρ"}
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whose presence is hidden: one person, who has at most `max_rows` rows of the table."""
+
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    max_rows: int = 1
+
+    def __post_init__(self) -> None:
+        if self.max_rows < 1:
+            raise ValueError(f"max_rows must be at least 1, got {self.max_rows}")
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A privacy loss: `amount` of ε (pure) or ρ (zCDP) for one release, with its neighbouring relation."""
+
+    definition: Definition
+    amount: Fraction
+    unit: PrivacyUnit = field(default_factory=PrivacyUnit)
+
+    def __post_init__(self) -> None:
+        if self.amount <= 0:
+            raise ValueError(f"a privacy loss must be positive, got {self.symbol} = {self.amount}")
+
+    @property
+    def symbol(self) -> str:
+        return SYMBOL[self.definition]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "definition": self.definition.value,
+            "amount": str(self.amount),
+            "neighbours": self.unit.neighbours.value,
+            "max_rows": self.unit.max_rows,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> Loss:
+        unit = PrivacyUnit(Neighbours(str(value["neighbours"])), int(str(value["max_rows"])))
+        return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit)
+
+
+def compose(losses: list[Fraction]) -> Fraction:
+    """Sequential composition: ε adds under pure DP and ρ adds under zCDP (Bun and Steinke 2016, Lemma 1.7)."""
+    return sum(losses, Fraction(0))
+
+
+def pure_within_zcdp(rho: Fraction, digits: int = 9) -> Fraction:
+    """The largest decimal ε of `digits` places with ε²/2 <= ρ, decided in integers.
+
+    An ε-DP mechanism is ε²/2-zCDP (Bun and Steinke 2016, Proposition 1.4). The smaller constant
+    ε + e^-ε - 1 belongs to the *continuous* Laplace mechanism; discrete Laplace noise of scale 1/ε on a
+    single count has Kullback-Leibler loss ε·tanh(ε/2), which is larger, so it must not be used here.
+    """
+    if rho <= 0:
+        raise ValueError(f"rho must be positive, got {rho}")
+    grid = 10**digits
+    epsilon = Fraction(math.isqrt(2 * rho.numerator * grid**2 // rho.denominator), grid)
+    if epsilon == 0:
+        raise ValueError(f"rho = {rho} is too small for a pure loss of {digits} decimal places")
+    return epsilon
+
+
+def zcdp_to_epsilon(rho: float, delta: float) -> float:
+    """The ε of the (ε, δ)-DP that ρ-zCDP implies; for display.
+
+    Source: Canonne, Kamath, Steinke 2020, Proposition 12: the least over α > 1 of
+    αρ + ln(1/(αδ))/(α-1) + ln(1-1/α).
+    """
+    if not (rho > 0 and 0 < delta < 1):
+        raise ValueError(f"needs rho > 0 and 0 < delta < 1, got rho={rho}, delta={delta}")
+
+    def epsilon(log_order: float) -> float:
+        order = 1 + math.exp(log_order)
+        return order * rho - math.log(order * delta) / (order - 1) + math.log1p(-1 / order)
+
+    best = minimize_scalar(epsilon, bounds=(-14, 14), method="bounded", options={"xatol": 1e-10})
+    return max(0.0, float(best.fun))
+
+
+def odds_factor(epsilon: float) -> float:
+    """By how much anyone's inclusion can change the odds of any conclusion: e^ε."""
+    return math.exp(epsilon)
