@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
@@ -124,6 +123,6 @@ class Mechanism(Protocol):
         """Post-process: no data, no randomness, the same result every time."""
         ...
 
-    def loss_for(self, half_width: int, unit_of: Loss) -> Fraction:
-        """The smallest loss on the wizard's scale whose 95% interval is at most ± half_width rows."""
+    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
+        """The smallest loss with six decimal places whose 95% interval is at most ± half_width rows."""
         ...
