@@ -1,0 +1,162 @@
+"""Exact discrete noise for whole arrays, by certified inversion.
+
+A random word fixes the first bits of a uniform U. Floats give -ln U with a proven error bound; where the
+bound leaves one answer, that answer is exact, and where it leaves two the draw is decided by
+`mechanisms.noise.exact`. The argument for exactness is in mechanisms/README.md.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.noise.exact import Source, exceeds, laplace_magnitude
+from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
+
+KEY_BYTES = 32
+MAX_SCALE = 10**12
+# Of each 64-bit word, 63 bits start a uniform number; the lowest is a sign.
+_BITS = 63
+# Words below 2^48 leave U too uncertain for floats (1 in 32,768).
+_SMALLEST_WORD = np.uint64(2**48)
+# Bound on the error of a float -ln U, relative to 1 - ln U.
+_ETA = 2.0**-47
+_CHUNK = 1 << 15
+
+
+class Noise:
+    """Draws noise from a source of random bytes; production uses the operating system's CSPRNG."""
+
+    def __init__(self, source: Source = os.urandom) -> None:
+        self._source = source
+
+    def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
+        """`size` independent draws of exactly `law`, as (size,) int64.
+
+        Raises ValueError if size is negative or the law's scale is above 10^12, whose sums could leave int64.
+        """
+        if size < 0:
+            raise ValueError(f"size must not be negative, got {size}")
+        draw_chunk = _chunks_of(law)
+        noise = np.empty(size, dtype=np.int64)
+        filled = 0
+        while filled < size:
+            chunk = draw_chunk(min(_CHUNK, size - filled), self._source)
+            noise[filled : filled + len(chunk)] = chunk
+            filled += len(chunk)
+        return noise
+
+    def key(self) -> bytes:
+        """32 secret random bytes, for random choices that nobody may predict."""
+        return self._source(KEY_BYTES)
+
+
+def _chunks_of(law: NoiseLaw) -> _LaplaceChunks | _GaussianChunks:
+    if isinstance(law, DiscreteLaplace):
+        return _LaplaceChunks(law.scale)
+    return _GaussianChunks(law)
+
+
+@dataclass(frozen=True)
+class _Logarithms:
+    """-ln U for words that begin U: `value` in floats, `certain` where the error bound holds.
+
+    |value - (-ln U)| <= eta · (1 + value) at every certain place, whatever the further bits of U are.
+    """
+
+    value: np.ndarray
+    certain: np.ndarray
+
+
+def _logarithms(words: np.ndarray) -> _Logarithms:
+    """words: (m,) uint64 below 2^63."""
+    uniform = words.astype(np.float64)
+    uniform *= 2.0**-_BITS
+    certain = words >= _SMALLEST_WORD
+    np.maximum(uniform, 2.0**-_BITS, out=uniform)
+    return _Logarithms(np.negative(np.log(uniform, out=uniform), out=uniform), certain)
+
+
+class _LaplaceChunks:
+    """|K| = ⌊-t ln U + c⌋ with c = t ln(2/(1+q)), q = exp(-1/t), and a fair sign."""
+
+    def __init__(self, scale: Fraction, eta: float = _ETA) -> None:
+        if scale > MAX_SCALE:
+            raise ValueError(f"the scale of noise must be at most 10^12, got {float(scale):g}")
+        self._scale = scale
+        self._float_scale = float(scale)
+        self._shift = -self._float_scale * math.log1p(math.expm1(float(-1 / scale)) / 2)
+        self._eta = eta
+
+    def __call__(self, size: int, source: Source) -> np.ndarray:
+        words = _random_words(size, source)
+        magnitude, undecided = self._magnitude(words >> np.uint64(1))
+        for i in undecided:
+            magnitude[i] = laplace_magnitude(int(words[i]) >> 1, _BITS, self._scale, source)
+        sign = (words & np.uint64(1)).astype(np.int64)
+        # (m ^ -s) + s is m for s = 0 and -m for s = 1.
+        return (magnitude ^ -sign) + sign
+
+    def _magnitude(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The magnitudes by floats, and the places where the error bound does not decide them."""
+        logarithms = _logarithms(words)
+        value = logarithms.value
+        value *= self._float_scale
+        value += self._shift
+        whole = np.floor(value)
+        margin = (value + self._float_scale) * self._eta
+        value -= whole
+        decided = np.minimum(value, 1 - value) > margin
+        decided &= logarithms.certain
+        return whole.astype(np.int64), np.flatnonzero(~decided)
+
+
+class _GaussianChunks:
+    """Rejection from discrete Laplace of scale t = ⌊σ⌋ + 1: keep Y with probability exp(-(|Y| - σ²/t)²/(2σ²)).
+
+    Source: Canonne, Kamath, Steinke 2020, Algorithm 3.
+    """
+
+    def __init__(self, law: DiscreteGaussian, eta: float = _ETA) -> None:
+        variance = law.variance_parameter
+        scale = math.isqrt(variance.numerator // variance.denominator) + 1
+        self._proposals = _LaplaceChunks(Fraction(scale), eta)
+        self._variance = variance
+        self._centre = variance / scale
+        self._eta = eta
+
+    def __call__(self, size: int, source: Source) -> np.ndarray:
+        proposal = self._proposals(size, source)
+        words = _random_words(size, source) >> np.uint64(1)
+        kept, undecided = self._kept(np.abs(proposal), words)
+        for i in undecided:
+            threshold = self._threshold(abs(int(proposal[i])))
+            kept[i] = exceeds(int(words[i]), _BITS, threshold, source)
+        return proposal[kept]
+
+    def _threshold(self, magnitude: int) -> Fraction:
+        return (magnitude - self._centre) ** 2 / (2 * self._variance)
+
+    def _kept(self, magnitude: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which proposals floats keep, and the places where the error bound does not decide."""
+        logarithms = _logarithms(words)
+        shrink = 1 / math.sqrt(2 * float(self._variance))
+        reach = magnitude * shrink
+        threshold = reach - float(self._centre) * shrink
+        threshold *= threshold
+        reach += float(self._centre) * shrink
+        reach *= reach
+        reach += logarithms.value
+        reach += 1
+        excess = logarithms.value - threshold
+        decided = np.abs(excess) > reach * self._eta
+        decided &= logarithms.certain
+        return excess > 0, np.flatnonzero(~decided)
+
+
+def _random_words(size: int, source: Source) -> np.ndarray:
+    return np.frombuffer(source(8 * size), dtype="<u8")
