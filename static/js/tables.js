@@ -1,0 +1,51 @@
+/* Sortable tables: <table class="sortable" data-sortable>, with aria-sort="none" on each heading that sorts.
+
+   The heading's text becomes a button. Cells sort by data-sort where it is given, otherwise by their text; a
+   column sorts as numbers if all its cells are numbers, whatever their unit ("ε 0.25", "1,168", "± 14", "42 %"). */
+"use strict";
+{
+  const NUMBER = /[-−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/i;
+  const textOf = (cell) => (cell.dataset.sort ?? cell.textContent).trim();
+
+  function numberOf(text) {
+    const found = NUMBER.exec(text);
+    return found ? Number(found[0].replaceAll(",", "").replace("−", "-")) : NaN;
+  }
+
+  function keys(rows, column, heading) {
+    const texts = rows.map((row) => textOf(row.cells[column]));
+    const numbers = texts.map(numberOf);
+    if (heading.classList.contains("number")) return numbers.map((n) => (Number.isNaN(n) ? -Infinity : n));
+    return texts.every((text) => text !== "" && Number.isFinite(Number(text))) ? numbers : texts;
+  }
+
+  const compare = (a, b) =>
+    typeof a === "number" ? a - b || 0 : a.localeCompare(b, document.documentElement.lang, { numeric: true });
+
+  function sort(table, heading) {
+    const direction = heading.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+    table.querySelectorAll("thead th[aria-sort]").forEach((other) => other.setAttribute("aria-sort", "none"));
+    heading.setAttribute("aria-sort", direction);
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const by = keys(rows, heading.cellIndex, heading);
+    const sign = direction === "ascending" ? 1 : -1;
+    const order = rows.map((_, i) => i).sort((i, j) => sign * compare(by[i], by[j]) || i - j);
+    body.append(...order.map((i) => rows[i]));
+  }
+
+  function equip(table) {
+    table.removeAttribute("data-sortable");
+    for (const heading of table.querySelectorAll("thead th[aria-sort]")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...heading.childNodes);
+      button.addEventListener("click", () => sort(table, heading));
+      heading.append(button);
+    }
+  }
+
+  const equipAll = () => document.querySelectorAll("table[data-sortable]").forEach(equip);
+  equipAll();
+  document.addEventListener("htmx:afterSettle", equipAll);
+}

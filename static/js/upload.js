@@ -1,0 +1,127 @@
+/* Upload with a drop zone and progress in bytes. Without scripts the form is an ordinary multipart form.
+
+   <form data-upload>                  posted as it is, by XMLHttpRequest, with Accept: application/json
+     <… data-dropzone>                 takes dropped files; holds the form's <input type="file">
+     <… data-upload-chosen hidden>     name and size of the chosen file
+     <… data-upload-progress hidden>   holds <progress>, [data-upload-bytes] and [data-upload-percent]
+     <… data-upload-errors role="alert">  errors that belong to no field
+   </form>
+   The server answers {"location": "/address"} to go on, or {"errors": {"field": ["sentence"]}} with 400 or 409;
+   each error is put after its field. Any other answer, or none, shows the sentence in data-upload-failed. */
+"use strict";
+{
+  const UNITS = ["bytes", "kB", "MB", "GB"];
+
+  function size(bytes) {
+    const power = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
+    const number = (bytes / 1000 ** power).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 });
+    return `${number} ${UNITS[power]}`;
+  }
+
+  class Upload {
+    constructor(form) {
+      this.form = form;
+      this.file = form.querySelector("input[type=file]");
+      this.part = (name) => form.querySelector(`[data-upload-${name}]`);
+      this.file.addEventListener("change", () => this.choose());
+      form.addEventListener("submit", (event) => this.submit(event));
+      this.equipZone(form.querySelector("[data-dropzone]"));
+    }
+
+    equipZone(zone) {
+      const over = (event, inside) => {
+        event.preventDefault();
+        zone.classList.toggle("over", inside);
+      };
+      zone.addEventListener("dragover", (event) => over(event, true));
+      zone.addEventListener("dragleave", (event) => over(event, false));
+      zone.addEventListener("drop", (event) => {
+        over(event, false);
+        if (!event.dataTransfer.files.length) return;
+        this.file.files = event.dataTransfer.files;
+        this.choose();
+      });
+    }
+
+    choose() {
+      const [file] = this.file.files;
+      this.part("chosen").hidden = !file;
+      this.part("chosen").textContent = file ? `${file.name}, ${size(file.size)}` : "";
+      this.clearErrors();
+    }
+
+    submit(event) {
+      event.preventDefault();
+      this.clearErrors();
+      const request = new XMLHttpRequest();
+      request.open("POST", this.form.action);
+      request.setRequestHeader("Accept", "application/json");
+      request.responseType = "json";
+      request.upload.addEventListener("progress", (progress) => this.progress(progress));
+      request.addEventListener("load", () => this.answer(request.status, request.response));
+      request.addEventListener("error", () => this.fail());
+      request.send(new FormData(this.form));
+      this.busy(true);
+    }
+
+    busy(busy) {
+      this.part("progress").hidden = !busy;
+      this.form.querySelectorAll("button").forEach((button) => { button.disabled = busy; });
+    }
+
+    progress({ loaded, total }) {
+      const percent = Math.floor((100 * loaded) / Math.max(total, 1));
+      this.form.querySelector("progress").value = percent;
+      this.part("bytes").textContent = `${size(loaded)} / ${size(total)}`;
+      this.part("percent").textContent = `${percent} %`;
+    }
+
+    answer(status, response) {
+      if (response?.location) {
+        window.location.assign(response.location);
+        return;
+      }
+      this.busy(false);
+      if (response?.errors) this.showErrors(response.errors);
+      else this.fail();
+    }
+
+    fail() {
+      this.busy(false);
+      this.say(this.part("errors"), [this.form.dataset.uploadFailed]);
+    }
+
+    showErrors(errors) {
+      for (const [name, sentences] of Object.entries(errors)) {
+        const field = this.form.elements.namedItem(name);
+        if (field instanceof Element) this.mark(field, sentences);
+        else this.say(this.part("errors"), sentences);
+      }
+    }
+
+    mark(field, sentences) {
+      const place = document.createElement("ul");
+      place.id = `${field.id || field.name}_error`;
+      place.className = "errorlist uploaded";
+      place.setAttribute("role", "alert");
+      field.setAttribute("aria-invalid", "true");
+      field.setAttribute("aria-describedby", place.id);
+      (field.closest("[data-dropzone]") || field).after(place);
+      this.say(place, sentences);
+    }
+
+    say(place, sentences) {
+      const item = place.matches("ul") ? "li" : "p";
+      place.replaceChildren(...sentences.map((sentence) =>
+        Object.assign(document.createElement(item), { textContent: sentence })));
+    }
+
+    clearErrors() {
+      this.form.querySelectorAll(".errorlist").forEach((place) => place.remove());
+      this.form.querySelectorAll("[aria-invalid]").forEach((field) => field.removeAttribute("aria-invalid"));
+      this.part("errors").replaceChildren();
+    }
+  }
+
+  document.querySelectorAll("form[data-upload]").forEach((form) => new Upload(form));
+}
