@@ -1,0 +1,50 @@
+"""Who may do what, and the record of sensitive acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(models.TextChoices):
+    CURATOR = "curator", _("Curator")
+    ADMINISTRATOR = "administrator", _("Administrator")
+    ANALYST = "analyst", _("Analyst")
+
+
+class User(AbstractUser):
+    """A person with one role. Administrators, and they only, may enter the admin."""
+
+    role = models.CharField(max_length=15, choices=Role.choices, default=Role.ANALYST)
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.is_staff = self.is_superuser = self.role == Role.ADMINISTRATOR
+        super().save(*args, **kwargs)
+
+    @property
+    def is_curator(self) -> bool:
+        return self.role == Role.CURATOR
+
+    @property
+    def is_administrator(self) -> bool:
+        return self.role == Role.ADMINISTRATOR
+
+
+class AuditEntry(models.Model):
+    """A line of the record: who did what to which object, when. Never holds a value of the data."""
+
+    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    action = models.CharField(max_length=40)
+    subject = models.CharField(max_length=120)
+    detail = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-at"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"

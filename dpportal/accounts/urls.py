@@ -1,0 +1,29 @@
+from django.contrib.auth import views
+from django.urls import path, reverse_lazy
+
+from dpportal.accounts.forms import SignInForm
+
+app_name = "accounts"
+
+urlpatterns = [
+    path(
+        "sign-in/",
+        views.LoginView.as_view(
+            template_name="accounts/sign_in.html", authentication_form=SignInForm, redirect_authenticated_user=True
+        ),
+        name="sign_in",
+    ),
+    path("sign-out/", views.LogoutView.as_view(), name="sign_out"),
+    path(
+        "password/",
+        views.PasswordChangeView.as_view(
+            template_name="accounts/password.html", success_url=reverse_lazy("accounts:password_changed")
+        ),
+        name="password_change",
+    ),
+    path(
+        "password/changed/",
+        views.PasswordChangeDoneView.as_view(template_name="accounts/password_changed.html"),
+        name="password_changed",
+    ),
+]

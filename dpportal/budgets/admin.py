@@ -1,0 +1,78 @@
+"""Budgets in the admin: totals to look at, and changes that are ledger lines with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Sum
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.budgets.amounts import plain
+from dpportal.budgets.forms import BudgetChangeForm
+from dpportal.budgets.models import Budget, LedgerEntry
+
+
+@admin.register(Budget)
+class BudgetAdmin(ReadOnlyAdmin):
+    """One line a dataset: granted, spent, reserved, left."""
+
+    list_display = ["dataset", "owner", "definition", "granted", "spent_amount", "reserved_amount", "left_amount"]
+    list_filter = ["definition"]
+    search_fields = ["dataset__name", "dataset__owner__username"]
+    list_select_related = ["dataset__owner"]
+
+    @admin.display(ordering="dataset__owner__username")
+    def owner(self, budget: Budget) -> str:
+        return budget.dataset.owner.get_username()
+
+    @admin.display(ordering="total")
+    def granted(self, budget: Budget) -> str:
+        return f"{budget.symbol} {plain(budget.total)}"
+
+    @admin.display(description=_("spent"), ordering="spent")
+    def spent_amount(self, budget: Budget) -> str:
+        return plain(budget.spent)
+
+    @admin.display(description=_("reserved"), ordering="reserved")
+    def reserved_amount(self, budget: Budget) -> str:
+        return plain(budget.reserved)
+
+    @admin.display(description=_("left"))
+    def left_amount(self, budget: Budget) -> str:
+        return plain(budget.left)
+
+
+@admin.register(LedgerEntry)
+class LedgerAdmin(ReadOnlyAdmin):
+    """The ledger. "Add" writes a grant or a reduction; nothing is ever changed or deleted."""
+
+    form = BudgetChangeForm
+    list_display = ["at", "dataset", "kind", "amount_text", "state", "reason", "by"]
+    list_filter = ["kind", "state", "by"]
+    search_fields = ["dataset__name", "reason", "by__username"]
+    date_hierarchy = "at"
+    list_select_related = ["dataset", "by", "dataset__budget"]
+    change_list_template = "admin/budgets/ledger_list.html"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_active and request.user.is_staff
+
+    @admin.display(description=_("amount"), ordering="amount")
+    def amount_text(self, entry: LedgerEntry) -> str:
+        return f"{entry.dataset.budget.symbol} {plain(entry.amount)}"
+
+    def save_model(self, request: HttpRequest, obj: LedgerEntry, form: ModelForm, change: bool) -> None:
+        assert isinstance(form, BudgetChangeForm)
+        obj.pk = form.save_as(request.user).pk
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        sums = Budget.objects.values("definition").annotate(
+            granted=Sum("total"), gone=Sum("spent"), held=Sum("reserved")
+        )
+        return super().changelist_view(request, {**(extra_context or {}), "totals": sums})

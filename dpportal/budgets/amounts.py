@@ -1,0 +1,73 @@
+"""Amounts of privacy loss in the database: Decimals, stored as whole millionths.
+
+SQLite keeps decimals as floating point, in which ten times 0.1 is not 1; whole numbers are exact everywhere.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+PLACES = 6
+STEP = Decimal(1).scaleb(-PLACES)
+LARGEST = Decimal(1000)
+
+TOO_FINE = _("Give at most 6 digits after the point: amounts are counted in millionths.")
+TOO_SMALL = _("The amount must be above 0; the smallest is 0.000001.")
+TOO_LARGE = _("The amount must be at most 1000; above that there is no privacy left to speak of.")
+NOT_A_NUMBER = _("Write one plain number such as 0.25, without signs, sums or letters.")
+
+
+def amount_formfield(**kwargs: Any) -> forms.DecimalField:
+    """A form field for an amount: positive, exact, with messages that say what to type."""
+    messages = {
+        "invalid": NOT_A_NUMBER,
+        "min_value": TOO_SMALL,
+        "max_value": TOO_LARGE,
+        "max_digits": NOT_A_NUMBER,
+        "max_decimal_places": TOO_FINE,
+        "max_whole_digits": TOO_LARGE,
+    }
+    return forms.DecimalField(
+        min_value=STEP, max_value=LARGEST, decimal_places=PLACES, error_messages=messages, **kwargs
+    )
+
+
+class AmountField(models.BigIntegerField):
+    """A Decimal with six places, stored as an integer count of millionths."""
+
+    description = "privacy loss in millionths"
+
+    def from_db_value(self, value: int | None, *_: Any) -> Decimal | None:
+        return None if value is None else (Decimal(value) * STEP)
+
+    def to_python(self, value: Any) -> Decimal | None:
+        return None if value is None or value == "" else Decimal(value)
+
+    def get_prep_value(self, value: Any) -> int | None:
+        if value is None:
+            return None
+        scaled = Decimal(value) / STEP
+        if scaled != scaled.to_integral_value():
+            raise ValidationError(TOO_FINE)
+        return int(scaled)
+
+    def formfield(self, **kwargs: Any) -> forms.Field:  # type: ignore[override]
+        return amount_formfield(**{key: kwargs[key] for key in ("label", "help_text", "required") if key in kwargs})
+
+
+def stored(amount: Decimal) -> models.Value:
+    """An amount for use in a database expression beside amount columns."""
+    return models.Value(amount, output_field=AmountField())
+
+
+def plain(amount: Decimal) -> str:
+    """An amount as people write it: at least two decimal places, no exponent, no further trailing zeros."""
+    text = f"{amount.normalize():f}"
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals.ljust(2, '0')}"

@@ -1,0 +1,72 @@
+"""The administrator's form for granting and reducing budgets."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.budgets import ledger
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.budgets.models import Budget, LedgerEntry
+
+CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTION.value, _("Reduction"))]
+
+
+class BudgetChangeForm(forms.ModelForm):
+    """A grant or a reduction, with its reason; written through the ledger."""
+
+    kind = forms.ChoiceField(label=_("change"), choices=CHANGES, initial=LedgerEntry.Kind.GRANT)
+    definition = forms.ChoiceField(
+        label=_("counted in"),
+        choices=Budget.Kind.choices,
+        help_text=_(
+            "Pure ε admits Laplace noise and selection. zCDP ρ also admits Gaussian noise and is shown as (ε, δ). "
+            "The first grant decides; later ones must agree."
+        ),
+    )
+    delta_exponent = forms.IntegerField(
+        label=_("δ = 10^-"),
+        min_value=3,
+        max_value=15,
+        initial=6,
+        help_text=_("For zCDP only: the δ at which it is shown as (ε, δ). Below one over the number of people."),
+    )
+    amount = amount_formfield(label=_("amount"))
+    reason = forms.CharField(
+        label=_("reason"), max_length=300, help_text=_("Kept in the ledger for ever; the curator sees it.")
+    )
+
+    class Meta:
+        model = LedgerEntry
+        fields = ["dataset", "kind", "definition", "delta_exponent", "amount", "reason"]
+
+    def clean(self) -> dict[str, Any]:
+        """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
+        data = super().clean() or {}
+        budget = Budget.objects.select_for_update().filter(dataset=data.get("dataset")).first()
+        if data.get("kind") == LedgerEntry.Kind.REDUCTION:
+            self._check_reduction(budget, data.get("amount"))
+        elif budget and budget.definition != data.get("definition"):
+            self.add_error("definition", ledger.other_kind_text(budget))
+        return data
+
+    def _check_reduction(self, budget: Budget | None, amount: Decimal | None) -> None:
+        if amount is not None and (budget is None or amount > budget.left):
+            self.add_error("amount", ledger.reduction_text(budget))
+
+    def save_as(self, by: Any) -> LedgerEntry:
+        """Write the change. Raises BudgetRefusedError."""
+        data = self.cleaned_data
+        if data["kind"] == LedgerEntry.Kind.REDUCTION:
+            return ledger.reduce(data["dataset"], data["amount"], reason=data["reason"], by=by)
+        return ledger.grant(
+            data["dataset"],
+            data["amount"],
+            definition=data["definition"],
+            delta_exponent=data["delta_exponent"],
+            reason=data["reason"],
+            by=by,
+        )

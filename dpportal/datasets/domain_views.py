@@ -1,0 +1,159 @@
+"""Pages on which a curator declares what is publicly known: columns, unit, codebook."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets import codebook, services
+from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.rawdata import UploadFault, records
+from dpportal.datasets.views import own_dataset
+from mechanisms.domain import Attribute
+
+SHOWN_CELLS = 60
+NEEDS_CONFIRMATION = gettext_lazy("Nothing was changed: confirm first that what is taken over is public knowledge.")
+
+
+@curator_required
+@require_GET
+def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    dataset = own_dataset(request, dataset_id)
+    return render(request, "datasets/domain.html", _context(dataset))
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    dataset, name = _column_of(request, dataset_id, position)
+    declared = _declared(dataset).get(name)
+    initial = initial_of(declared, dataset.column_kind(name))
+    form = AttributeForm(request.POST or None, initial=initial, column=name)
+    if request.method == "POST" and form.is_valid():
+        services.declare(dataset, name, form.attribute())
+        messages.success(request, _("Saved: %(column)s.") % {"column": name})
+        following = position + 1 if position + 1 < len(dataset.columns) else position
+        return redirect("datasets:column", dataset.pk, following if "next" in request.POST else position)
+    context = {
+        **_context(dataset),
+        "form": form,
+        "column": name,
+        "position": position,
+        "attribute": declared,
+        **_cells_shown(declared),
+    }
+    return render(request, "datasets/column.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_POST
+def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
+    """The live picture of the cells that the form now declares; saves nothing and reads no data."""
+    dataset, name = _column_of(request, dataset_id, position)
+    form = AttributeForm(request.POST, column=name)
+    attribute = form.attribute() if form.is_valid() else None
+    context = {**_context(dataset), "form": form, "attribute": attribute, **_cells_shown(attribute)}
+    return render(request, "datasets/_cells.html", context)
+
+
+@curator_required
+@require_POST
+def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    """Take a column's domain from the data: not private, so only after the curator vouches for it."""
+    dataset, name = _column_of(request, dataset_id, position)
+    here = redirect("datasets:column", dataset.pk, position)
+    if request.POST.get("public") != "on":
+        messages.error(request, NEEDS_CONFIRMATION)
+        return here
+    if not dataset.has_records:
+        messages.error(request, _("The records of this dataset were deleted, so nothing can be taken from them."))
+        return here
+    try:
+        attribute = records.suggested_attribute(dataset.table, name)
+    except UploadFault as fault:
+        messages.error(request, fault.message)
+        return here
+    services.declare(dataset, name, attribute, filled=True)
+    audit.record(current_user(request), "filled domain from data", dataset, f"column {position + 1}")
+    messages.warning(request, _("Taken from the data. Check it: releases will say that this column was filled so."))
+    return here
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    current = dataset.current_domain() or DomainVersion(dataset=dataset)
+    form = UnitForm(request.POST or None, instance=current, dataset=dataset)
+    if request.method == "POST" and form.is_valid():
+        services.declare_unit(dataset, **{name: form.cleaned_data[name] for name in UnitForm.Meta.fields})
+        messages.success(request, _("Saved: who is protected."))
+        return redirect("datasets:domain", dataset.pk)
+    context = {**_context(dataset), "form": form}
+    return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_POST
+def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    file = request.FILES.get("codebook")
+    if file is None:
+        messages.error(request, _("Choose a codebook file first."))
+        return redirect("datasets:domain", dataset.pk)
+    try:
+        attributes = codebook.read(file.read(codebook.MAX_BYTES + 1), [c["name"] for c in dataset.columns])
+    except codebook.CodebookError as error:
+        messages.error(request, str(error))
+    else:
+        services.declare_all(dataset, attributes)
+        messages.success(request, _("The codebook declared %(count)s columns.") % {"count": len(attributes)})
+    return redirect("datasets:domain", dataset.pk)
+
+
+def _column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:
+    dataset = own_dataset(request, dataset_id)
+    if position >= len(dataset.columns):
+        raise Http404
+    return dataset, dataset.columns[position]["name"]
+
+
+def _declared(dataset: Dataset) -> dict[str, Attribute]:
+    version = dataset.current_domain()
+    return {a.column: a.declared() for a in version.attributes.all()} if version else {}
+
+
+def _context(dataset: Dataset) -> dict[str, Any]:
+    declared = _declared(dataset)
+    version = dataset.current_domain()
+    filled = set(version.attributes.filter(filled_from_data=True).values_list("column", flat=True)) if version else set()
+    columns = [
+        {"position": i, **c, "attribute": declared.get(c["name"]), "filled": c["name"] in filled}
+        for i, c in enumerate(dataset.columns)
+    ]
+    return {
+        "dataset": dataset,
+        "version": version,
+        "columns": columns,
+        "declared_count": len(declared),
+        "cells_together": math.prod(a.size for a in declared.values()) if declared else 0,
+        "nav_section": "datasets",
+    }
+
+
+def _cells_shown(attribute: Attribute | None) -> dict[str, Any]:
+    if attribute is None:
+        return {"labels": [], "labels_left_out": 0}
+    labels = attribute.labels()
+    return {"labels": labels[:SHOWN_CELLS], "labels_left_out": max(0, len(labels) - SHOWN_CELLS)}

@@ -1,0 +1,288 @@
+"""Forms of the datasets room: upload, a column's declaration, the privacy unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.datasets.models import Dataset, DomainVersion
+from mechanisms import domain
+from mechanisms.accounting import Neighbours
+
+DELIMITERS = [
+    ("", _("Detect")),
+    (",", _("Comma ,")),
+    (";", _("Semicolon ;")),
+    ("\t", _("Tab")),
+    ("|", _("Bar |")),
+]
+ENCODINGS = [
+    ("", _("Detect")),
+    ("utf-8", "UTF-8"),
+    ("utf-16", "UTF-16"),
+    ("latin-1", _("Latin-1 (ISO 8859-1)")),
+    ("cp1252", "Windows-1252"),
+]
+THOUSANDS = [
+    ("", _("None")),
+    (",", _("Comma: 1,234")),
+    (".", _("Point: 1.234")),
+    (" ", _("Space: 1 234")),
+    ("'", _("Apostrophe: 1'234")),
+]
+MAX_CELLS_OF_A_COLUMN = 10**6
+MAX_VALUES_TEXT = 500_000
+
+
+class UploadForm(forms.ModelForm):
+    """A table and a name for it. How a text file is written is detected, and can be said."""
+
+    file = forms.FileField(label=_("table"), help_text=_("CSV, TSV, Parquet or XLSX (its first sheet)."))
+    name = forms.CharField(
+        label=_("name"), max_length=120, required=False, help_text=_("Left empty, the file's name is used.")
+    )
+    delimiter = forms.ChoiceField(label=_("fields are separated by"), choices=DELIMITERS, required=False)
+    encoding = forms.ChoiceField(label=_("text encoding"), choices=ENCODINGS, required=False)
+    thousands = forms.ChoiceField(label=_("thousands separator in numbers"), choices=THOUSANDS, required=False)
+    missing = forms.CharField(
+        label=_("values that mean “missing”"),
+        required=False,
+        max_length=200,
+        help_text=_("Separated by spaces, for example: NA ? -99. An empty field is always missing."),
+    )
+
+    class Meta:
+        model = Dataset
+        fields = ["name", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+
+    def options(self) -> dict[str, Any]:
+        """How to read the file, as JSON for the conversion."""
+        data = self.cleaned_data
+        return {
+            "delimiter": data["delimiter"] or None,
+            "encoding": data["encoding"] or None,
+            "thousands": data["thousands"] or None,
+            "missing": data["missing"].split(),
+        }
+
+
+class RenameForm(forms.ModelForm):
+    class Meta:
+        model = Dataset
+        fields = ["name", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+
+class UnitForm(forms.ModelForm):
+    """Who is protected, and from which comparison."""
+
+    neighbours = forms.ChoiceField(
+        label=_("what stays hidden"),
+        widget=forms.RadioSelect,
+        choices=[
+            (Neighbours.ADD_REMOVE.value, _("Whether a person is in the table at all (add or remove one)")),
+            (Neighbours.REPLACE_ONE.value, _("What a person's rows say (replace one)")),
+        ],
+        help_text=_(
+            "Add or remove: the number of people is protected too, and noise is smallest. "
+            "Replace one: the number of rows is published exactly, and a histogram needs twice the noise scale."
+        ),
+    )
+    unit_column = forms.ChoiceField(
+        label=_("rows of a person"),
+        required=False,
+        help_text=_(
+            "If every person has one row, nothing else is needed. Otherwise name the column that identifies a "
+            "person, so that all of a person's rows are protected together."
+        ),
+    )
+    max_rows = forms.IntegerField(
+        label=_("largest number of rows per person"),
+        min_value=1,
+        max_value=1000,
+        initial=1,
+        help_text=_(
+            "Rows beyond this number are left out, chosen at random for each release. Noise grows in proportion, so "
+            "choose the smallest number that keeps most rows; take it from what you know, not from this table."
+        ),
+    )
+
+    class Meta:
+        model = DomainVersion
+        fields = ["neighbours", "unit_column", "max_rows"]
+
+    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(c["name"], c["name"]) for c in dataset.columns]
+        field = self.fields["unit_column"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _("Each person has one row")), *names]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not data.get("unit_column") and data.get("max_rows", 1) != 1:
+            self.add_error(
+                "unit_column", _("To keep more than one row per person, name the column that identifies a person.")
+            )
+        return data
+
+
+class AttributeForm(forms.Form):
+    """What is publicly known about one column. `attribute()` is the declared value; None means ignored."""
+
+    KINDS = [
+        ("ignored", _("Ignored")),
+        ("categorical", _("Categories")),
+        ("integer", _("Whole numbers")),
+        ("real", _("Real numbers")),
+        ("date", _("Dates")),
+        ("boolean", _("Yes or no")),
+    ]
+    BINNING = [
+        ("per_value", _("One cell per value")),
+        ("width", _("Bins of equal width")),
+        ("edges", _("My own bin edges")),
+    ]
+    kind = forms.ChoiceField(label=_("kind of column"), choices=KINDS, widget=forms.RadioSelect)
+    values = forms.CharField(
+        label=_("values"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text=_("One on each line. Anything else in the table is counted in the cell “Other”."),
+    )
+    lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
+    upper = forms.CharField(
+        label=_("upper bound"),
+        required=False,
+        max_length=40,
+        help_text=_("Values outside the bounds are counted at the nearest bound."),
+    )
+    binning = forms.ChoiceField(label=_("cells"), choices=BINNING, required=False, widget=forms.RadioSelect)
+    width = forms.IntegerField(label=_("whole numbers in a bin"), required=False, min_value=1)
+    bins = forms.IntegerField(
+        label=_("number of bins"), required=False, min_value=1, max_value=MAX_CELLS_OF_A_COLUMN
+    )
+    edges = forms.CharField(
+        label=_("bin edges"),
+        required=False,
+        max_length=100_000,
+        help_text=_("Increasing, separated by spaces; the first is the lower bound and the last the upper bound."),
+    )
+    step = forms.ChoiceField(
+        label=_("group dates by"), required=False, choices=[(step, step) for step in domain.STEPS], initial="month"
+    )
+    missing_cell = forms.BooleanField(
+        label=_("Missing values have a cell of their own"),
+        required=False,
+        initial=True,
+        help_text=_("Otherwise they are counted in “Other”, or in the first cell where there is no “Other”."),
+    )
+
+    def __init__(self, *args: Any, column: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.column = column
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if self.errors:
+            return data
+        try:
+            self.declared = self._build(data)
+        except domain.DomainError as error:
+            self.add_error(None, str(error))
+            return data
+        if self.declared and self.declared.size > MAX_CELLS_OF_A_COLUMN:
+            self.add_error(
+                None,
+                _("This column would have %(cells)s cells; at most 1,000,000 are possible. Use wider bins.")
+                % {"cells": f"{self.declared.size:,}"},
+            )
+        return data
+
+    def attribute(self) -> domain.Attribute | None:
+        """The declaration; call after `is_valid()`."""
+        return self.declared
+
+    def _build(self, data: dict[str, Any]) -> domain.Attribute | None:
+        build = {
+            "ignored": lambda: None,
+            "categorical": self._categorical,
+            "integer": self._integer,
+            "real": self._real,
+            "date": self._date,
+            "boolean": lambda: domain.Boolean(self.column, bool(data["missing_cell"])),
+        }
+        return build[data["kind"]]()
+
+    def _categorical(self) -> domain.Attribute:
+        text: str = self.cleaned_data["values"]
+        if len(text) > MAX_VALUES_TEXT:
+            raise domain.DomainError(f"Column {self.column}: the list of values is too long; group some of them.")
+        values = [line.strip() for line in text.splitlines()]
+        return domain.Categorical(self.column, self._own_missing(), tuple(v for v in values if v))
+
+    def _integer(self) -> domain.Attribute:
+        binning = self.cleaned_data["binning"]
+        edges = tuple(int(e) for e in self._numbers("edges", int)) if binning == "edges" else ()
+        width = (self.cleaned_data["width"] or 0) if binning == "width" else 1
+        return domain.Integer(
+            self.column, self._own_missing(), int(self._bound("lower", int)), int(self._bound("upper", int)), width, edges
+        )
+
+    def _real(self) -> domain.Attribute:
+        own = self.cleaned_data["binning"] == "edges"
+        edges = tuple(self._numbers("edges", float)) if own else ()
+        bins = 1 if own else self.cleaned_data["bins"] or 0
+        return domain.Real(
+            self.column, self._own_missing(), self._bound("lower", float), self._bound("upper", float), bins, edges
+        )
+
+    def _date(self) -> domain.Attribute:
+        lower, upper = (self._day(name) for name in ("lower", "upper"))
+        return domain.Date(self.column, self._own_missing(), lower, upper, self.cleaned_data["step"] or "month")
+
+    def _own_missing(self) -> bool:
+        return bool(self.cleaned_data["missing_cell"])
+
+    def _bound(self, name: str, number: type) -> Any:
+        text = self.cleaned_data[name].strip()
+        try:
+            return number(text)
+        except (ValueError, OverflowError):
+            what = "a whole number" if number is int else "a number"
+            raise domain.DomainError(f"Column {self.column}: the {name} bound must be {what}, such as 0 or 120.") from None
+
+    def _numbers(self, name: str, number: type) -> list[Any]:
+        words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
+        try:
+            return [number(word) for word in words]
+        except ValueError:
+            raise domain.DomainError(f"Column {self.column}: write the bin edges as numbers with spaces between.") from None
+
+    def _day(self, name: str) -> Any:
+        field = forms.DateField(input_formats=["%Y-%m-%d"])
+        try:
+            return field.clean(self.cleaned_data[name].strip())
+        except forms.ValidationError:
+            raise domain.DomainError(
+                f"Column {self.column}: the {name} bound must be a day written like 2024-01-31."
+            ) from None
+
+
+def initial_of(attribute: domain.Attribute | None, stored_kind: str) -> dict[str, Any]:
+    """What the form shows for a declaration, or for a column that has none yet."""
+    if attribute is None:
+        return {"kind": "ignored", "binning": "width" if stored_kind == "real" else "per_value", "missing_cell": True}
+    values = attribute.to_json()
+    if isinstance(attribute, domain.Categorical):
+        values["values"] = "\n".join(attribute.values)
+    edges = values.get("edges")
+    if edges is not None:
+        values["edges"] = " ".join(map(str, edges))
+        by_value = isinstance(attribute, domain.Integer) and attribute.width == 1
+        values["binning"] = "edges" if edges else "per_value" if by_value else "width"
+    return values

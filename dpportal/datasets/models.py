@@ -1,0 +1,129 @@
+"""A curator's table, its declared domain in versions, and the job that converts an upload."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.jobs import Job
+from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.domain import Attribute, Domain, attribute_from_json
+
+
+class Dataset(models.Model):
+    """A table that a curator uploaded. Its records are reached through `rawdata` only."""
+
+    class State(models.TextChoices):
+        CONVERTING = "converting", _("Converting")
+        REFUSED = "refused", _("Not loaded")
+        DUPLICATE = "duplicate", _("Already uploaded")
+        STORED = "stored", _("Stored")
+        ERASED = "erased", _("Records deleted")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
+    name = models.CharField(_("name"), max_length=120)
+    description = models.TextField(_("description"), blank=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.CONVERTING)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    file_name = models.CharField(max_length=255, editable=False)
+    upload = models.CharField(max_length=200, blank=True, editable=False)
+    options = models.JSONField(default=dict, editable=False)
+    table = models.CharField(max_length=200, blank=True, editable=False)
+    rows = models.BigIntegerField(null=True, editable=False)
+    columns = models.JSONField(default=list, editable=False)
+    facts = models.JSONField(default=dict, editable=False)
+    fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
+    duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["fingerprint"],
+                condition=models.Q(duplicate_of__isnull=True) & ~models.Q(fingerprint=""),
+                name="one_original_per_fingerprint",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_records(self) -> bool:
+        return self.state == self.State.STORED
+
+    def current_domain(self) -> DomainVersion | None:
+        return self.domain_versions.order_by("-version").first()
+
+    def column_kind(self, name: str) -> str:
+        """The kind a column was stored with: text, integer, real, date or boolean."""
+        return next(c["kind"] for c in self.columns if c["name"] == name)
+
+
+class Conversion(Job):
+    """The job that makes an upload a stored table."""
+
+    dataset = models.OneToOneField(
+        Dataset, primary_key=True, on_delete=models.CASCADE, related_name="conversion", editable=False
+    )
+
+    def __str__(self) -> str:
+        return f"Conversion of {self.dataset_id}"
+
+
+class DomainVersion(models.Model):
+    """What a curator declared as publicly known about a table. Once a release used it, it never changes."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="domain_versions")
+    version = models.PositiveIntegerField()
+    neighbours = models.CharField(
+        max_length=12, choices=[(n.value, n.value) for n in Neighbours], default=Neighbours.ADD_REMOVE.value
+    )
+    unit_column = models.CharField(max_length=200, blank=True)
+    max_rows = models.PositiveIntegerField(default=1)
+    frozen = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "version"], name="one_domain_per_version")]
+
+    def __str__(self) -> str:
+        return f"{self.dataset_id} version {self.version}"
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        return PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
+
+    def domain(self) -> Domain:
+        """The product of all declared columns, in table order."""
+        return Domain(tuple(a.declared() for a in self.attributes.all()))
+
+
+class AttributeDeclaration(models.Model):
+    """One column's declared cells; a column without a declaration is ignored."""
+
+    domain_version = models.ForeignKey(DomainVersion, on_delete=models.CASCADE, related_name="attributes")
+    position = models.PositiveIntegerField()
+    column = models.CharField(max_length=200)
+    declaration = models.JSONField()
+    filled_from_data = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["domain_version", "column"], name="one_declaration_per_column")
+        ]
+
+    def __str__(self) -> str:
+        return self.column
+
+    def declared(self) -> Attribute:
+        declaration: dict[str, Any] = self.declaration
+        return attribute_from_json(declaration)

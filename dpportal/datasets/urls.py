@@ -1,0 +1,22 @@
+from django.urls import path
+
+from dpportal.datasets import domain_views, views
+
+app_name = "datasets"
+
+urlpatterns = [
+    path("", views.listing, name="list"),
+    path("new/", views.upload, name="upload"),
+    path("<uuid:dataset_id>/", views.home, name="home"),
+    path("<uuid:dataset_id>/progress/", views.progress, name="progress"),
+    path("<uuid:dataset_id>/rows/", views.first_rows, name="first_rows"),
+    path("<uuid:dataset_id>/edit/", views.edit, name="edit"),
+    path("<uuid:dataset_id>/erase/", views.erase, name="erase"),
+    path("<uuid:dataset_id>/remove/", views.remove, name="remove"),
+    path("<uuid:dataset_id>/domain/", domain_views.overview, name="domain"),
+    path("<uuid:dataset_id>/domain/unit/", domain_views.unit, name="unit"),
+    path("<uuid:dataset_id>/domain/codebook/", domain_views.import_codebook, name="codebook"),
+    path("<uuid:dataset_id>/domain/<int:position>/", domain_views.column, name="column"),
+    path("<uuid:dataset_id>/domain/<int:position>/cells/", domain_views.column_cells, name="column_cells"),
+    path("<uuid:dataset_id>/domain/<int:position>/fill/", domain_views.fill_column, name="fill_column"),
+]

@@ -1,0 +1,137 @@
+"""Pages of a dataset: list, upload, home, first rows, erasing."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Max
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets import services, uploads
+from dpportal.datasets.forms import RenameForm, UploadForm
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+
+PAGE_SIZE = 25
+PREVIEW_ROWS = 20
+
+
+def own_dataset(request: HttpRequest, dataset_id: UUID) -> Dataset:
+    """The curator's own dataset, or 404."""
+    mine = Dataset.objects.filter(owner=current_user(request)).select_related("budget", "conversion")
+    return get_object_or_404(mine, pk=dataset_id)
+
+
+@curator_required
+@require_GET
+def listing(request: HttpRequest) -> HttpResponse:
+    mine = Dataset.objects.filter(owner=current_user(request)).select_related("budget", "conversion", "duplicate_of")
+    mine = mine.annotate(last_release=Max("releases__measured_at"))
+    page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page_obj": page, "nav_section": "datasets", "form": UploadForm(), "limit": settings.MAX_UPLOAD_BYTES}
+    return render(request, "datasets/list.html", context)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def upload(request: HttpRequest) -> HttpResponseBase:
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST":
+        if uploads.was_too_large(request):
+            form.add_error("file", too_large_text())
+        elif form.is_valid():
+            draft = form.save(commit=False)
+            dataset = services.create_dataset(
+                draft, form.cleaned_data["file"], form.options(), current_user(request)
+            )
+            return redirect("datasets:home", dataset.pk)
+    status = 422 if form.errors and request.method == "POST" else 200
+    context = {"form": form, "nav_section": "datasets", "limit": settings.MAX_UPLOAD_BYTES}
+    return render(request, "datasets/upload.html", context, status=status)
+
+
+def too_large_text() -> str:
+    limit = settings.MAX_UPLOAD_BYTES / 2**30
+    return _("The file is larger than %(limit).1f GB. Upload a part of it, or as Parquet, which is smaller.") % {
+        "limit": limit
+    }
+
+
+@curator_required
+@require_GET
+def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    dataset = own_dataset(request, dataset_id)
+    domain = dataset.current_domain()
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "domain": domain,
+        "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
+        "nav_section": "datasets",
+    }
+    return render(request, "datasets/home.html", context)
+
+
+@curator_required
+@require_GET
+def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """The live part of the home page while a file is read; tells htmx to reload the page when it has ended."""
+    dataset = own_dataset(request, dataset_id)
+    response = render(request, "datasets/_conversion.html", {"dataset": dataset})
+    if not dataset.conversion.active:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@curator_required
+@require_GET
+def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    if not dataset.has_records:
+        messages.info(request, _("This dataset has no records to show."))
+        return redirect("datasets:home", dataset.pk)
+    audit.record(current_user(request), "viewed first rows", dataset)
+    context = {"dataset": dataset, "rows": records.first_rows(dataset.table, PREVIEW_ROWS), "nav_section": "datasets"}
+    return render(request, "datasets/first_rows.html", context)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    form = RenameForm(request.POST or None, instance=dataset)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        return redirect("datasets:home", dataset.pk)
+    return render(request, "datasets/edit.html", {"dataset": dataset, "form": form, "nav_section": "datasets"})
+
+
+@curator_required
+@require_POST
+def erase(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    try:
+        services.erase(dataset, current_user(request))
+        messages.success(request, _("The records are deleted. Releases and the ledger stay."))
+    except services.DatasetError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("datasets:home", dataset.pk)
+
+
+@curator_required
+@require_POST
+def remove(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    try:
+        services.remove(dataset)
+    except services.DatasetError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("datasets:list")

@@ -1,0 +1,164 @@
+"""How every chart of the portal looks: one Plotly template, and the traces that counts are drawn with.
+
+Colours are the custom properties of static/css/portal.css, written "var(--noisy)"; static/js/figures.js puts
+their values in, so that figures follow light and dark.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+TRANSPARENT = "rgba(0,0,0,0)"
+_AXIS = {
+    "gridcolor": "var(--grid)",
+    "linecolor": "var(--control)",
+    "zerolinecolor": "var(--control)",
+    "tickcolor": "var(--control)",
+    "tickfont": {"color": "var(--muted)", "size": 12},
+    "title": {"font": {"color": "var(--muted)", "size": 13}, "standoff": 10},
+    "automargin": True,
+    "ticks": "outside",
+    "ticklen": 4,
+}
+TEMPLATE = go.layout.Template(
+    layout={
+        "font": {
+            "family": "system-ui, 'Segoe UI', Roboto, Arial, sans-serif",
+            "size": 13,
+            "color": "var(--text)",
+        },
+        "paper_bgcolor": TRANSPARENT,
+        "plot_bgcolor": TRANSPARENT,
+        "margin": {"l": 56, "r": 12, "t": 40, "b": 48},
+        "xaxis": {**_AXIS, "showgrid": False, "showline": True},
+        "yaxis": {**_AXIS, "tickformat": ",", "ticks": ""},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+        "hoverlabel": {
+            "bgcolor": "var(--page)",
+            "bordercolor": "var(--control)",
+            "font": {"color": "var(--text)", "size": 13},
+        },
+        "hovermode": "closest",
+        "dragmode": False,
+        "bargap": 0.2,
+        "bargroupgap": 0.06,
+        "coloraxis": {
+            "colorscale": [[0, "var(--scale-low)"], [0.5, "var(--scale-mid)"], [1, "var(--scale-high)"]],
+            "colorbar": {
+                "thickness": 10,
+                "outlinewidth": 0,
+                "tickformat": ",",
+                "tickfont": {"color": "var(--muted)"},
+            },
+        },
+    }
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart: `json` is what Plotly.js draws ({data, layout}), `caption` says what is shown."""
+
+    json: dict[str, Any]
+    caption: str
+    title: str
+
+
+def series_names() -> dict[str, str]:
+    """The words for the three kinds of count, in the order they are drawn."""
+    return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Post-processed count")}
+
+
+def finished(figure: go.Figure, *, title: str, caption: str, height: int = 0, min_width: int = 0) -> Figure:
+    """Apply the shared template. height, min_width: pixels, 0 where the page decides."""
+    figure.update_layout(template=TEMPLATE)
+    if height:
+        figure.update_layout(height=height)
+    if min_width:
+        figure.update_layout(meta={"min_width": min_width})
+    return Figure(json=figure.to_dict(), caption=caption, title=title)
+
+
+def plain(text: str) -> str:
+    """Text that Plotly shows as it is: it would read `<b>` in a label as markup."""
+    return html.escape(text, quote=False)
+
+
+def plain_all(labels: Sequence[str]) -> list[str]:
+    return [plain(label) for label in labels]
+
+
+def category_axis(name: str) -> dict[str, Any]:
+    """An axis whose ticks are cells in declared order, also where their labels look like numbers."""
+    return {"type": "category", "title": {"text": plain(name)}}
+
+
+def people_axis(unit: str) -> dict[str, Any]:
+    return {"title": {"text": unit}, "rangemode": "tozero"}
+
+
+def hover(unit: str, half_width: int | None, value: str = "%{y:,}", cell: str = "%{x}") -> str:
+    """The text at the pointer: cell, count, interval."""
+    interval = "" if half_width is None else f" ± {half_width:,}"
+    return f"{cell}<br><b>{value}</b>{interval} {unit}"
+
+
+def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half_width: int | None) -> go.Bar:
+    """One series of grouped bars; the noisy one carries its interval as an error bar."""
+    looks: Mapping[str, dict[str, Any]] = {
+        "true": {"color": TRANSPARENT, "line": {"color": "var(--true)", "width": 1.5}},
+        "noisy": {"color": "var(--noisy)", "line": {"width": 0}},
+        "synthetic": {
+            "color": TRANSPARENT,
+            "pattern": {"shape": "/", "fgcolor": "var(--synthetic)", "bgcolor": TRANSPARENT, "size": 6},
+            "line": {"color": "var(--synthetic)", "width": 1},
+        },
+    }
+    shown = half_width if kind == "noisy" else None
+    error = {"type": "constant", "value": shown, "color": "var(--text)", "thickness": 1, "width": 3}
+    return go.Bar(
+        name=series_names()[kind],
+        x=list(labels),
+        y=counts.tolist(),
+        marker=looks[kind],
+        error_y=None if shown is None else error,
+        hovertemplate=hover(unit, shown) + "<extra>%{fullData.name}</extra>",
+    )
+
+
+def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemplate: str) -> go.Scatter:
+    """One series as a line of steps; the dash tells the series apart without colour."""
+    looks: Mapping[str, dict[str, Any]] = {
+        "true": {"color": "var(--true)", "width": 1.5},
+        "noisy": {"color": "var(--noisy)", "width": 1.5},
+        "synthetic": {"color": "var(--synthetic)", "width": 1.5, "dash": "dot"},
+    }
+    return go.Scatter(
+        name=series_names()[kind],
+        x=list(labels),
+        y=counts.tolist(),
+        mode="lines",
+        line={**looks[kind], "shape": "hvh"},
+        hovertemplate=hovertemplate + "<extra>%{fullData.name}</extra>",
+    )
+
+
+def interval_band(labels: Sequence[str], counts: np.ndarray, half_width: int) -> list[go.Scatter]:
+    """The interval around a line of steps, as an area between its two ends."""
+    edge = {"x": list(labels), "mode": "lines", "line": {"width": 0, "shape": "hvh"}, "hoverinfo": "skip"}
+    lower = go.Scatter(**edge, y=(counts - half_width).tolist(), showlegend=False)
+    upper = go.Scatter(
+        **edge,
+        y=(counts + half_width).tolist(),
+        fill="tonexty",
+        fillcolor="var(--interval)",
+        name=_("95% interval"),
+    )
+    return [lower, upper]

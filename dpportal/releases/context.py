@@ -1,0 +1,19 @@
+"""What every page needs to know about jobs."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from dpportal.jobs import JobState
+from dpportal.releases.models import ReleaseJob
+
+
+def finished_jobs(request: HttpRequest) -> dict[str, int]:
+    """How many of the curator's jobs ended since they last looked: the number at the bell."""
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated or not user.is_curator:
+        return {}
+    ended = ReleaseJob.objects.filter(
+        release__dataset__owner=user, seen=False, state__in=(JobState.DONE, JobState.FAILED)
+    )
+    return {"finished_jobs": ended.count()}

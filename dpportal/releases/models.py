@@ -1,0 +1,114 @@
+"""A release: draft, job, what was measured, what was published."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.budgets.amounts import AmountField
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.jobs import Job
+from mechanisms.mechanism import Plan
+
+
+class Release(models.Model):
+    """One differentially private release of a dataset; its id is the identity of its job and of its charge."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", _("Draft")
+        REQUESTED = "requested", _("In work")
+        MEASURED = "measured", _("Being written")
+        READY = "ready", _("Ready")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
+
+    class Product(models.TextChoices):
+        HISTOGRAM = "histogram", _("Histogram and synthetic table")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
+    title = models.CharField(_("title"), max_length=160, blank=True)
+    product = models.CharField(max_length=20, choices=Product.choices, default=Product.HISTOGRAM)
+    columns = models.JSONField(default=list)
+    mechanism = models.CharField(max_length=60, blank=True)
+    parameters = models.JSONField(default=dict)
+    amount = AmountField(null=True)
+    people = models.PositiveBigIntegerField(_("your estimate of the number of people"), null=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    domain_version = models.ForeignKey(DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases")
+    plan_json = models.JSONField(null=True)
+    charge = models.OneToOneField(LedgerEntry, null=True, on_delete=models.PROTECT, related_name="release")
+    requested_at = models.DateTimeField(null=True)
+    measured_at = models.DateTimeField(null=True)
+    measurement = models.CharField(max_length=200, blank=True)
+    measurement_sha256 = models.CharField(max_length=64, blank=True)
+    true_counts = models.CharField(max_length=200, blank=True)
+    result = models.CharField(max_length=200, blank=True)
+    published_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["published_at", "withdrawn_at"])]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+    def get_absolute_url(self) -> str:
+        return reverse("releases:public", args=[self.pk])
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that was confirmed; the job runs exactly it."""
+        if self.plan_json is None:
+            raise ValueError("a draft has no confirmed plan")
+        return Plan.from_json(self.plan_json)
+
+    @property
+    def is_draft(self) -> bool:
+        return self.state == self.State.DRAFT
+
+    @property
+    def is_public(self) -> bool:
+        return self.published_at is not None and self.withdrawn_at is None
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state == self.State.READY
+
+
+class ReleaseJob(Job):
+    """The job that makes a requested release; it exists from the confirmation on."""
+
+    release = models.OneToOneField(Release, primary_key=True, on_delete=models.CASCADE, related_name="job")
+    seen = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"Job of {self.release_id}"
+
+
+class Artifact(models.Model):
+    """One file of a release's bundle, as everyone downloads it."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="artifacts")
+    name = models.CharField(max_length=80)
+    stored = models.CharField(max_length=200)
+    size = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    about = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["release", "name"], name="one_artifact_per_name")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,103 @@
+"""What a curator can do to a release: each both or neither."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.budgets import ledger
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.jobs import JobState
+from dpportal.releases import drafts
+from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.tasks import run_release
+
+
+class ReleaseError(Exception):
+    """Something that cannot be done now; the message says why and what to do."""
+
+
+def start_draft(dataset: Dataset, by: User) -> Release:
+    """An empty draft, saved, so that it has an address from the first step on."""
+    people = dataset.releases.exclude(people=None).values_list("people", flat=True).first()
+    return Release.objects.create(dataset=dataset, created_by=by, people=people)
+
+
+@transaction.atomic
+def request_release(release: Release, *, reviewed: str, by: User) -> bool:
+    """Reserve the budget and queue the job; False if that was done before.
+
+    reviewed: the digest of the plan that the curator saw. Raises DraftError, ReleaseError or BudgetRefusedError.
+    """
+    # No one edits the domain between this plan and the moment it is frozen.
+    list(DomainVersion.objects.select_for_update().filter(dataset=release.dataset))
+    version, plan = drafts.plan_of(release)
+    if drafts.digest(plan) != reviewed:
+        raise ReleaseError(_("The domain or the method changed since you reviewed it. Read the review again."))
+    taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
+    if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
+        return False
+    assert release.amount is not None
+    title = release.title or release.get_product_display()
+    charge = ledger.reserve(release.dataset, release.amount, key=release.pk, reason=title, by=by)
+    DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
+    Release.objects.filter(pk=release.pk).update(
+        title=title, domain_version=version, plan_json=plan.to_json(), charge=charge
+    )
+    ReleaseJob.objects.create(release=release)
+    run_release.delay_on_commit(str(release.pk))
+    return True
+
+
+@transaction.atomic
+def cancel(release: Release) -> None:
+    """Withdraw a queued job and give its reservation back; once a worker has it, it runs."""
+    queued = ReleaseJob.objects.filter(release=release, state=JobState.QUEUED)
+    if not queued.update(state=JobState.CANCELLED, finished_at=timezone.now()):
+        raise ReleaseError(_("The job has already begun and cannot be cancelled any more."))
+    Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
+    assert release.charge is not None
+    ledger.void(release.charge)
+
+
+def discard(release: Release) -> None:
+    """Delete a draft; nothing was spent on it."""
+    deleted, _rows = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT).delete()
+    if not deleted:
+        raise ReleaseError(_("Only a draft can be deleted. A release can be withdrawn from the public."))
+
+
+@transaction.atomic
+def publish(release: Release, by: User) -> None:
+    """Show the release to everyone."""
+    ready = Release.objects.filter(pk=release.pk, state=Release.State.READY)
+    if not ready.update(published_at=timezone.now(), withdrawn_at=None):
+        raise ReleaseError(_("Only a finished release can be published."))
+    audit.record(by, "published", release)
+
+
+@transaction.atomic
+def withdraw(release: Release, by: User) -> None:
+    """Take the release off the public pages. The budget stays spent: what was seen was seen."""
+    public = Release.objects.filter(pk=release.pk, published_at__isnull=False, withdrawn_at=None)
+    if not public.update(withdrawn_at=timezone.now()):
+        raise ReleaseError(_("This release is not public."))
+    audit.record(by, "withdrew", release)
+
+
+def duplicate(release: Release, by: User) -> Release:
+    """A new draft with the same choices."""
+    return Release.objects.create(
+        dataset=release.dataset,
+        created_by=by,
+        title=release.title,
+        product=release.product,
+        columns=release.columns,
+        mechanism=release.mechanism,
+        parameters=release.parameters,
+        amount=release.amount,
+        people=release.people,
+    )

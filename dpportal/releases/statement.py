@@ -1,0 +1,72 @@
+"""The privacy statement of a release, in plain words; the same text in the wizard, on the page and in the bundle."""
+
+from __future__ import annotations
+
+import math
+
+from django.utils.translation import gettext as _
+
+from mechanisms.accounting import Definition, Loss, Neighbours, odds_factor, zcdp_to_epsilon
+
+
+def statement(loss: Loss, delta: float) -> str:
+    """What the loss promises a person. delta: at which a zCDP loss is also read as (ε, δ)."""
+    return " ".join((_promise(loss, delta), _who(loss), _limits()))
+
+
+def loss_text(loss: Loss) -> str:
+    """The loss as a number with its symbol, such as ε = 0.25."""
+    return f"{loss.symbol} = {float(loss.amount):.6g}"
+
+
+def epsilon_delta_text(loss: Loss, delta: float) -> str:
+    """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
+    if loss.definition is Definition.PURE:
+        return ""
+    epsilon = zcdp_to_epsilon(float(loss.amount), delta)
+    return _("(ε = %(epsilon)s, δ = %(delta)s)") % {"epsilon": _up(epsilon, 2), "delta": f"10^{round(math.log10(delta))}"}
+
+
+def _promise(loss: Loss, delta: float) -> str:
+    if loss.definition is Definition.PURE:
+        values = {"loss": loss_text(loss), "factor": _up(odds_factor(float(loss.amount)), 2)}
+        return (
+            _(
+                "This release is differentially private with %(loss)s: whatever anyone concludes from it, the data of "
+                "any one person changed the odds of that conclusion by at most a factor of %(factor)s."
+            )
+            % values
+        )
+    values = {"loss": loss_text(loss), "pair": epsilon_delta_text(loss, delta)}
+    return (
+        _(
+            "This release is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what anyone "
+            "can conclude from it depends only that little on the data of any one person."
+        )
+        % values
+    )
+
+
+def _who(loss: Loss) -> str:
+    rows = loss.unit.max_rows
+    person = _("one row") if rows == 1 else _("at most %(rows)s rows") % {"rows": rows}
+    if loss.unit.neighbours is Neighbours.ADD_REMOVE:
+        return _("A person counts with %(person)s, and even whether they are in the table stays hidden.") % {"person": person}
+    return (
+        _("A person counts with %(person)s; what these say stays hidden, while the number of rows is public.")
+        % {"person": person}
+    )
+
+
+def _limits() -> str:
+    return _(
+        "It does not hide what is true of a whole group, and the losses of all releases from the same people add up."
+    )
+
+
+def _up(value: float, decimals: int) -> str:
+    """A number rounded up, so that a promise is never overstated; scientific when it is very large."""
+    if value >= 10**6:
+        return f"{value:.2g}"
+    grid = 10**decimals
+    return f"{math.ceil(value * grid - 1e-9) / grid:,.{decimals}f}"

@@ -1,0 +1,168 @@
+"""Settings of the portal. Everything a site changes comes from environment variables; see README.md."""
+
+import json
+import os
+from pathlib import Path
+
+import dj_database_url
+import plotly
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.keys import secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve()
+
+SECRET_KEY = secret("secret_key", DATA_DIR)
+FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
+DEBUG = os.environ.get("DPPORTAL_DEBUG") == "1"
+ALLOWED_HOSTS = os.environ.get("DPPORTAL_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("DPPORTAL_ORIGINS", "").split(",") if o]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "dpportal",
+    "dpportal.accounts",
+    "dpportal.datasets",
+    "dpportal.budgets",
+    "dpportal.releases",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dpportal.security.ContentSecurityPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "dpportal.urls"
+WSGI_APPLICATION = "dpportal.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dpportal.releases.context.finished_jobs",
+            ],
+        },
+    },
+]
+
+# SQLite: an IMMEDIATE transaction takes the write lock at its start, so concurrent reservations queue up
+# instead of failing; FULL makes a committed spend survive a power cut.
+SQLITE_OPTIONS = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+}
+DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA_DIR / 'portal.sqlite3'}")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"].setdefault("OPTIONS", {}).update(SQLITE_OPTIONS)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "accounts.User"
+LOGIN_URL = "accounts:sign_in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English"))]
+TIME_ZONE = os.environ.get("DPPORTAL_TIME_ZONE", "UTC")
+USE_TZ = True
+USE_THOUSAND_SEPARATOR = False
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("plotly", Path(plotly.__file__).parent / "package_data"),
+]
+
+# Two private storages, never served by URL: people's records, and what was released from them.
+STORAGE_BACKEND = os.environ.get("DPPORTAL_STORAGE", "dpportal.storage.PrivateStorage")
+STORAGE_OPTIONS = json.loads(os.environ.get("DPPORTAL_STORAGE_OPTIONS", "{}"))
+STORAGES = {
+    "default": {"BACKEND": STORAGE_BACKEND, "OPTIONS": STORAGE_OPTIONS or {"location": DATA_DIR / "files"}},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+SCRATCH_DIR = DATA_DIR / "scratch"
+SCRATCH_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+# Uploads are streamed to disk, whatever their size.
+FILE_UPLOAD_HANDLERS = ["dpportal.datasets.uploads.LimitedUploadHandler"]
+FILE_UPLOAD_TEMP_DIR = SCRATCH_DIR
+MAX_UPLOAD_BYTES = int(os.environ.get("DPPORTAL_MAX_UPLOAD_BYTES", 8 * 2**30))
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+if os.environ.get("DPPORTAL_HTTPS") == "1":
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# A job's lease is renewed while its worker lives, so it can be short: a killed worker's job is taken over
+# after JOB_LEASE_SECONDS. The time limits bound a worker that lives but hangs.
+JOB_LEASE_SECONDS = float(os.environ.get("DPPORTAL_JOB_LEASE", 30))
+JOB_ATTEMPTS = 3
+SWEEP_SECONDS = float(os.environ.get("DPPORTAL_SWEEP_SECONDS", 5))
+
+BROKER_DIR = DATA_DIR / "broker"
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "filesystem://")
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_TASK_SOFT_TIME_LIMIT = 3300
+CELERY_TASK_TIME_LIMIT = 3600
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}
+if CELERY_BROKER_URL.startswith("filesystem"):
+    BROKER_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(BROKER_DIR),
+        "data_folder_out": str(BROKER_DIR),
+        "control_folder": str(BROKER_DIR / "control"),
+        "polling_interval": 0.1,
+    }
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("DPPORTAL_LOG_LEVEL", "WARNING")},
+}

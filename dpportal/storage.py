@@ -1,0 +1,91 @@
+"""Private files, through Django's storage API: written durably, named by content, opened as local paths."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import FileSystemStorage, default_storage
+
+
+class PrivateStorage(FileSystemStorage):
+    """Files that only the portal's own account can read; they have no URL."""
+
+    def __init__(self, location: str | Path | None = None) -> None:
+        super().__init__(
+            location=location, base_url=None, file_permissions_mode=0o600, directory_permissions_mode=0o700
+        )
+
+    def url(self, name: str | None) -> str:
+        raise ValueError("private files have no URL")
+
+
+@contextmanager
+def local_path(name: str) -> Iterator[Path]:
+    """A path at which a stored file can be read: its own on a local storage, else a copy for the while."""
+    try:
+        own: Path | None = Path(default_storage.path(name))
+    except NotImplementedError:
+        own = None
+    if own is not None:
+        yield own
+        return
+    with scratch_folder() as folder:
+        copy = folder / Path(name).name
+        with default_storage.open(name) as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+        yield copy
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A private folder on the data disk that is gone afterwards."""
+    with tempfile.TemporaryDirectory(dir=settings.SCRATCH_DIR) as folder:
+        yield Path(folder)
+
+
+def keep(path: Path, name: str) -> str:
+    """Store a local file under exactly `name`, fsynced where the storage is a local disk; moves it if it can.
+
+    A file already there under that name is replaced in one step, so readers see the old or the new, never half.
+    """
+    try:
+        target = Path(default_storage.path(name))
+    except NotImplementedError:
+        default_storage.delete(name)
+        with path.open("rb") as file:
+            return default_storage.save(name, File(file))
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = target.with_name(target.name + ".part")
+    shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
+    part.chmod(0o600)
+    _fsync(part)
+    part.replace(target)
+    _fsync(target.parent)
+    return name
+
+
+def keep_by_digest(path: Path, folder: str) -> tuple[str, str]:
+    """Store a file under its SHA-256; returns (name, digest)."""
+    digest = sha256(path)
+    return keep(path, f"{folder}/{digest}{path.suffix}"), digest
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
