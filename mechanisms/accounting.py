@@ -75,7 +75,7 @@ class Loss:
 
 
 def compose(losses: list[Fraction]) -> Fraction:
-    """Sequential composition: ε adds under pure DP and ρ adds under zCDP (Bun and Steinke 2016, Lemma 1.7)."""
+    """Sequential composition: ε adds under pure DP, ρ under zCDP (Bun and Steinke 2016, Lemma 1.7)."""
     return sum(losses, Fraction(0))
 
 

@@ -12,12 +12,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 MISSING_LABEL = "Missing"
 OTHER_LABEL = "Other"
 STEPS = ("day", "week", "month", "quarter", "year")
 MAX_OWN_EDGES = 10_000
+# Leaves room in 64 bits for the width of any bin.
+MAX_INTEGER = 10**18
 
 
 class DomainError(ValueError):
@@ -26,7 +29,10 @@ class DomainError(ValueError):
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column's cells, in order. `missing_cell`: whether missing values have a cell of their own, the last."""
+    """A column's cells, in order.
+
+    missing_cell: whether missing values have a cell of their own, the last.
+    """
 
     name: str
     missing_cell: bool = False
@@ -127,6 +133,8 @@ class Integer(Attribute):
 
     def __post_init__(self) -> None:
         _check_bounds(self.name, self.lower, self.upper)
+        if max(abs(self.lower), abs(self.upper)) > MAX_INTEGER:
+            raise DomainError(f"Column {self.name}: whole numbers must lie within ±{MAX_INTEGER:,}.")
         if self.width < 1:
             raise DomainError(f"Column {self.name}: the bin width must be at least 1.")
         _check_edges(self.name, self.edges, self.lower, self.upper)
@@ -160,7 +168,10 @@ class Integer(Attribute):
 
 @dataclass(frozen=True)
 class Real(Attribute):
-    """Numbers lower..upper in `bins` of equal width, or own `edges`; bins are closed on the left, the last on both sides."""
+    """Numbers lower..upper in `bins` of equal width, or own `edges`.
+
+    Bins are closed on the left, the last one on both sides.
+    """
 
     lower: float = 0.0
     upper: float = 1.0
@@ -169,7 +180,7 @@ class Real(Attribute):
     kind: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        numbers = (self.lower, self.upper, *self.edges)
+        numbers = (self.lower, self.upper, self.upper - self.lower, *self.edges)
         if not all(map(math.isfinite, numbers)):
             raise DomainError(f"Column {self.name}: bounds and edges must be finite numbers.")
         if self.lower == self.upper:
@@ -324,7 +335,7 @@ def _check_edges(name: str, edges: Sequence[float], lower: float, upper: float) 
         return
     if not 2 <= len(edges) <= MAX_OWN_EDGES:
         raise DomainError(f"Column {name}: give between 2 and {MAX_OWN_EDGES:,} bin edges.")
-    if any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(edges)):
         raise DomainError(f"Column {name}: bin edges must increase, each above the one before.")
     if (edges[0], edges[-1]) != (lower, upper):
         raise DomainError(f"Column {name}: the first and last edge must be the lower and the upper bound.")

@@ -95,7 +95,8 @@ class Measurement:
 class Result:
     """What post-processing made of a measurement, cell by cell, in rows.
 
-    raw: (n,) integers, unbiased. counts: (n,) integers >= 0, the raw counts made into those of a possible table.
+    raw: (n,) integers, unbiased.
+    counts: (n,) integers >= 0, the raw counts made into those of a possible table.
     """
 
     raw: np.ndarray

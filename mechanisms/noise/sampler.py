@@ -116,7 +116,9 @@ class _LaplaceChunks:
 
 
 class _GaussianChunks:
-    """Rejection from discrete Laplace of scale t = ⌊σ⌋ + 1: keep Y with probability exp(-(|Y| - σ²/t)²/(2σ²)).
+    """Rejection from discrete Laplace Y of scale t = ⌊σ⌋ + 1.
+
+    Y is kept with probability exp(-(|Y| - σ²/t)²/(2σ²)).
 
     Source: Canonne, Kamath, Steinke 2020, Algorithm 3.
     """

@@ -1,0 +1,1 @@
+"""Histograms: counts over the cells of a declared domain, with noise."""

@@ -1,0 +1,1 @@
+"""Synthetic tables made from what was released."""

@@ -1,0 +1,128 @@
+"""Synthetic rows from the counts of a histogram, value by value inside the declared bins."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.noise import repeatable
+
+WITHIN_BINS = ("uniform", "midpoint")
+# Digits that a real value shows beyond the width of its bin.
+_DIGITS_IN_BIN = 3
+_MAX_DECIMALS = 15
+
+
+def rows(
+    domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str = "uniform", chunk: int = 100_000
+) -> Iterator[pd.DataFrame]:
+    """One row per counted person, in cell order, in frames of at most `chunk` rows.
+
+    counts: (domain.size,) integers >= 0. digest: 32 public bytes. within_bins: "uniform" or "midpoint".
+    The rows depend on these alone, not on `chunk`. Columns are the domain's, in its order: categories as
+    string, booleans as boolean, whole numbers as Int64, reals as float64, dates as datetime64[s]; the cell
+    for missing values gives nulls. Without rows there is one empty frame with the same columns.
+    Raises ValueError if the shape, the sign or `within_bins` does not fit.
+
+    Post-processing of released counts: no data and no secret enters.
+    """
+    _check(domain, counts, within_bins)
+    return _frames(domain, counts, digest, within_bins, chunk)
+
+
+def _check(domain: Domain, counts: np.ndarray, within_bins: str) -> None:
+    if counts.shape != (domain.size,):
+        raise ValueError(f"counts must have shape {(domain.size,)}, got {counts.shape}")
+    if counts.min() < 0:
+        raise ValueError("counts must not be negative")
+    if within_bins not in WITHIN_BINS:
+        raise ValueError(f"within_bins must be one of {', '.join(WITHIN_BINS)}, got {within_bins!r}")
+
+
+def _frames(
+    domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
+) -> Iterator[pd.DataFrame]:
+    occupied = np.flatnonzero(counts)
+    ends = np.cumsum(counts[occupied])
+    total = int(ends[-1]) if ends.size else 0
+    columns = [_Column(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
+    for start in range(0, max(total, 1), chunk):
+        people = np.arange(start, min(start + chunk, total))
+        cells = occupied[np.searchsorted(ends, people, side="right")]
+        parts = np.unravel_index(cells, domain.shape)
+        yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
+
+
+class _Column:
+    """Turns the cells of one attribute into values; takes one number of its own stream per row."""
+
+    def __init__(self, attribute: Attribute, index: int, digest: bytes, within_bins: str) -> None:
+        self.name = attribute.name
+        self._attribute = attribute
+        self._midpoint = within_bins == "midpoint"
+        self._stream = repeatable(hashlib.sha256(digest + index.to_bytes(4, "big")).digest())
+        self._labels = _label_array(attribute) if isinstance(attribute, Categorical | Boolean) else None
+
+    def values(self, cells: np.ndarray) -> Any:
+        """cells: (m,) cells of this attribute. Returns a pandas array of m values."""
+        if self._labels is not None:
+            return self._labels.take(cells)
+        within = np.full(cells.size, 0.5) if self._midpoint else self._stream.random(cells.size)
+        missing = cells == self._attribute.regular_size
+        return _NUMERIC[type(self._attribute)](self._attribute, np.where(missing, 0, cells), within, missing)
+
+
+def _label_array(attribute: Attribute) -> Any:
+    """The value of every cell; the cell for missing values is null."""
+    null = [pd.NA] * attribute.missing_cell
+    if isinstance(attribute, Boolean):
+        return pd.array([False, True, *null], dtype="boolean")
+    return pd.array([*attribute.regular_labels(), *null], dtype="string")
+
+
+def _bounds(attribute: Any, cells: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of each cell's bin, looked up once per distinct cell."""
+    distinct, where = np.unique(cells, return_inverse=True)
+    pairs = [attribute.bounds(int(cell)) for cell in distinct]
+    table = np.array(pairs, dtype=dtype).reshape(-1, 2)
+    return table[where, 0], table[where, 1]
+
+
+def _integers(attribute: Integer, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> Any:
+    first, last = _bounds(attribute, cells, "int64")
+    return pd.arrays.IntegerArray(_between(first, last, within), missing)
+
+
+def _between(first: np.ndarray, last: np.ndarray, within: np.ndarray) -> np.ndarray:
+    """The whole number at share `within` of first..last; 1/2 gives the middle, the upper of two."""
+    steps = np.floor(within * (last - first + 1.0)).astype(np.int64)
+    return first + np.minimum(steps, last - first)
+
+
+def _dates(attribute: Date, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> Any:
+    first, last = _bounds(attribute, cells, "datetime64[D]")
+    days = _between(first.astype(np.int64), last.astype(np.int64), within).astype("datetime64[D]")
+    days[missing] = np.datetime64("NaT")
+    return pd.array(days.astype("datetime64[s]"))
+
+
+def _reals(attribute: Real, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Values rounded down to a few digits more than the bin's width shows, and kept inside the bin."""
+    lower, upper = _bounds(attribute, cells, "float64")
+    grid = 10.0 ** _decimals(upper - lower)
+    values = np.floor((lower + within * (upper - lower)) * grid) / grid
+    values = np.clip(values, lower, np.nextafter(upper, lower))
+    values[missing] = np.nan
+    return values
+
+
+def _decimals(width: np.ndarray) -> np.ndarray:
+    return np.clip(_DIGITS_IN_BIN - np.floor(np.log10(width)), 0, _MAX_DECIMALS)
+
+
+_NUMERIC: dict[type[Attribute], Any] = {Integer: _integers, Date: _dates, Real: _reals}
