@@ -35,9 +35,8 @@ def merged(counts: np.ndarray, widths: Sequence[int]) -> np.ndarray:
     return counts
 
 
-def merged_labels(attribute: Attribute, width: int) -> list[str]:
-    """Labels of a column's cells when runs of `width` neighbours are one."""
-    size = attribute.size
+def merged_labels(attribute: Attribute, width: int, size: int) -> list[str]:
+    """Labels of a column's first `size` cells when runs of `width` neighbours are one."""
     runs = [(first, min(first + width, size) - 1) for first in range(0, size, width)]
     if size > LABELLED_CELLS:
         return [f"{first + 1:,}–{last + 1:,}" for first, last in runs]

@@ -64,7 +64,8 @@ class Panels:
         )
 
     def labels(self, position: int) -> list[str]:
-        return plain_all(merged_labels(self.domain.attributes[self.axes[position]], self.widths[position]))
+        attribute = self.domain.attributes[self.axes[position]]
+        return plain_all(merged_labels(attribute, self.widths[position], attribute.size))
 
 
 def layout_of(domain: Domain, series: int, numbers: int) -> Panels:
@@ -138,7 +139,8 @@ def panels_caption(panels: Panels, *, half_width: int, unit: str) -> str:
             sentences.append(text % {"width": f"{width:,}", "column": name})
     if panels.single_cells:
         text = _(
-            "Each noisy count is within ± %(half_width)s %(unit)s of the true one with probability 95% or more."
+            "Each noisy count is within ± %(half_width)s %(unit)s of the true one "
+            "with probability 95%% or more."
         )
         sentences.append(text % {"half_width": f"{half_width:,}", "unit": unit})
     else:

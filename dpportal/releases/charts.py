@@ -75,7 +75,7 @@ def _bars(attribute: Attribute, series: Series, half_width: int, unit: str) -> F
 
 def _steps(attribute: Attribute, series: Series, half_width: int, unit: str) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
-    labels = plain_all(merged_labels(attribute, width))
+    labels = plain_all(merged_labels(attribute, width, attribute.size))
     single = width == 1
     figure = go.Figure()
     for kind, values in series.items():
@@ -196,7 +196,7 @@ def cumulative_figure(
     series = marginal(shaped(domain, {"true": true, "noisy": raw, "synthetic": counts}), [axis])
     (width,) = widths_within([attribute.regular_size], MAX_STEPS)
     ends = [*range(width - 1, attribute.regular_size - 1, width), attribute.regular_size - 1]
-    labels = plain_all(merged_labels(attribute, width)[: len(ends)])
+    labels = plain_all(merged_labels(attribute, width, attribute.regular_size))
     figure = go.Figure()
     for kind, values in series.items():
         below = np.cumsum(values[: attribute.regular_size])[ends]
@@ -212,17 +212,14 @@ def cumulative_figure(
 def bins_figure(attribute: Attribute) -> Figure:
     """The declared bins of a column as a strip, without data; at most MAX_BINS_DRAWN of them."""
     (width,) = widths_within([attribute.regular_size], MAX_BINS_DRAWN)
-    labels = plain_all(merged_labels(attribute, width))
+    labels = plain_all(merged_labels(attribute, width, attribute.regular_size))
     numeric = isinstance(attribute, Integer | Real)
-    strip = (
-        _numeric_strip(attribute, width) if numeric else {"x": labels[: -(-attribute.regular_size // width)]}
-    )
-    count = len(strip["x"])
+    strip = _numeric_strip(attribute, width) if numeric else {"x": labels}
     figure = go.Figure(
         go.Bar(
             **strip,
-            y=[1] * count,
-            text=labels[:count],
+            y=[1] * len(labels),
+            text=labels,
             textposition="none",
             hovertemplate="%{text}<extra></extra>",
             marker={"color": "var(--interval)", "line": {"color": "var(--accent)", "width": 1}},
@@ -300,13 +297,15 @@ def _counts_title(*columns: str) -> str:
 
 def _interval_caption(half_width: int, unit: str) -> str:
     text = _(
-        "Intervals: ± %(half_width)s %(unit)s around the noisy count; each holds the true count with probability 95%% or more."
+        "Intervals: ± %(half_width)s %(unit)s around the noisy count. "
+        "Each holds the true count with probability 95%% or more."
     )
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 
 
 def _merged_caption(column: str, width: int) -> str:
     text = _(
-        "Each step sums %(width)s neighbouring cells of %(column)s; intervals belong to single cells and are in the table."
+        "Each step sums %(width)s neighbouring cells of %(column)s. "
+        "Intervals belong to single cells and are in the table."
     )
     return text % {"width": f"{width:,}", "column": column}
