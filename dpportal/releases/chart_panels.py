@@ -22,6 +22,7 @@ from dpportal.releases.chart_style import hover, plain, plain_all, series_names
 from mechanisms.domain import Domain
 
 MAX_PANELS = 8
+TICKS = 15
 GAP_BELOW = 40
 """Up to so many cells on an axis the cells of a heat map are set apart by a thin gap."""
 
@@ -88,11 +89,15 @@ def heat_maps(panels: Panels, series: Series, *, half_width: int, unit: str) -> 
         figure.add_trace(
             _heat_map(panels, kind, z, hover(unit, interval, "%{z:,}", "%{y}, %{x}")), row + 1, column + 1
         )
-    figure.update_xaxes(type="category", showline=False)
+    figure.update_xaxes(type="category", showline=False, nticks=TICKS)
     figure.update_yaxes(type="category", autorange="reversed")
     figure.update_xaxes(title_text=plain(panels.across), row=len(cells))
     figure.update_yaxes(title_text=plain(panels.down), col=1)
-    figure.update_layout(coloraxis={"cmin": 0, "colorbar": {"title": {"text": unit}}}, margin={"t": 64})
+    bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}}
+    highest = max(np.max(trace.z) for trace in figure.data)
+    figure.update_layout(
+        coloraxis={"cmin": 0, "cmax": max(1, int(highest)), "colorbar": bar}, margin={"t": 64}
+    )
     return figure
 
 

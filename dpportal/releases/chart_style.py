@@ -39,7 +39,15 @@ TEMPLATE = go.layout.Template(
         "margin": {"l": 56, "r": 12, "t": 40, "b": 48},
         "xaxis": {**_AXIS, "showgrid": False, "showline": True},
         "yaxis": {**_AXIS, "tickformat": ",", "ticks": ""},
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "traceorder": "normal",
+        },
+        "modebar": {"bgcolor": TRANSPARENT, "color": "var(--muted)", "activecolor": "var(--text)"},
         "hoverlabel": {
             "bgcolor": "var(--page)",
             "bordercolor": "var(--control)",
@@ -95,9 +103,12 @@ def plain_all(labels: Sequence[str]) -> list[str]:
     return [plain(label) for label in labels]
 
 
-def category_axis(name: str) -> dict[str, Any]:
-    """An axis whose ticks are cells in declared order, also where their labels look like numbers."""
-    return {"type": "category", "title": {"text": plain(name)}}
+def category_axis(name: str, ticks: int = 0) -> dict[str, Any]:
+    """An axis whose ticks are cells in declared order, also where their labels look like numbers.
+
+    ticks: at most so many are labelled; 0: as many as there is room for.
+    """
+    return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks}
 
 
 def people_axis(unit: str) -> dict[str, Any]:

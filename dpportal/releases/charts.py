@@ -40,6 +40,7 @@ MAX_STEPS = 4_000
 MAX_BINS_DRAWN = 300
 MADE_UP_CELLS = 24
 RESIDUAL_BINS = 120
+TICKS = 20
 
 
 def counts_figure(
@@ -84,7 +85,7 @@ def _steps(attribute: Attribute, series: Series, half_width: int, unit: str) -> 
             figure.add_traces(interval_band(labels, shown, half_width))
         text = hover(unit, half_width if kind == "noisy" and single else None)
         figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
-    figure.update_layout(xaxis=category_axis(attribute.name), yaxis=people_axis(unit))
+    figure.update_layout(xaxis=category_axis(attribute.name, TICKS), yaxis=people_axis(unit))
     caption = _interval_caption(half_width, unit) if single else _merged_caption(attribute.name, width)
     return finished(figure, title=_counts_title(attribute.name), caption=caption)
 
@@ -142,8 +143,10 @@ def _residuals_by_cell(attribute: Attribute, residuals: Series, half_width: int,
         )
     figure.add_hrect(y0=-half_width, y1=half_width, fillcolor="var(--interval)", line_width=0, layer="below")
     title = _("released − true (%(unit)s)") % {"unit": unit}
+    reach = 1.15 * max(half_width, *(int(np.abs(r).max()) for r in residuals.values()))
+    ticks = 0 if attribute.size <= MAX_BARS else TICKS
     figure.update_layout(
-        xaxis=category_axis(attribute.name), yaxis={"title": {"text": title}, "zeroline": True}
+        xaxis=category_axis(attribute.name, ticks), yaxis={"title": {"text": title}, "range": [-reach, reach]}
     )
     return figure
 
@@ -202,7 +205,7 @@ def cumulative_figure(
         below = np.cumsum(values[: attribute.regular_size])[ends]
         figure.add_trace(step_line(kind, labels, below, hovertemplate=hover(unit, None)))
     title = _("%(unit)s at or below") % {"unit": unit}
-    figure.update_layout(xaxis=category_axis(column), yaxis=people_axis(title))
+    figure.update_layout(xaxis=category_axis(column, TICKS), yaxis=people_axis(title))
     caption = _("Counts of %(column)s added up from the lowest cell.") % {"column": column}
     if attribute.missing_cell:
         caption += " " + _("Missing values are left out.")
@@ -227,9 +230,9 @@ def bins_figure(attribute: Attribute) -> Figure:
         layout={"bargap": 0.08},
     )
     axis = {"title": {"text": plain(attribute.name)}} if numeric else category_axis(attribute.name)
-    figure.update_layout(xaxis=axis, yaxis={"visible": False}, margin={"t": 12}, showlegend=False)
+    figure.update_layout(xaxis=axis, yaxis={"visible": False}, margin={"t": 36}, showlegend=False)
     title = _("Cells of %(column)s") % {"column": attribute.name}
-    return finished(figure, title=title, caption=_bins_caption(attribute, width), height=160)
+    return finished(figure, title=title, caption=_bins_caption(attribute, width), height=180)
 
 
 def _numeric_strip(attribute: Integer | Real, width: int) -> dict[str, list[float]]:
@@ -273,14 +276,17 @@ def noise_figure(
     made_up.update(name=_("Made-up count and interval"), showlegend=False)
     figure = go.Figure(made_up)
     figure.update_layout(
-        xaxis=category_axis(_("made-up cell")), yaxis={"title": {"text": unit}}, margin={"t": 16}
+        xaxis=category_axis(_("made-up cell")), yaxis={"title": {"text": unit}}, margin={"t": 36}
     )
     text = _(
         "Made-up counts, not your data: about %(mean)s %(unit)s a cell, each released with ± %(half_width)s."
     )
     caption = text % {"mean": f"{mean:,.3g}", "unit": unit, "half_width": f"{half_width:,}"}
     if drawn < cells:
-        caption += " " + _("%(drawn)s of %(cells)s cells.") % {"drawn": drawn, "cells": f"{cells:,}"}
+        caption += " " + _("%(drawn)s of %(cells)s cells are drawn.") % {
+            "drawn": drawn,
+            "cells": f"{cells:,}",
+        }
     return finished(figure, title=_("What this noise looks like"), caption=caption)
 
 

@@ -32,7 +32,7 @@
       const variable = VARIABLE.exec(value);
       return variable ? style.getPropertyValue(variable[1]).trim() : value;
     }
-    if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map((item) => coloured(item, style));
+    if (Array.isArray(value)) return typeof value.at(-1) === "number" ? value : value.map((item) => coloured(item, style));
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, coloured(item, style)]));
   }
