@@ -319,7 +319,9 @@ KINDS: dict[str, type[Attribute]] = {c.kind: c for c in (Categorical, Boolean, I
 
 def attribute_from_json(value: Mapping[str, Any]) -> Attribute:
     """Build an attribute from what its `to_json` wrote."""
-    fields = {key: tuple(v) if isinstance(v, list) else v for key, v in value.items() if key != "kind"}
+    fields: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in value.items() if key != "kind"
+    }
     if value["kind"] == Date.kind:
         fields |= {key: dt.date.fromisoformat(fields[key]) for key in ("lower", "upper")}
     return KINDS[value["kind"]](**fields)

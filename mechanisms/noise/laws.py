@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,13 +93,14 @@ class DiscreteGaussian:
     def _sigma(self) -> float:
         return math.sqrt(self.variance_parameter)
 
-    @property
+    @cached_property
     def _mass(self) -> float:
         """Σ exp(-k²/(2σ²)) over all integers k."""
         if self._sigma > _WIDE:
             return math.sqrt(2 * math.pi) * self._sigma
-        return float(2 * self._weights().sum() - 1)
+        return float(2 * self._weights.sum() - 1)
 
+    @cached_property
     def _weights(self) -> np.ndarray:
         """exp(-k²/(2σ²)) for k = 0, 1, ... as far as it is not zero; for σ <= 1000."""
         k = np.arange(math.ceil(_REACH * self._sigma) + 2, dtype=float)
@@ -108,7 +110,7 @@ class DiscreteGaussian:
     def variance(self) -> float:
         if self._sigma > _WIDE:
             return float(self.variance_parameter)
-        weights = self._weights()
+        weights = self._weights
         return float(2 * (np.arange(len(weights), dtype=float) ** 2 @ weights) / self._mass)
 
     @property
@@ -120,7 +122,7 @@ class DiscreteGaussian:
         """E|K|; for wide noise 2(σ² - 1/12)/mass (Euler-Maclaurin)."""
         if self._sigma > _WIDE:
             return 2 * (float(self.variance_parameter) - 1 / 12) / self._mass
-        weights = self._weights()
+        weights = self._weights
         return float(2 * (np.arange(len(weights), dtype=float) @ weights) / self._mass)
 
     def probability(self, k: int) -> float:
@@ -136,7 +138,7 @@ class DiscreteGaussian:
         if self._sigma > _WIDE:
             x = (np.asarray(h, dtype=float) + 0.5) / self._sigma
             return erfc(x / math.sqrt(2)) - x / (12 * self._sigma * self._mass) * np.exp(-(x**2) / 2)
-        weights = self._weights()
+        weights = self._weights
         beyond = np.cumsum(weights[::-1])[::-1] - weights
         return 2 * beyond[np.minimum(np.asarray(h, dtype=np.int64), len(weights) - 1)] / self._mass
 
