@@ -1,0 +1,161 @@
+"""SQL expressions that put a column's values into the cells of its declared attribute.
+
+They keep what `mechanisms.domain` documents: outside the bounds goes to the nearest bound or to "Other";
+missing, unreadable and NaN go to `attribute.missing`; infinities go to the bounds. A text column that holds
+numbers or ISO dates is read as such. A real value in an integer attribute is rounded down, so that 17.9
+years is in the bin of 17 as it is in own edges (17 <= x < 18). The time of day of a date is ignored.
+"""
+
+from __future__ import annotations
+
+from dpportal.datasets.rawdata.engine import literal
+from dpportal.datasets.rawdata.fingerprint import canonical_text
+from dpportal.datasets.rawdata.kinds import CLOCK, DAY, NOT_A_NUMBER
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
+
+NUMBER = f"[-+]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][-+]?[0-9]+)?|{NOT_A_NUMBER}"
+TRUE_WORDS = ("true", "t", "yes", "y", "1")
+FALSE_WORDS = ("false", "f", "no", "n", "0")
+# Beyond it, differences of 64-bit integers can overflow.
+SAFE_INTEGER = 2**62
+LARGEST_INTEGER = 2**126
+
+
+def value_expression(attribute: Attribute, place: int, column: str, sql_type: str) -> str:
+    """SQL: a column's value as the attribute reads it, NULL if missing, unreadable or NaN.
+
+    For a categorical attribute already its cell. column: a quoted identifier; place: of the attribute, see
+    `category_type`.
+    """
+    if isinstance(attribute, Categorical):
+        return _category(attribute, place, column, sql_type)
+    if isinstance(attribute, Boolean):
+        return _truth(column, sql_type)
+    if isinstance(attribute, Integer):
+        return _whole(attribute, column, sql_type)
+    if isinstance(attribute, Real):
+        return _number(column, sql_type)
+    if isinstance(attribute, Date):
+        return _day(column, sql_type)
+    raise TypeError(f"there is no way to count attributes of kind {attribute.kind!r}")
+
+
+def cell_expression(attribute: Attribute, value: str, edges_below: str) -> str:
+    """SQL: the cell, 0..size-1. value: as `value_expression` gives it; edges_below: inner edges at or below it."""
+    if isinstance(attribute, Integer | Real) and attribute.edges:
+        cell = f"CASE WHEN {value} IS NOT NULL THEN {edges_below} END"
+    elif isinstance(attribute, Integer):
+        clamped = _clamped(value, literal(attribute.lower), literal(attribute.upper))
+        cell = f"({clamped} - {literal(attribute.lower)}) // {attribute.width}"
+    elif isinstance(attribute, Real):
+        cell = _equal_width(attribute, value)
+    elif isinstance(attribute, Date):
+        clamped = _clamped(value, literal(attribute.lower), literal(attribute.upper))
+        cell = f"{_period(attribute, clamped)} - {attribute.period(attribute.lower)}"
+    else:
+        cell = value
+    return f"coalesce({cell}, {attribute.missing})::BIGINT"
+
+
+def category_type(place: int) -> str:
+    """Name of the SQL enumeration that holds the declared values of the attribute at a place."""
+    return f"category_{place}"
+
+
+def inner_edges(attribute: Attribute) -> str | None:
+    """SQL: a list of the own edges between the first and the last bin, or None if there are no own edges."""
+    if not (isinstance(attribute, Integer | Real) and attribute.edges):
+        return None
+    kind = "DOUBLE" if isinstance(attribute, Real) else _integer_type(attribute)
+    return f"[{', '.join(map(literal, attribute.edges[1:-1]))}]::{kind}[]"
+
+
+def _category(attribute: Categorical, place: int, column: str, sql_type: str) -> str:
+    text = canonical_text(column, sql_type)
+    known = f"enum_code(TRY_CAST({text} AS {category_type(place)}))::BIGINT"
+    missing = f"{column} IS NULL" + (f" OR isnan({column})" if sql_type == "DOUBLE" else "")
+    return f"CASE WHEN {missing} THEN {attribute.missing} ELSE coalesce({known}, {attribute.other}) END"
+
+
+def _truth(column: str, sql_type: str) -> str:
+    if sql_type == "BOOLEAN":
+        return f"{column}::BIGINT"
+    if sql_type in ("BIGINT", "DOUBLE"):
+        return f"CASE WHEN {column} = 1 THEN 1 WHEN {column} = 0 THEN 0 END"
+    if sql_type == "VARCHAR":
+        word = f"lower(trim({column}))"
+        return f"CASE WHEN {word} IN {TRUE_WORDS} THEN 1 WHEN {word} IN {FALSE_WORDS} THEN 0 END"
+    return "NULL"
+
+
+def _number(column: str, sql_type: str) -> str:
+    if sql_type == "DOUBLE":
+        return f"CASE WHEN NOT isnan({column}) THEN {column} END"
+    if sql_type in ("BIGINT", "BOOLEAN"):
+        return f"{column}::DOUBLE"
+    if sql_type == "VARCHAR":
+        text = f"trim({column})"
+        read = f"CASE WHEN regexp_full_match({text}, {literal(NUMBER)}) THEN TRY_CAST({text} AS DOUBLE) END"
+        return f"CASE WHEN NOT isnan({read}) THEN {read} END"
+    return "NULL::DOUBLE"
+
+
+def _whole(attribute: Integer, column: str, sql_type: str) -> str:
+    kind = _integer_type(attribute)
+    if sql_type in ("BIGINT", "BOOLEAN"):
+        return f"{column}::{kind}"
+    most = float(SAFE_INTEGER if kind == "BIGINT" else LARGEST_INTEGER)
+    number = _number(column, sql_type)
+    rounded = f"{_clamped(f'floor({number})', literal(-most), literal(most))}::{kind}"
+    rounded = f"CASE WHEN {number} IS NOT NULL THEN {rounded} END"
+    if sql_type != "VARCHAR":
+        return rounded
+    exact = f"regexp_full_match(trim({column}), '[-+]?[0-9]{{1,18}}')"
+    return f"CASE WHEN {exact} THEN TRY_CAST(trim({column}) AS {kind}) ELSE {rounded} END"
+
+
+def _day(column: str, sql_type: str) -> str:
+    if sql_type == "DATE":
+        return column
+    if sql_type == "VARCHAR":
+        text = f"trim({column})"
+        pattern = literal(f"{DAY}(?:{CLOCK})?")
+        return f"CASE WHEN regexp_full_match({text}, {pattern}) THEN TRY_CAST(left({text}, 10) AS DATE) END"
+    return "NULL::DATE"
+
+
+def _integer_type(attribute: Integer) -> str:
+    """BIGINT, or HUGEINT where sums of the bounds could overflow it."""
+    furthest = max(abs(attribute.lower), abs(attribute.upper))
+    if furthest > LARGEST_INTEGER:
+        raise ValueError(f"integer bounds must lie within ±2^126, got one of {furthest.bit_length()} bits")
+    return "BIGINT" if furthest <= SAFE_INTEGER else "HUGEINT"
+
+
+def _clamped(value: str, lower: str, upper: str) -> str:
+    # least() and greatest() pass over NULL, so NULL would become a bound.
+    return f"CASE WHEN {value} < {lower} THEN {lower} WHEN {value} > {upper} THEN {upper} ELSE {value} END"
+
+
+def _equal_width(attribute: Real, value: str) -> str:
+    """The bin whose edges, as `Real.bounds` computes them in floats, hold the value: division may be one off."""
+    lower, last = literal(attribute.lower), attribute.bins - 1
+    step = literal((attribute.upper - attribute.lower) / attribute.bins)
+    clamped = _clamped(value, lower, literal(attribute.upper))
+    near = f"least(floor(({clamped} - {lower}) / {step}), {last})"
+    too_high = f"({clamped} < {lower} + {near} * {step})::BIGINT"
+    too_low = f"({near} < {last} AND {clamped} >= {lower} + ({near} + 1) * {step})::BIGINT"
+    return f"CASE WHEN {value} IS NOT NULL THEN {near}::BIGINT - {too_high} + {too_low} END"
+
+
+def _period(attribute: Date, day: str) -> str:
+    """SQL of `Date.period`."""
+    days = f"date_diff('day', DATE '0001-01-01', {day})"
+    by_step = {
+        "day": f"({days} + 1)",
+        "week": f"({days} // 7)",
+        "month": f"(year({day}) * 12 + month({day}) - 1)",
+        "quarter": f"(year({day}) * 4 + quarter({day}) - 1)",
+        "year": f"year({day})",
+    }
+    return by_step[attribute.step]

@@ -1,0 +1,123 @@
+"""The parent's side of a conversion: starts the reading process, listens to it, and ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from dpportal.datasets.rawdata.faults import UploadFault, damaged, out_of_memory, out_of_time
+from dpportal.datasets.rawdata.options import Limits, ReadOptions
+from dpportal.datasets.rawdata.progress import Report
+from dpportal.datasets.rawdata.table import TableFacts
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = [sys.executable, "-m", "dpportal.datasets.rawdata.converter"]
+# A process of its own and not a fork: a pool's worker may not have children of the multiprocessing kind, and
+# must not share its memory limit.
+
+
+def convert(
+    source: Path,
+    target: Path,
+    file_name: str,
+    options: ReadOptions | None = None,
+    on_progress: Report | None = None,
+    limits: Limits | None = None,
+) -> TableFacts:
+    """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
+
+    The target has the columns BIGINT, DOUBLE, VARCHAR, DATE or BOOLEAN, with the file's names and row order.
+    file_name: as the curator's; only settles what the content leaves open. on_progress: is called with the
+    rows read and the rows expected (or None) some times a second; if it raises, the child is ended and the
+    exception passes. Raises UploadFault if the file cannot become a table; then there is no target.
+    """
+    limits = limits or Limits()
+    with TemporaryDirectory(dir=target.parent, prefix=".convert-") as folder:
+        written = Path(folder) / "table.parquet"
+        specification = {
+            "source": str(source.resolve()),
+            "target": str(written.resolve()),
+            "file_name": file_name,
+            "options": (options or ReadOptions()).to_json(),
+            "limits": limits.to_json(),
+        }
+        answer = _ask(specification, on_progress or _ignore, limits)
+        if "fault" in answer:
+            raise UploadFault.from_json(answer["fault"])
+        shutil.move(written, target)
+    return TableFacts.from_json(answer["facts"])
+
+
+def _ask(specification: dict[str, Any], on_progress: Report, limits: Limits) -> dict[str, Any]:
+    """Run the child to its answer."""
+    answer: dict[str, Any] = {}
+    with _child(limits) as (child, expired):
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(json.dumps(specification).encode())
+        child.stdin.close()
+        for line in child.stdout:
+            message = json.loads(line)
+            if "rows" in message:
+                on_progress(message["rows"], message["expected"])
+            else:
+                answer = message
+        code = child.wait()
+    return answer or {"fault": _fault_of_death(code, expired.is_set(), limits).to_json()}
+
+
+@contextmanager
+def _child(limits: Limits) -> Iterator[tuple[subprocess.Popen[bytes], threading.Event]]:
+    """The reading process and whether its time ran out; it never outlives the block.
+
+    Its errors go nowhere: they could quote a cell. It inherits no secrets through the environment.
+    """
+    child = subprocess.Popen(  # noqa: S603 the command is fixed
+        COMMAND,
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        child.kill()
+
+    timer = threading.Timer(limits.seconds, expire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield child, expired
+    finally:
+        timer.cancel()
+        child.kill()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
+
+
+def _fault_of_death(code: int, expired: bool, limits: Limits) -> UploadFault:
+    """What a child that left no answer died of."""
+    if expired or code == -signal.SIGXCPU:
+        return out_of_time(limits.seconds)
+    if code in (-signal.SIGSEGV, -signal.SIGBUS):
+        return damaged()
+    return out_of_memory(limits.memory_bytes)
+
+
+def _ignore(rows: int, expected: int | None) -> None:
+    """No one asked for progress."""

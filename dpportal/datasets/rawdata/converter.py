@@ -1,0 +1,119 @@
+"""The child process that reads an upload: `python -m dpportal.datasets.rawdata.converter`.
+
+A JSON specification comes on standard input; JSON lines of progress and at last one result or fault go to
+standard output. It holds itself to its limits before it opens the file, and leaves no core file, since that
+would hold records.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from dpportal.datasets.rawdata.faults import UploadFault, out_of_memory
+from dpportal.datasets.rawdata.options import Limits, ReadOptions
+from dpportal.datasets.rawdata.progress import LineReport, Report
+from dpportal.datasets.rawdata.table import TableFacts
+
+OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
+
+
+def main() -> None:
+    specification = json.load(sys.stdin)
+    limits = Limits.from_json(specification["limits"])
+    source, target = Path(specification["source"]), Path(specification["target"])
+    options = ReadOptions.from_json(specification["options"])
+    _hold(limits, source.stat().st_size)
+    try:
+        facts = convert_here(source, target, specification["file_name"], options, limits, LineReport())
+        answer: dict[str, Any] = {"facts": facts.to_json()}
+    except Exception as error:
+        answer = {"fault": _as_fault(error, limits).to_json()}
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def convert_here(
+    source: Path, target: Path, file_name: str, options: ReadOptions, limits: Limits, report: Report
+) -> TableFacts:
+    """Convert in this process, with scratch files beside the target.
+
+    Raises UploadFault, or whatever a reader raises when memory or disk ends.
+    """
+    # Each reader is loaded only when a file needs it: together they take a second and 100 MB.
+    from dpportal.datasets.rawdata.detection import detect_format
+
+    found = detect_format(source, file_name)
+    if found == "parquet":
+        from dpportal.datasets.rawdata.parquet_table import convert_parquet
+
+        columns, rows = convert_parquet(source, target, options, limits, report)
+        return _facts(target, limits, TableFacts(rows, columns, found, None, None, ""))
+
+    from dpportal.datasets.rawdata.csv_table import convert_csv
+
+    if found == "csv":
+        table, rows = convert_csv(source, target, file_name, options, limits, report)
+        read = TableFacts(rows, table.columns(), found, table.dialect.delimiter, table.encoding, "")
+        return _facts(target, limits, read)
+
+    from dpportal.datasets.rawdata.xlsx_table import unpack_xlsx
+
+    sheet = target.with_name("sheet.csv")
+    unpack_xlsx(source, sheet, limits, report)
+    plain = ReadOptions(",", "utf-8", header=options.header, missing=options.missing, strip=False)
+    table, rows = convert_csv(sheet, target, file_name, plain, limits, report)
+    return _facts(target, limits, TableFacts(rows, table.columns(), found, None, None, ""))
+
+
+def _facts(target: Path, limits: Limits, read: TableFacts) -> TableFacts:
+    """The facts with the digest of what was stored."""
+    from dpportal.datasets.rawdata.engine import connect
+    from dpportal.datasets.rawdata.fingerprint import content_digest
+
+    if read.rows == 0:
+        raise UploadFault(
+            "no-rows", "This file has column names and no rows. Upload a file with rows under the names.", row=1
+        )
+    with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
+        return read.with_digest(content_digest(connection, target))
+
+
+def _hold(limits: Limits, source_bytes: int) -> None:
+    """Limit this process: memory, processor time, and the size of any file it writes."""
+    longest_file = max(limits.unfolded_bytes, 3 * source_bytes)
+    bounds = {
+        resource.RLIMIT_DATA: limits.memory_bytes,
+        resource.RLIMIT_CPU: int(limits.seconds * limits.threads) + 1,
+        resource.RLIMIT_FSIZE: longest_file,
+        resource.RLIMIT_CORE: 0,
+    }
+    for kind, most in bounds.items():
+        _soft, hard = resource.getrlimit(kind)
+        capped = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (capped, capped))
+
+
+def _as_fault(error: Exception, limits: Limits) -> UploadFault:
+    """The fault to report; of an unforeseen error only its class and place, since its text could quote a cell."""
+    if isinstance(error, UploadFault):
+        return error
+    name = type(error).__name__
+    if name in OUT_OF_MEMORY or "start new thread" in str(error):
+        return out_of_memory(limits.memory_bytes)
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if "rawdata" in frame.filename]
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
+    return UploadFault(
+        "unforeseen",
+        "This file could not be read as a table. Save the table as CSV in UTF-8 and upload that file; "
+        "if that fails too, tell an administrator when you tried.",
+        origin=f"{name} at {place}",
+    )
+
+
+if __name__ == "__main__":
+    main()

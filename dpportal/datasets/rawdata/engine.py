@@ -1,0 +1,71 @@
+"""DuckDB, held to a memory limit and to the files it is given."""
+# ruff: noqa: S608 names and values are quoted by identifier and literal
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from dpportal.datasets.rawdata.table import SQL_TYPES, Kind
+
+SQL_KINDS: dict[str, Kind] = {sql_type: kind for kind, sql_type in SQL_TYPES.items()}
+COUNTING_BYTES = 600 * 2**20
+THREADS = 2
+
+
+def connect(
+    scratch: Path, *, memory_bytes: int = COUNTING_BYTES, threads: int = THREADS
+) -> duckdb.DuckDBPyConnection:
+    """A database in memory that spills into `scratch`, installs nothing and prints nothing."""
+    return duckdb.connect(
+        config={
+            "memory_limit": f"{memory_bytes // 2**20}MiB",
+            "threads": threads,
+            "temp_directory": str(scratch),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        }
+    )
+
+
+@contextmanager
+def stored_table(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection for reading one stored table; what does not fit in memory spills beside the table."""
+    with TemporaryDirectory(dir=path.parent, prefix=".spill-") as scratch:
+        connection = connect(Path(scratch))
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def parquet(path: Path, *, row_numbers: bool = False) -> str:
+    """The table function that reads a stored table; with `row_numbers`, also column file_row_number."""
+    return f"read_parquet({literal(str(path))}{', file_row_number=true' if row_numbers else ''})"
+
+
+def column_types(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
+    """SQL type by column name, in column order."""
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {parquet(path)}").fetchall()
+    return {name: sql_type for name, sql_type, *_ in rows}
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str | int | float | dt.date) -> str:
+    """A value as SQL text that reads back as exactly that value."""
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, float):
+        return f"'{value!r}'::DOUBLE"
+    return f"({value})"

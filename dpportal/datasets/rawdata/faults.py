@@ -1,0 +1,79 @@
+"""What can be wrong with an upload, said in words that show no cell of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the portal
+    """A file that cannot become a table.
+
+    code: a stable name of the fault. message: what is wrong, where, and what to do; never a value of a cell.
+    row: counted like a spreadsheet does (the header is row 1); column: counted from 1.
+    origin: for the log, the exception's class and the line of this package that met it.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, row: int | None = None, column: int | None = None, origin: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.row = row
+        self.column = column
+        self.origin = origin
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "code": self.code,
+            "message": self.message,
+            "row": self.row,
+            "column": self.column,
+            "origin": self.origin,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> UploadFault:
+        return cls(
+            value["code"],
+            value["message"],
+            row=value["row"],
+            column=value["column"],
+            origin=value["origin"],
+        )
+
+
+def unfolds_too_far(most_bytes: int) -> UploadFault:
+    return UploadFault(
+        "unfolds",
+        f"This file unfolds to more than {_size(most_bytes)}, the most that is read from one table. "
+        "Upload fewer columns or fewer rows.",
+    )
+
+
+def out_of_memory(memory_bytes: int) -> UploadFault:
+    return UploadFault(
+        "memory",
+        f"This file unfolds to more than the {_size(memory_bytes)} of memory that reading may use: "
+        "single cells or pages of it are very large. Upload fewer columns, or save the table as CSV.",
+    )
+
+
+def out_of_time(seconds: float) -> UploadFault:
+    return UploadFault(
+        "time",
+        f"Reading this file took longer than {seconds:,.0f} seconds and was stopped. "
+        "Upload fewer columns or fewer rows, or save the table as CSV or Parquet.",
+    )
+
+
+def damaged(kind: str = "") -> UploadFault:
+    return UploadFault(
+        "damaged",
+        f"This {f'{kind} ' if kind else ''}file is damaged or was cut short, so its end cannot be read. "
+        "Save or export it again and upload the new file.",
+    )
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.3g} GB" if count >= 2**30 else f"{count / 2**20:.3g} MB"

@@ -1,0 +1,27 @@
+"""How far a conversion has come, in rows."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+# rows read so far, and rows expected if known; exact or (CSV) estimated from the bytes read.
+Report = Callable[[int, int | None], None]
+INTERVAL_SECONDS = 0.2
+
+
+class LineReport:
+    """Writes reports to standard output, a JSON line each, not more often than the interval."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, rows: int, expected: int | None) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + INTERVAL_SECONDS
+        sys.stdout.write(json.dumps({"rows": rows, "expected": expected}) + "\n")
+        sys.stdout.flush()
