@@ -8,10 +8,11 @@ import dj_database_url
 import plotly
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.datafolder import prepare
 from dpportal.keys import secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve()
+DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())
 
 SECRET_KEY = secret("secret_key", DATA_DIR)
 FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
@@ -114,7 +115,6 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 SCRATCH_DIR = DATA_DIR / "scratch"
-SCRATCH_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 # Uploads are streamed to disk, whatever their size.
 FILE_UPLOAD_HANDLERS = ["dpportal.datasets.uploads.LimitedUploadHandler"]
@@ -151,7 +151,6 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}
 if CELERY_BROKER_URL.startswith("filesystem"):
-    BROKER_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR),
         "data_folder_out": str(BROKER_DIR),

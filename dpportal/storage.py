@@ -8,11 +8,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
+from django.utils import timezone
 
 
 class PrivateStorage(FileSystemStorage):
@@ -89,3 +91,24 @@ def _fsync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def delete_orphans(folder: str, known: set[str], older: timedelta, suffixes: tuple[str, ...] = ("",)) -> None:
+    """Delete stored files under a folder that are not `known`, end in one of the suffixes, and are old enough."""
+    if not default_storage.exists(folder):
+        return
+    directories, files = default_storage.listdir(folder)
+    for directory in directories:
+        delete_orphans(f"{folder}/{directory}", known, older, suffixes)
+    for name in (f"{folder}/{file}" for file in files):
+        old = default_storage.get_modified_time(name) < timezone.now() - older
+        if old and name not in known and name.endswith(suffixes):
+            default_storage.delete(name)
+
+
+def remove(path: Path) -> None:
+    """Delete a local file or folder."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

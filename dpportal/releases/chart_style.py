@@ -34,7 +34,7 @@ TEMPLATE = go.layout.Template(
             "size": 13,
             "color": "var(--text)",
         },
-        "paper_bgcolor": TRANSPARENT,
+        "paper_bgcolor": "var(--page)",
         "plot_bgcolor": TRANSPARENT,
         "margin": {"l": 56, "r": 12, "t": 40, "b": 48},
         "xaxis": {**_AXIS, "showgrid": False, "showline": True},

@@ -63,6 +63,17 @@ def cancel(release: Release) -> None:
     ledger.void(release.charge)
 
 
+@transaction.atomic
+def resume(release: Release) -> None:
+    """Queue a job again that stopped after its measurement: only post-processing is left, nothing more is spent."""
+    stopped = ReleaseJob.objects.filter(
+        release=release, state=JobState.FAILED, release__state=Release.State.MEASURED
+    )
+    if not stopped.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None):
+        raise ReleaseError(_("There is nothing to resume: this job did not stop after its measurement."))
+    run_release.delay_on_commit(str(release.pk))
+
+
 def discard(release: Release) -> None:
     """Delete a draft; nothing was spent on it."""
     deleted, _rows = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT).delete()

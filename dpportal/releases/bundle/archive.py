@@ -19,7 +19,7 @@ def write(release: Release, result: Result) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows."""
     with storage.scratch_folder() as folder:
         files = _tables(release, result, folder)
-        files += _explanations(release, files, folder)
+        files += _explanations(release, result, files, folder)
         archive = BundleFile(folder / f"release-{release.pk}.zip", "Everything below in one file")
         _zip(archive.path, files, release)
         return [_store(release, file) for file in (archive, *files)]
@@ -34,13 +34,13 @@ def _tables(release: Release, result: Result, folder: Path) -> list[BundleFile]:
     return [csv, parquet, histogram]
 
 
-def _explanations(release: Release, files: list[BundleFile], folder: Path) -> list[BundleFile]:
+def _explanations(release: Release, result: Result, files: list[BundleFile], folder: Path) -> list[BundleFile]:
     package = BundleFile(folder / "datapackage.json", "Column types of the tables (Frictionless)")
     _write_json(package.path, descriptions.datapackage_json(release, files))
     readme = BundleFile(folder / "README.md", "What this is and how to read it")
     readme.path.write_text(descriptions.readme(release, files), encoding="utf-8")
     about = BundleFile(folder / "release.json", "Every parameter, version and checksum")
-    _write_json(about.path, descriptions.release_json(release, [*files, package, readme]))
+    _write_json(about.path, descriptions.release_json(release, [*files, package, readme], int(result.counts.sum())))
     return [about, package, readme]
 
 

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from dpportal import storage
 from dpportal.releases.bundle.tables import NUMBERS, histogram_columns
 from dpportal.releases.models import Release
-from dpportal.releases.spreadsheet import inert
+from dpportal.spreadsheet import inert
 from dpportal.releases.statement import statement
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.domain import Boolean as BooleanAttribute

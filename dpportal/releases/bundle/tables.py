@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from dpportal.releases import results
 from dpportal.releases.models import Release
-from dpportal.releases.spreadsheet import inert_frame
+from dpportal.spreadsheet import inert_frame
 from mechanisms.domain import Domain
 from mechanisms.mechanism import Plan, Result
 from mechanisms.synthesis.table import rows
@@ -20,13 +20,13 @@ CELLS_AT_ONCE = 100_000
 NUMBERS = ("noisy_count", "count", "standard_error", "interval_lower", "interval_upper")
 
 
-def write_synthetic(release: Release, result: Result, csv: Path, parquet: Path) -> int:
-    """Write the synthetic table in both formats; returns its number of rows."""
+def write_synthetic(release: Release, result: Result, csv: Path, parquet: Path) -> None:
+    """Write the synthetic table in both formats."""
     plan = release.plan
     frames = rows(
         plan.domain, result.counts, results.repeatable_digest(release), str(plan.parameters["within_bins"])
     )
-    written, writer = 0, None
+    writer = None
     with csv.open("w", encoding="utf-8", newline="") as file:
         for frame in frames:
             frame = with_days(frame)
@@ -34,10 +34,8 @@ def write_synthetic(release: Release, result: Result, csv: Path, parquet: Path) 
             table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
             writer = writer or pq.ParquetWriter(parquet, table.schema, compression="zstd")
             writer.write_table(table)
-            written += len(frame)
     if writer is not None:
         writer.close()
-    return written
 
 
 def with_days(frame: pd.DataFrame) -> pd.DataFrame:

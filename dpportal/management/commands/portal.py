@@ -1,0 +1,128 @@
+"""`manage.py portal`: set up if needed, start everything, say where it is, stop everything on Ctrl-C."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from dpportal import demonstration
+from dpportal.celery import READY_FILE
+from dpportal.supervisor import GaveUpError, processes, supervise
+
+START_SECONDS = 90.0
+
+
+class Command(BaseCommand):
+    help = "Start the whole portal on this machine: database, web server, worker."
+    requires_system_checks = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+        parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+        parser.add_argument("--data-dir", help="folder that keeps all data (./data)")
+        parser.add_argument("--workers", type=int, default=2, help="jobs that run at the same time (2)")
+        parser.add_argument("--no-demo", action="store_true", help="do not load the demonstration dataset")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        self._check_port(options["host"], options["port"])
+        self._migrate()
+        call_command("collectstatic", interactive=False, verbosity=0)
+        passwords = demonstration.create_accounts()
+        children = processes(options["host"], options["port"], options["workers"])
+        ready_file = settings.DATA_DIR / READY_FILE
+        ready_file.unlink(missing_ok=True)
+        address = f"http://{options['host']}:{options['port']}/"
+
+        def ready() -> None:
+            self._wait(address, ready_file)
+            if not options["no_demo"]:
+                demonstration.load()
+            self._welcome(address, passwords)
+
+        try:
+            supervise(children, ready)
+        except KeyboardInterrupt:
+            self.stdout.write("Stopped. All data is kept; start again with the same command.")
+        except GaveUpError as fault:
+            raise CommandError(str(fault)) from None
+
+    def _check_port(self, host: str, port: int) -> None:
+        if not 1 <= port <= 65535:
+            raise CommandError("A port is a number from 1 to 65535; 8000 is usual. Choose one with --port.")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                raise CommandError(
+                    f"Port {port} on {host} cannot be used ({error.strerror}). "
+                    f"Stop what uses it, or choose another with --port {port + 1 if port < 65535 else 8000}."
+                ) from None
+
+    def _migrate(self) -> None:
+        """Bring the database up to date, after a copy of an older one was put aside."""
+        try:
+            executor = MigrationExecutor(connection)
+            applied = set(executor.loader.applied_migrations)
+            unknown = applied - set(executor.loader.disk_migrations)
+            pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        except DatabaseError:
+            raise CommandError(
+                f"{settings.DATABASES['default']['NAME']} cannot be read as a database. Restore it from a backup, "
+                "or start with an empty folder by --data-dir."
+            ) from None
+        if unknown:
+            raise CommandError(
+                "The database was made by a newer version of the portal. Install that version, or start with an "
+                "empty folder by --data-dir."
+            )
+        if applied and pending:
+            self._put_copy_aside()
+        call_command("migrate", interactive=False, verbosity=0)
+
+    def _put_copy_aside(self) -> None:
+        if connection.vendor != "sqlite":
+            return
+        connection.close()
+        database = Path(settings.DATABASES["default"]["NAME"])
+        copy = database.with_name(f"{database.stem}-{time.strftime('%Y%m%d-%H%M%S')}.sqlite3")
+        shutil.copy2(database, copy)
+        self.stdout.write(f"The database is of an older version and is updated now; a copy is kept as {copy.name}.")
+
+    def _wait(self, address: str, ready_file: Path) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not (ready_file.exists() and _answers(address)):
+            if time.monotonic() > until:
+                raise CommandError("The web server or the worker did not start in time; see the messages above.")
+            time.sleep(0.2)
+
+    def _welcome(self, address: str, passwords: dict[str, str]) -> None:
+        self.stdout.write("")
+        for name, password in passwords.items():
+            self.stdout.write(f"  {name:<14} password {password}")
+        if passwords:
+            self.stdout.write("  Shown only this once. Change them after signing in.\n")
+        self.stdout.write(f"The portal is running at {address}  (Ctrl-C stops it)")
+        self.stdout.flush()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}health/", timeout=2) as response:  # noqa: S310 (our own address)
+            return bool(response.status == 200)
+    except OSError:
+        return False

@@ -1,0 +1,34 @@
+"""`manage.py sweep`: on a site of several machines, one process that keeps sweeping."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import OperationalError, connection
+
+from dpportal import sweeping
+
+
+class Command(BaseCommand):
+    help = "Bring back lost jobs every few seconds and delete orphaned files every hour, until stopped."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="sweep one time and end")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        files_swept = float("-inf")
+        while True:
+            try:
+                sweeping.sweep_jobs()
+                if time.monotonic() - files_swept > sweeping.FILES_EVERY_SECONDS:
+                    sweeping.sweep_files()
+                    files_swept = time.monotonic()
+            except OperationalError:
+                self.stderr.write("The database does not answer; sweeping again in a moment.")
+                connection.close()
+            if options["once"]:
+                return
+            time.sleep(settings.SWEEP_SECONDS)

@@ -1,0 +1,56 @@
+"""Releases and their jobs in the admin: who, what, how long; never a count."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.budgets.amounts import plain
+from dpportal.releases.models import Release, ReleaseJob
+
+
+@admin.register(Release)
+class ReleaseAdmin(ReadOnlyAdmin):
+    """Every release with its cost and state."""
+
+    list_display = ["title_or_id", "dataset", "created_by", "mechanism", "cost", "state", "requested_at", "is_public"]
+    list_filter = ["state", "product", "mechanism", "created_by"]
+    search_fields = ["title", "dataset__name", "created_by__username", "id"]
+    date_hierarchy = "created_at"
+    list_select_related = ["dataset__budget", "created_by"]
+    fields = [
+        "id", "title", "dataset", "product", "columns", "mechanism", "parameters", "cost", "state", "created_by",
+        "requested_at", "measured_at", "published_at", "withdrawn_at", "measurement_sha256",
+    ]  # fmt: skip
+
+    @admin.display(description=_("release"))
+    def title_or_id(self, release: Release) -> str:
+        return str(release)
+
+    @admin.display(description=_("cost"), ordering="amount")
+    def cost(self, release: Release) -> str:
+        return "" if release.amount is None else f"{release.dataset.budget.symbol} {plain(release.amount)}"
+
+    @admin.display(description=_("public"), boolean=True)
+    def is_public(self, release: Release) -> bool:
+        return release.is_public
+
+
+@admin.register(ReleaseJob)
+class ReleaseJobAdmin(ReadOnlyAdmin):
+    """Jobs with their state and duration."""
+
+    list_display = ["release", "dataset", "who", "state", "step", "attempts", "queued_at", "elapsed"]
+    list_filter = ["state", "release__created_by"]
+    search_fields = ["release__title", "release__dataset__name", "release__created_by__username"]
+    date_hierarchy = "queued_at"
+    list_select_related = ["release__dataset", "release__created_by"]
+
+    @admin.display(description=_("dataset"))
+    def dataset(self, job: ReleaseJob) -> str:
+        return job.release.dataset.name
+
+    @admin.display(description=_("requested by"))
+    def who(self, job: ReleaseJob) -> str:
+        return job.release.created_by.get_username()

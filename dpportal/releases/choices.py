@@ -1,0 +1,121 @@
+"""What the wizard shows for choices not yet saved: cells of chosen columns, methods at a cost, the dial."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.budgets.models import Budget
+from dpportal.releases import charts, drafts
+from dpportal.releases.drafts import DraftError, Offer
+from dpportal.releases.forms import PARAMETER
+from dpportal.releases.models import Release
+from mechanisms import registry
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain
+from mechanisms.error import expected_error
+
+SMALLEST_ON_DIAL = 0.001
+LARGEST_ON_DIAL = 10.0
+
+
+def declared_columns(draft: Release) -> Domain:
+    """Every column that could be released now."""
+    version = draft.dataset.current_domain()
+    return version.domain() if version else Domain(())
+
+
+def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, Any]:
+    """How many cells the chosen columns make, and how many people to expect in one."""
+    names = [name for name in declared.names if name in chosen]
+    size = declared.project(names).size if names else 0
+    return {
+        "chosen": names,
+        "cells": size,
+        "per_cell": people / size if people and size else None,
+        "many": drafts.WARN_CELLS < size <= drafts.MAX_CELLS,
+        "too_many": size > drafts.MAX_CELLS,
+        "too_many_columns": len(names) > drafts.MAX_COLUMNS,
+    }
+
+
+def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
+    """What was chosen before, or the first method at a tenth of what is left."""
+    tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
+    amount = draft.amount or tenth or Decimal("0.1")
+    chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
+    return {"mechanism": draft.mechanism or registry.HISTOGRAMS[0].name, "amount": plain(amount), **chosen}
+
+
+def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> dict[str, Any]:
+    """The methods side by side at the typed cost, and a picture of the chosen one's noise on made-up counts."""
+    shared = {
+        "budget": budget,
+        "chosen_method": chosen,
+        "dial_low": math.log10(SMALLEST_ON_DIAL),
+        "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
+    }
+    try:
+        amount = amount_formfield().clean(typed)
+        offers = drafts.offers(draft, amount)
+    except ValidationError as error:
+        return {**shared, "refusal": error.messages[0]}
+    except DraftError as error:
+        return {**shared, "refusal": error.message}
+    return {
+        **shared,
+        "amount": amount,
+        "exceeds": amount > budget.left,
+        "offers": [_offer_row(offer, draft) for offer in offers],
+        "figure": _noise_picture(offers, chosen, draft.people),
+    }
+
+
+def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
+    """One position of the dial: the cost, and the half width of the 95% interval that it buys.
+
+    asked: "epsilon" (the cost, in ε or ρ) or "half_width" (people), and "mechanism".
+    Raises ValidationError, DraftError or PlanError with a sentence for the curator.
+    """
+    method = registry.mechanism(asked.get("mechanism") or registry.HISTOGRAMS[0].name)
+    version, _domain = drafts.domain_of(draft)
+    definition = Definition(drafts.budget_of(draft).definition)
+    if "half_width" in asked:
+        wanted = _half_width_field().clean(asked["half_width"])
+        loss = method.loss_for(wanted, definition, version.unit)
+        amount = Decimal(loss.amount.numerator) / Decimal(loss.amount.denominator)
+    else:
+        amount = amount_formfield().clean(asked.get("epsilon"))
+    offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
+    if offer.plan is None:
+        raise ValidationError(offer.refusal)
+    return {"amount": plain(amount), "half_width": offer.plan.half_width}
+
+
+def _half_width_field() -> forms.IntegerField:
+    wrong = _("Write the wanted interval as a whole number of people, such as 20.")
+    return forms.IntegerField(
+        min_value=0, max_value=10**9, error_messages={"invalid": wrong, "min_value": wrong, "max_value": wrong}
+    )
+
+
+def _offer_row(offer: Offer, draft: Release) -> dict[str, Any]:
+    plan = offer.plan
+    if plan is None:
+        return {"mechanism": offer.mechanism, "refusal": offer.refusal}
+    expected = expected_error(plan.noise, plan.domain.size, plan.half_width, draft.people)
+    return {"mechanism": offer.mechanism, "plan": plan, "expected": expected}
+
+
+def _noise_picture(offers: list[Offer], chosen: str | None, people: int | None) -> charts.Figure | None:
+    possible = [offer for offer in offers if offer.plan]
+    picked = next((o for o in possible if o.mechanism.name == chosen), possible[0] if possible else None)
+    if picked is None or picked.plan is None:
+        return None
+    return charts.noise_figure(picked.plan.noise, picked.plan.domain.shape, people=people)

@@ -1,0 +1,119 @@
+"""Forms of the wizard; a method's own fields come from the parameters that it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.releases.drafts import MAX_COLUMNS
+from dpportal.releases.models import Release
+from mechanisms.mechanism import Mechanism, Parameter
+
+PARAMETER = "parameter-"
+
+
+class ProductForm(forms.ModelForm):
+    """What to release, and under which title."""
+
+    class Meta:
+        model = Release
+        fields = ["title", "product"]
+        widgets = {"product": forms.RadioSelect}
+        help_texts = {"title": _("For the public page and the downloads. You can change it until you publish.")}
+
+
+class TitleForm(forms.ModelForm):
+    class Meta:
+        model = Release
+        fields = ["title"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["title"].required = True
+
+
+class ColumnsForm(forms.Form):
+    """Which declared columns to count together, and how many people the curator thinks there are."""
+
+    columns = forms.MultipleChoiceField(
+        label=_("columns"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose between one and four columns.")},
+    )
+    people = forms.IntegerField(
+        label=_("your estimate of the number of people"),
+        min_value=1,
+        max_value=10**10,
+        help_text=_("Used only to show what errors mean. Take it from public knowledge; it need not be exact."),
+    )
+
+    def __init__(self, *args: Any, declared: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["columns"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = declared
+
+    def clean_columns(self) -> list[str]:
+        columns: list[str] = self.cleaned_data["columns"]
+        if len(columns) > MAX_COLUMNS:
+            raise forms.ValidationError(
+                _("You chose %(chosen)s columns; at most four can be counted together. Leave some out."),
+                params={"chosen": len(columns)},
+            )
+        return columns
+
+
+class MethodForm(forms.Form):
+    """A method, what it may cost, and the method's own parameters."""
+
+    mechanism = forms.ChoiceField(
+        label=_("method"),
+        widget=forms.RadioSelect,
+        error_messages={"required": _("Choose a method."), "invalid_choice": _("Choose one of the methods shown.")},
+    )
+    amount = amount_formfield(label=_("cost"))
+
+    def __init__(self, *args: Any, mechanisms: Iterable[Mechanism], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.mechanisms = {m.name: m for m in mechanisms}
+        field = self.fields["mechanism"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(m.name, m.title) for m in self.mechanisms.values()]
+        for method in self.mechanisms.values():
+            for parameter in method.parameters:
+                self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
+
+    def parameters(self) -> dict[str, Any]:
+        """The chosen method's parameters; call after `is_valid()`."""
+        method = self.mechanisms[self.cleaned_data["mechanism"]]
+        return {p.name: self.cleaned_data[PARAMETER + p.name] or p.default for p in method.parameters}
+
+    def parameter_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith(PARAMETER)]
+
+
+def parameter_field(parameter: Parameter) -> forms.Field:
+    """The form field of a declared parameter."""
+    common: dict[str, Any] = {
+        "label": parameter.label,
+        "help_text": parameter.help,
+        "initial": parameter.default,
+        "required": False,
+    }
+    if parameter.kind == "choice":
+        return forms.ChoiceField(choices=parameter.choices, **common)
+    return forms.IntegerField(min_value=parameter.minimum, max_value=parameter.maximum, **common)
+
+
+class ConfirmForm(forms.Form):
+    """The one question before the budget is spent."""
+
+    reviewed = forms.CharField(widget=forms.HiddenInput)
+    agreed = forms.BooleanField(
+        label=_("I understand that this cannot be undone: the budget is spent for good."),
+        error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
+    )

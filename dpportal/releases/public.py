@@ -1,0 +1,76 @@
+"""What everyone sees: the page of a published release and its downloads."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from dpportal.accounts.models import User
+from dpportal.releases import results
+from dpportal.releases.bundle.descriptions import filled_columns
+from dpportal.releases.models import Artifact, Release
+from dpportal.releases.statement import epsilon_delta_text, loss_text, statement
+
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "zip": "application/zip",
+}
+GONE = 410
+
+
+@require_safe
+def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """A published release; its curator sees it before, too. A withdrawn one says so."""
+    release = _visible(request, release_id)
+    if release is None:
+        return render(request, "releases/withdrawn.html", {"nav_section": "releases"}, status=GONE)
+    plan, delta = release.plan, release.dataset.budget.delta
+    context = {
+        "release": release,
+        "plan": plan,
+        "statement": statement(plan.loss, delta),
+        "loss": loss_text(plan.loss),
+        "epsilon_delta": epsilon_delta_text(plan.loss, delta),
+        "filled": filled_columns(release),
+        "artifacts": release.artifacts.all(),
+        "shown": results.kept_figures(release),
+        "is_curator": request.user == release.dataset.owner,
+        "address": request.build_absolute_uri(release.get_absolute_url()),
+        "nav_section": "releases",
+    }
+    return render(request, "releases/public.html", context)
+
+
+@require_safe
+def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseBase:
+    """One file of the bundle, or all in one zip."""
+    release = _visible(request, release_id)
+    if release is None:
+        return render(request, "releases/withdrawn.html", {"nav_section": "releases"}, status=GONE)
+    artifact = get_object_or_404(Artifact, release=release, name=name)
+    kind = TYPES[name.rsplit(".", 1)[-1]]
+    response = FileResponse(
+        default_storage.open(artifact.stored), as_attachment=True, filename=name, content_type=kind
+    )
+    response["ETag"] = f'"{artifact.sha256}"'
+    return response
+
+
+def _visible(request: HttpRequest, release_id: UUID) -> Release | None:
+    """The release if this visitor may see it; None if it was withdrawn; else 404."""
+    release = get_object_or_404(
+        Release.objects.select_related("dataset__budget", "dataset__owner", "domain_version", "created_by"), pk=release_id
+    )
+    is_own = isinstance(request.user, User) and release.dataset.owner_id == request.user.pk
+    if release.is_ready and (release.is_public or is_own):
+        return release
+    if release.withdrawn_at is not None:
+        return None
+    raise Http404

@@ -1,0 +1,29 @@
+from django.urls import path
+
+from dpportal.releases import public, views, wizard, wizard_live
+
+app_name = "releases"
+
+urlpatterns = [
+    path("", views.listing, name="list"),
+    path("finished/", views.finished, name="finished"),
+    path("new/<uuid:dataset_id>/", wizard.start, name="start"),
+    path("<uuid:release_id>/", public.page, name="public"),
+    path("<uuid:release_id>/download/<str:name>", public.download, name="download"),
+    path("<uuid:release_id>/product/", wizard.product, name="product"),
+    path("<uuid:release_id>/columns/", wizard.columns, name="columns"),
+    path("<uuid:release_id>/columns/cells/", wizard_live.cells, name="cells"),
+    path("<uuid:release_id>/method/", wizard.method, name="method"),
+    path("<uuid:release_id>/method/offers/", wizard_live.offers, name="offers"),
+    path("<uuid:release_id>/method/dial/", wizard_live.dial, name="dial"),
+    path("<uuid:release_id>/review/", wizard.review, name="review"),
+    path("<uuid:release_id>/discard/", wizard.discard, name="discard"),
+    path("<uuid:release_id>/job/", views.job, name="job"),
+    path("<uuid:release_id>/cancel/", views.cancel, name="cancel"),
+    path("<uuid:release_id>/resume/", views.resume, name="resume"),
+    path("<uuid:release_id>/again/", views.again, name="again"),
+    path("<uuid:release_id>/publish/", views.publish, name="publish"),
+    path("<uuid:release_id>/withdraw/", views.withdraw, name="withdraw"),
+    path("<uuid:release_id>/compare/", views.compare, name="compare"),
+    path("<uuid:release_id>/compare.csv", views.compare_csv, name="compare_csv"),
+]

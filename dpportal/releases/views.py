@@ -1,0 +1,197 @@
+"""Pages of confirmed releases for their curator: job, compare, publishing; and the list."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets.rawdata import records
+from dpportal.jobs import JobState
+from dpportal.releases import services
+from dpportal.releases.access import own_release
+from dpportal.releases.forms import TitleForm
+from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.services import ReleaseError
+from dpportal.spreadsheet import inert
+from dpportal.releases.statement import statement
+
+PAGE_SIZE = 25
+JOB_STEPS = ("counting", "measuring", "reconstructing", "bundling")
+STEP_LABELS = {
+    "queued": gettext_lazy("Queued"),
+    "counting": gettext_lazy("Counting rows"),
+    "measuring": gettext_lazy("Measuring with noise"),
+    "reconstructing": gettext_lazy("Post-processing"),
+    "bundling": gettext_lazy("Writing the downloads"),
+}
+
+
+@require_GET
+def listing(request: HttpRequest) -> HttpResponse:
+    """A curator's own releases and drafts, and for everyone what is published."""
+    public = Q(published_at__isnull=False, withdrawn_at=None)
+    mine = Q(dataset__owner=request.user) if isinstance(request.user, User) and request.user.is_curator else Q()
+    shown = Release.objects.filter(mine or public).select_related("dataset__budget", "dataset__owner", "job")
+    page = Paginator(shown.order_by("-published_at", "-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": bool(mine)})
+
+
+@curator_required
+@require_GET
+def finished(request: HttpRequest) -> HttpResponseBase:
+    """The bell: the curator's ended jobs; looking at them clears the number."""
+    ended = ReleaseJob.objects.filter(
+        release__dataset__owner=current_user(request), state__in=(JobState.DONE, JobState.FAILED)
+    )
+    latest = list(ended.select_related("release__dataset").order_by("-finished_at")[:PAGE_SIZE])
+    ended.filter(seen=False).update(seen=True)
+    return render(request, "releases/finished.html", {"jobs": latest, "nav_section": "releases"})
+
+
+@curator_required
+@require_GET
+def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """The job's page; asked by htmx, its live part only."""
+    release = own_release(request, release_id)
+    if release.is_draft:
+        return redirect("releases:product", release.pk)
+    live = bool(getattr(request, "htmx", False))
+    if not release.job.active:
+        ReleaseJob.objects.filter(pk=release.pk, seen=False).update(seen=True)
+    context = {
+        "release": release,
+        "dataset": release.dataset,
+        "budget": release.dataset.budget,
+        "job": release.job,
+        "steps": _job_steps(release.job),
+        "nav_section": "releases",
+    }
+    return render(request, "releases/_job.html" if live else "releases/job.html", context)
+
+
+@curator_required
+@require_POST
+def cancel(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    return _act(request, release_id, services.cancel, _("Cancelled. The reserved budget is free again."))
+
+
+@curator_required
+@require_POST
+def resume(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    return _act(request, release_id, services.resume, _("The post-processing is queued again."))
+
+
+@curator_required
+@require_POST
+def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    draft = services.duplicate(own_release(request, release_id), current_user(request))
+    return redirect("releases:product", draft.pk)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """Last look at the title, then everyone may see the release."""
+    release = own_release(request, release_id)
+    if not release.is_ready:
+        messages.error(request, _("Only a finished release can be published."))
+        return redirect("releases:job", release.pk)
+    form = TitleForm(request.POST or None, instance=release)
+    if request.method == "POST" and form.is_valid():
+        services.publish(form.save(), current_user(request))
+        messages.success(request, _("Published. Anyone with the address can see and download it."))
+        return redirect("releases:public", release.pk)
+    context = {"release": release, "dataset": release.dataset, "form": form, "nav_section": "releases"}
+    return render(request, "releases/publish.html", context)
+
+
+@curator_required
+@require_POST
+def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    by = current_user(request)
+    done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
+    return _act(request, release_id, lambda r: services.withdraw(r, by), done)
+
+
+@curator_required
+@require_GET
+def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    release = own_release(request, release_id)
+    comparison = _comparison(request, release)
+    if comparison is None:
+        return redirect("releases:job", release.pk)
+    plan = release.plan
+    context: dict[str, Any] = {
+        "release": release,
+        "dataset": release.dataset,
+        "budget": release.dataset.budget,
+        "plan": plan,
+        "statement": statement(plan.loss, release.dataset.budget.delta),
+        "comparison": comparison,
+        "errors": {row["measure"]: row for row in comparison["errors"]},
+        "nav_section": "releases",
+    }
+    return render(request, "releases/compare.html", context)
+
+
+@curator_required
+@require_GET
+def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """The compare page's table, true counts included, for the curator."""
+    release = own_release(request, release_id)
+    comparison = _comparison(request, release)
+    if comparison is None:
+        return redirect("releases:job", release.pk)
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="confidential-comparison-{release.pk}.csv"'
+    response["Cache-Control"] = "no-store"
+    writer = csv.writer(response)
+    numbers = ["noisy_count", "count", "interval_lower", "interval_upper", "true_count"]
+    writer.writerow([inert(name) for name in release.columns] + numbers)
+    for row in comparison["table"]:
+        writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])
+    return response
+
+
+def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None:
+    """The stored comparison, its look recorded; None with a message where there is none."""
+    found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
+    if found is None:
+        messages.info(request, _("There is nothing to compare: the job is not finished, or the records were deleted."))
+    else:
+        audit.record(current_user(request), "viewed true counts", release)
+    return found
+
+
+def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpResponseBase:
+    release = own_release(request, release_id)
+    try:
+        act(release)
+        messages.success(request, done)
+    except ReleaseError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("releases:job", release.pk)
+
+
+def _job_steps(job: ReleaseJob) -> list[dict[str, str]]:
+    """The job's steps with their states, for the step list."""
+    names = ("queued", *JOB_STEPS)
+    here = names.index(job.step) if job.step in names else 0
+    if job.state == JobState.DONE:
+        here = len(names)
+    broken = job.state in (JobState.FAILED, JobState.CANCELLED)
+    states = ["done" if i < here else "todo" if i > here else "failed" if broken else "current" for i in range(len(names))]
+    return [{"label": STEP_LABELS[n], "state": state} for n, state in zip(names, states, strict=True)]

@@ -1,0 +1,184 @@
+"""The four steps from a draft to a spent budget. Each has its address; each saves what was chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST
+
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import Budget
+from dpportal.datasets.views import own_dataset
+from dpportal.releases import choices, drafts, services
+from dpportal.releases.access import own_release
+from dpportal.releases.drafts import DraftError
+from dpportal.releases.forms import ColumnsForm, ConfirmForm, MethodForm, ProductForm
+from dpportal.releases.models import Release
+from dpportal.releases.services import ReleaseError
+from dpportal.releases.statement import epsilon_delta_text, statement
+from mechanisms import registry
+from mechanisms.error import expected_error
+
+STEPS = [
+    ("product", gettext_lazy("Product")),
+    ("columns", gettext_lazy("Columns and cells")),
+    ("method", gettext_lazy("Method and accuracy")),
+    ("review", gettext_lazy("Review")),
+]
+
+
+@curator_required
+@require_POST
+def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    if not dataset.has_records:
+        messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
+        return redirect("datasets:home", dataset.pk)
+    draft = services.start_draft(dataset, current_user(request))
+    return redirect("releases:product", draft.pk)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def product(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    draft = own_release(request, release_id)
+    if not draft.is_draft:
+        return _already_spent(request, draft)
+    form = ProductForm(request.POST or None, instance=draft)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        return redirect("releases:columns", draft.pk)
+    return _page(request, "product", draft, form)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def columns(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    draft = own_release(request, release_id)
+    if not draft.is_draft:
+        return _already_spent(request, draft)
+    declared = choices.declared_columns(draft)
+    initial = {"columns": draft.columns, "people": draft.people}
+    names = [(a.name, a.name) for a in declared.attributes]
+    form = ColumnsForm(request.POST or None, initial=initial, declared=names)
+    if request.method == "POST" and form.is_valid():
+        chosen = [a.name for a in declared.attributes if a.name in form.cleaned_data["columns"]]
+        try:
+            drafts.check_cells(declared.project(chosen))
+        except DraftError as error:
+            form.add_error("columns", error.message)
+        else:
+            draft.columns, draft.people = chosen, form.cleaned_data["people"]
+            draft.save(update_fields=["columns", "people", "changed_at"])
+            return redirect("releases:method", draft.pk)
+    return _page(request, "columns", draft, form, declared=declared, **choices.cells(declared, draft.columns, draft.people))
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    draft = own_release(request, release_id)
+    if not draft.is_draft:
+        return _already_spent(request, draft)
+    try:
+        budget = drafts.budget_of(draft)
+        drafts.domain_of(draft)
+    except DraftError as error:
+        return _page(request, "method", draft, None, refusal=error)
+    form = MethodForm(request.POST or None, initial=choices.method_initial(draft, budget), mechanisms=registry.HISTOGRAMS)
+    if request.method == "POST" and form.is_valid():
+        draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
+        draft.parameters = form.parameters()
+        try:
+            drafts.plan_of(draft)
+        except DraftError as error:
+            form.add_error("mechanism", error.message)
+        else:
+            draft.save(update_fields=["mechanism", "amount", "parameters", "changed_at"])
+            return redirect("releases:review", draft.pk)
+    amount = form["amount"].value()
+    return _page(request, "method", draft, form, **choices.methods(draft, budget, amount, form["mechanism"].value()))
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def review(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    draft = own_release(request, release_id)
+    if not draft.is_draft:
+        return _already_spent(request, draft)
+    try:
+        version, plan = drafts.plan_of(draft)
+    except DraftError as error:
+        messages.info(request, error.message)
+        return redirect(f"releases:{error.step}", draft.pk)
+    form = ConfirmForm(request.POST or None, initial={"reviewed": drafts.digest(plan)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.request_release(draft, reviewed=form.cleaned_data["reviewed"], by=current_user(request))
+        except (ReleaseError, BudgetRefusedError) as refusal:
+            form.add_error(None, str(refusal))
+            # What is confirmed next is what this page shows.
+            form.data = {**form.data.dict(), "reviewed": drafts.digest(plan)}
+        else:
+            return redirect("releases:job", draft.pk)
+    budget = draft.dataset.budget
+    assert draft.amount is not None
+    context = {
+        "plan": plan,
+        "version": version,
+        "expected": expected_error(plan.noise, plan.domain.size, plan.half_width, draft.people),
+        "statement": statement(plan.loss, budget.delta),
+        "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
+        "left_after": budget.left - draft.amount,
+        "budget": budget,
+        "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),
+    }
+    return _page(request, "review", draft, form, **context)
+
+
+@curator_required
+@require_POST
+def discard(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    draft = own_release(request, release_id)
+    try:
+        services.discard(draft)
+        messages.success(request, _("The draft is deleted. Nothing was spent on it."))
+    except ReleaseError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("datasets:home", draft.dataset_id)
+
+
+def _page(request: HttpRequest, step: str, draft: Release, form: Any, **context: Any) -> HttpResponse:
+    names = [name for name, _label in STEPS]
+    here = names.index(step)
+    steps = [
+        {
+            "label": label,
+            "state": "current" if i == here else "done" if i < here else "todo",
+            "url": reverse(f"releases:{name}", args=[draft.pk]) if i < here else "",
+        }
+        for i, (name, label) in enumerate(STEPS)
+    ]
+    shared = {
+        "release": draft,
+        "dataset": draft.dataset,
+        "budget": Budget.objects.filter(dataset=draft.dataset).first(),
+        "form": form,
+        "steps": steps,
+        "nav_section": "releases",
+    }
+    status = 422 if form is not None and form.is_bound and form.errors else 200
+    return render(request, f"releases/{step}.html", {**shared, **context}, status=status)
+
+
+def _already_spent(request: HttpRequest, release: Release) -> HttpResponseBase:
+    messages.info(request, _("This release was already confirmed; its choices can no longer be changed."))
+    return redirect("releases:job", release.pk)

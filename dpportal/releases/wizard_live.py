@@ -1,0 +1,55 @@
+"""The wizard's answers while a curator is still choosing; nothing is saved and no data is read."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_POST
+
+from dpportal.accounts.permissions import curator_required
+from dpportal.releases import choices, drafts
+from dpportal.releases.access import own_release
+from dpportal.releases.drafts import DraftError
+from mechanisms.mechanism import PlanError
+
+
+@curator_required
+@require_POST
+def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """How many cells the ticked columns make."""
+    draft = own_release(request, release_id)
+    people = request.POST.get("people", "")
+    estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
+    context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
+    return render(request, "releases/_cells.html", context)
+
+
+@curator_required
+@require_POST
+def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The methods side by side at the cost now in the form."""
+    draft = own_release(request, release_id)
+    try:
+        budget = drafts.budget_of(draft)
+    except DraftError as error:
+        return render(request, "releases/_offers.html", {"release": draft, "refusal": error.message})
+    context = choices.methods(draft, budget, request.POST.get("amount"), request.POST.get("mechanism"))
+    return render(request, "releases/_offers.html", {"release": draft, **context})
+
+
+@curator_required
+@require_GET
+def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
+    """ε (or ρ) ⇄ ± people at 95%: {"amount", "half_width"}, or {"error": a sentence} with 400."""
+    draft = own_release(request, release_id)
+    try:
+        return JsonResponse(choices.dial(draft, request.GET.dict()))
+    except ValidationError as error:
+        return JsonResponse({"error": error.messages[0]}, status=400)
+    except (DraftError, PlanError) as refusal:
+        return JsonResponse({"error": str(refusal)}, status=400)
+    except KeyError:
+        return JsonResponse({"error": "There is no method of that name."}, status=400)

@@ -1,0 +1,96 @@
+"""Keeps the processes of an embedded portal running: web server, worker, sweep."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from django.conf import settings
+
+GRACE_SECONDS = 15.0
+SHORT_LIFE_SECONDS = 10.0
+SHORT_LIVES = 5
+
+
+class GaveUpError(Exception):
+    """A process ended again and again right after its start."""
+
+
+@dataclass
+class Process:
+    """A child in a session of its own, so that Ctrl-C reaches only the supervisor, which stops it in order."""
+
+    name: str
+    command: list[str]
+    popen: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    short_lives: int = field(default=0)
+
+    def start(self) -> None:
+        self.started = time.monotonic()
+        self.popen = subprocess.Popen(self.command, cwd=settings.BASE_DIR, start_new_session=True, env=os.environ)
+
+    def ended(self) -> bool:
+        return self.popen is not None and self.popen.poll() is not None
+
+    def restart(self) -> None:
+        """Start again after an unwanted end. Raises GaveUpError when that keeps happening."""
+        short = time.monotonic() - self.started < SHORT_LIFE_SECONDS
+        self.short_lives = self.short_lives + 1 if short else 0
+        if self.short_lives >= SHORT_LIVES:
+            raise GaveUpError(f"The {self.name} ended {SHORT_LIVES} times right after its start; its message is above.")
+        self.start()
+
+    def signal(self, number: int) -> None:
+        if self.popen is not None and self.popen.poll() is None:
+            os.killpg(self.popen.pid, number)
+
+    def wait(self, until: float) -> None:
+        """Wait for the end; what still runs at the deadline is killed and its job comes back at the next start."""
+        if self.popen is None:
+            return
+        try:
+            self.popen.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self.signal(signal.SIGKILL)
+            self.popen.wait()
+
+
+def processes(host: str, port: int, workers: int) -> list[Process]:
+    """The three processes of an embedded portal."""
+    python = sys.executable
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    web = [python, "-m", "gunicorn", "dpportal.wsgi", "--bind", address, "--workers", "2", "--threads", "4"]
+    web += ["--timeout", "120", "--log-level", "warning"]
+    worker = [python, "-m", "celery", "-A", "dpportal", "worker", "--pool", "prefork", "--concurrency", str(workers)]
+    worker += ["--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    sweep = [python, "manage.py", "sweep"]
+    return [Process("web server", web), Process("worker", worker), Process("sweep", sweep)]
+
+
+def supervise(children: list[Process], ready: Callable[[], None]) -> None:
+    """Run the children until interrupted; `ready` is called once after they started. Stops them all at the end."""
+    try:
+        for child in children:
+            child.start()
+        ready()
+        while True:
+            for child in children:
+                if child.ended():
+                    child.restart()
+            time.sleep(0.5)
+    finally:
+        stop(children)
+
+
+def stop(children: list[Process]) -> None:
+    for child in children:
+        child.signal(signal.SIGTERM)
+    until = time.monotonic() + GRACE_SECONDS
+    for child in children:
+        child.wait(until)

@@ -1,0 +1,43 @@
+"""The sweep: lost jobs come back, and files that no row points to go."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+
+from dpportal import storage
+from dpportal.datasets import tasks as dataset_tasks
+from dpportal.datasets.models import Dataset
+from dpportal.releases import tasks as release_tasks
+from dpportal.releases.models import Release
+
+# Longer than any job may run, so that no file is taken from under one.
+ORPHANS_AFTER = timedelta(hours=3)
+FILES_EVERY_SECONDS = 3600.0
+
+
+def sweep_jobs() -> None:
+    """Hint again at every job whose worker or message was lost."""
+    dataset_tasks.sweep()
+    release_tasks.sweep()
+
+
+def sweep_files() -> None:
+    """Delete uploads, tables and measurements that nothing committed points to: they were never released."""
+    known = {name for row in Dataset.objects.values_list("upload", "table") for name in row}
+    known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    storage.delete_orphans("uploads", known, ORPHANS_AFTER)
+    storage.delete_orphans("records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy"))
+    storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy",))
+    _sweep_scratch(settings.SCRATCH_DIR)
+
+
+def _sweep_scratch(folder: Path) -> None:
+    """Remove what killed workers and broken uploads left behind."""
+    oldest = time.time() - ORPHANS_AFTER.total_seconds()
+    for path in folder.iterdir():
+        if path.stat().st_mtime < oldest:
+            storage.remove(path)
