@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import pytest
+
+from mechanisms.domain import (
+    Attribute,
+    Boolean,
+    Categorical,
+    Date,
+    Domain,
+    DomainError,
+    Integer,
+    Real,
+    attribute_from_json,
+)
+
+SEX = Categorical("sex", values=("female", "male"))
+AGE = Integer("age", lower=17, upper=90, width=10)
+WEIGHT = Real("weight", lower=0.0, upper=1.0, bins=4)
+ADMITTED = Date("admitted", lower=dt.date(2024, 1, 15), upper=dt.date(2024, 3, 10))
+INSURED = Boolean("insured", missing_cell=True)
+ALL = [SEX, AGE, WEIGHT, ADMITTED, INSURED]
+
+
+def test_other_is_added_to_declared_values() -> None:
+    assert SEX.labels() == ["female", "male", "Other"]
+
+
+def test_other_is_not_added_twice() -> None:
+    attribute = Categorical("x", values=("Other", "a"))
+    assert (attribute.labels(), attribute.other) == (["Other", "a"], 0)
+
+
+def test_a_missing_cell_comes_last() -> None:
+    assert (INSURED.labels(), INSURED.missing) == (["false", "true", "Missing"], 2)
+
+
+def test_without_a_missing_cell_missing_values_go_to_other() -> None:
+    assert SEX.missing == 2
+
+
+def test_integer_bins_end_at_the_upper_bound() -> None:
+    assert [AGE.bounds(i) for i in (0, 7)] == [(17, 26), (87, 90)]
+
+
+def test_integer_bins_cover_the_bounds_once() -> None:
+    covered = [x for cell in range(AGE.size) for x in range(AGE.bounds(cell)[0], AGE.bounds(cell)[1] + 1)]
+    assert covered == list(range(17, 91))
+
+
+def test_bins_of_one_value_are_labelled_by_it() -> None:
+    assert Integer("x", lower=-1, upper=1).labels() == ["-1", "0", "1"]
+
+
+def test_the_last_bin_of_own_integer_edges_holds_the_upper_bound() -> None:
+    attribute = Integer("x", lower=0, upper=100, edges=(0, 18, 65, 100))
+    assert attribute.labels() == ["0–17", "18–64", "65–100"]
+
+
+def test_real_bins_have_equal_width() -> None:
+    assert WEIGHT.labels() == ["0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]
+
+
+def test_own_real_edges_are_the_bins() -> None:
+    attribute = Real("x", lower=0.0, upper=9.0, edges=(0.0, 1.5, 9.0))
+    assert [attribute.bounds(i) for i in range(attribute.size)] == [(0.0, 1.5), (1.5, 9.0)]
+
+
+@pytest.mark.parametrize(
+    ("step", "labels"),
+    [
+        ("month", ["2024-01", "2024-02", "2024-03"]),
+        ("quarter", ["2024-Q1"]),
+        ("year", ["2024"]),
+    ],
+)
+def test_dates_are_grouped_by_calendar_step(step: str, labels: list[str]) -> None:
+    assert Date("x", lower=ADMITTED.lower, upper=ADMITTED.upper, step=step).labels() == labels  # type: ignore[arg-type]
+
+
+def test_weeks_start_on_monday() -> None:
+    # 2024-01-15 is a Monday; 2024-01-21 is the Sunday of that week.
+    week = Date("x", lower=dt.date(2024, 1, 15), upper=dt.date(2024, 1, 22), step="week")
+    assert [week.bounds(i) for i in range(week.size)] == [
+        (dt.date(2024, 1, 15), dt.date(2024, 1, 21)),
+        (dt.date(2024, 1, 22), dt.date(2024, 1, 22)),
+    ]
+
+
+def test_the_first_and_last_month_stop_at_the_bounds() -> None:
+    assert ADMITTED.bounds(0) == (dt.date(2024, 1, 15), dt.date(2024, 1, 31))
+    assert ADMITTED.bounds(2) == (dt.date(2024, 3, 1), dt.date(2024, 3, 10))
+
+
+@pytest.mark.parametrize("step", ["day", "week", "month", "quarter", "year"])
+def test_days_of_a_cell_are_the_days_of_its_period(step: str) -> None:
+    attribute = Date("x", lower=dt.date(2023, 11, 9), upper=dt.date(2024, 3, 10), step=step)  # type: ignore[arg-type]
+    origin = attribute.period(attribute.lower)
+    cells = [
+        attribute.period(day) - origin for cell in range(attribute.size) for day in attribute.bounds(cell)
+    ]
+    assert cells == [cell for cell in range(attribute.size) for _ in range(2)]
+
+
+def test_a_domain_ending_on_the_last_day_of_the_calendar_has_bounds() -> None:
+    attribute = Date("x", lower=dt.date(9998, 1, 1), upper=dt.date.max, step="year")
+    assert attribute.bounds(1) == (dt.date(9999, 1, 1), dt.date.max)
+
+
+def test_the_size_of_a_domain_is_the_product() -> None:
+    domain = Domain((SEX, AGE, INSURED))
+    assert (domain.shape, domain.size) == ((3, 8, 3), 72)
+
+
+def test_the_size_of_a_domain_never_overflows() -> None:
+    columns = tuple(Integer(f"c{i}", lower=0, upper=10**6 - 1) for i in range(10))
+    assert Domain(columns).size == 10**60
+
+
+def test_a_projection_keeps_the_order_asked_for() -> None:
+    assert Domain((SEX, AGE, INSURED)).project(["insured", "sex"]).names == ("insured", "sex")
+
+
+@pytest.mark.parametrize("attribute", ALL, ids=lambda a: a.kind)
+def test_labels_are_as_many_as_cells(attribute: Attribute) -> None:
+    assert len(attribute.labels()) == attribute.size
+
+
+@pytest.mark.parametrize("attribute", ALL, ids=lambda a: a.kind)
+def test_json_brings_an_attribute_back(attribute: Attribute) -> None:
+    assert attribute_from_json(json.loads(json.dumps(attribute.to_json()))) == attribute
+
+
+def test_json_brings_own_edges_back() -> None:
+    attribute = Integer("x", lower=0, upper=9, edges=(0, 3, 9))
+    assert attribute_from_json(json.loads(json.dumps(attribute.to_json()))) == attribute
+
+
+def test_json_brings_a_domain_back() -> None:
+    domain = Domain((SEX, ADMITTED))
+    assert Domain.from_json(json.loads(json.dumps(domain.to_json()))) == domain
+
+
+def _integer(**fields: object) -> Integer:
+    return Integer("x", **{"lower": 0, "upper": 9, **fields})  # type: ignore[arg-type]
+
+
+def _real(**fields: object) -> Real:
+    return Real("x", **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Categorical("x"), "at least one value"),
+        (lambda: Categorical("x", values=("a", "a")), "declared twice"),
+        (lambda: _integer(upper=-1), "lower bound is above"),
+        (lambda: _integer(width=0), "bin width must be at least 1"),
+        (lambda: _integer(upper=10**19), "must lie within"),
+        (lambda: _integer(edges=(0, 5, 5, 9)), "must increase"),
+        (lambda: _integer(edges=(0, 5)), "first and last edge"),
+        (lambda: _integer(edges=(0,)), "between 2 and 10,000 bin edges"),
+        (lambda: _real(lower=float("nan")), "must be finite"),
+        (lambda: _real(upper=float("inf")), "must be finite"),
+        (lambda: _real(lower=-1.7e308, upper=1.7e308), "must be finite"),
+        (lambda: _real(lower=1.0, upper=1.0), "upper bound must be above"),
+        (lambda: _real(bins=0), "at least 1 bin"),
+        (lambda: Date("x", lower=dt.date(2024, 1, 2), upper=dt.date(2024, 1, 1)), "lower bound is above"),
+        (lambda: Date("x", step="decade"), "group dates by one of"),  # type: ignore[arg-type]
+        (lambda: Domain((SEX, SEX)), "appears twice"),
+    ],
+)
+def test_what_cannot_be_a_domain_is_refused(make: object, message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        make()  # type: ignore[operator]
