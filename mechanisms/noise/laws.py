@@ -20,6 +20,8 @@ from scipy.special import erfc, ndtri
 _WIDE = 1000.0
 # Beyond this many σ the probability of a discrete Gaussian is below the smallest float.
 _REACH = 39.0
+# No noise reaches this far: intervals asked for beyond it hold everything.
+_FAR = 2**62
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class DiscreteLaplace:
 
     def coverage(self, h: int) -> float:
         """P(|K| <= h)."""
-        return 0.0 if h < 0 else 1 - float(self.tail(np.array(h)))
+        return 0.0 if h < 0 else 1 - float(self.tail(np.array(min(h, _FAR))))
 
     def half_width(self, level: float = 0.95) -> int:
         """The least h with P(|K| <= h) >= level."""
@@ -140,11 +142,12 @@ class DiscreteGaussian:
             return erfc(x / math.sqrt(2)) - x / (12 * self._sigma * self._mass) * np.exp(-(x**2) / 2)
         weights = self._weights
         beyond = np.cumsum(weights[::-1])[::-1] - weights
-        return 2 * beyond[np.minimum(np.asarray(h, dtype=np.int64), len(weights) - 1)] / self._mass
+        last = np.minimum(np.asarray(h, dtype=float), len(weights) - 1).astype(np.int64)
+        return 2 * beyond[last] / self._mass
 
     def coverage(self, h: int) -> float:
         """P(|K| <= h)."""
-        return 0.0 if h < 0 else 1 - float(self.tail(np.array(h)))
+        return 0.0 if h < 0 else 1 - float(self.tail(np.array(min(h, _FAR))))
 
     def half_width(self, level: float = 0.95) -> int:
         """The least h with P(|K| <= h) >= level."""

@@ -52,6 +52,10 @@ def test_coverage_sums_the_probabilities(law: NoiseLaw, h: int) -> None:
     assert law.coverage(h) == pytest.approx(p[np.abs(k) <= h].sum(), abs=1e-12)
 
 
+def test_an_interval_of_any_width_has_a_coverage(law: NoiseLaw) -> None:
+    assert law.coverage(10**400) == 1
+
+
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_half_width_is_the_least_that_covers(law: NoiseLaw, level: float) -> None:
     h = law.half_width(level)
