@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -98,7 +99,7 @@ def _panels(domain: Domain, series: Series, half_width: int, unit: str) -> Figur
         title=_counts_title(*domain.names),
         caption=panels_caption(panels, half_width=half_width, unit=unit),
         height=420 if rows == 1 else 120 + 230 * rows,
-        min_width=250 * len(series),
+        min_width=280 * len(series),
     )
 
 
@@ -216,8 +217,10 @@ def bins_figure(attribute: Attribute) -> Figure:
     """The declared bins of a column as a strip, without data; at most MAX_BINS_DRAWN of them."""
     (width,) = widths_within([attribute.regular_size], MAX_BINS_DRAWN)
     labels = plain_all(merged_labels(attribute, width, attribute.regular_size))
-    numeric = isinstance(attribute, Integer | Real)
-    strip = _numeric_strip(attribute, width) if numeric else {"x": labels}
+    strip: dict[str, Any] = {"x": labels}
+    axis = category_axis(attribute.name)
+    if isinstance(attribute, Integer | Real):
+        strip, axis = _numeric_strip(attribute, width), {"title": {"text": plain(attribute.name)}}
     figure = go.Figure(
         go.Bar(
             **strip,
@@ -229,13 +232,12 @@ def bins_figure(attribute: Attribute) -> Figure:
         ),
         layout={"bargap": 0.08},
     )
-    axis = {"title": {"text": plain(attribute.name)}} if numeric else category_axis(attribute.name)
     figure.update_layout(xaxis=axis, yaxis={"visible": False}, margin={"t": 36}, showlegend=False)
     title = _("Cells of %(column)s") % {"column": attribute.name}
     return finished(figure, title=title, caption=_bins_caption(attribute, width), height=180)
 
 
-def _numeric_strip(attribute: Integer | Real, width: int) -> dict[str, list[float]]:
+def _numeric_strip(attribute: Integer | Real, width: int) -> dict[str, Any]:
     """Middles and widths of the bins on the number line; a whole number reaches half a step each way."""
     half_step = 0.5 if isinstance(attribute, Integer) else 0.0
     starts = range(0, attribute.regular_size, width)
