@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 
 from django.core.files.base import File
-from django.core.files.uploadedfile import TemporaryUploadedFile
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
@@ -56,12 +55,8 @@ def load() -> Dataset | None:
 
 def _upload(curator: User) -> Dataset:
     with gzip.open(FOLDER / "adult.csv.gz") as packed:
-        file = TemporaryUploadedFile("adult.csv", "text/csv", 0, "utf-8")
-        for block in File(packed).chunks():
-            file.write(block)
-    file.seek(0)
-    draft = Dataset(name=NAME, description=DESCRIPTION)
-    return services.create_dataset(draft, file, {"missing": []}, curator)
+        draft = Dataset(name=NAME, description=DESCRIPTION)
+        return services.create_dataset(draft, File(packed, name="adult.csv"), {"missing": []}, curator)
 
 
 def _stored(dataset: Dataset) -> bool:

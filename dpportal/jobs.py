@@ -153,7 +153,9 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     lost = model._base_manager.filter(state=JobState.RUNNING, lease_until__lt=now)
     for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
         give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
-    waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(attempts__lt=settings.JOB_ATTEMPTS)
+    waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
+        attempts__lt=settings.JOB_ATTEMPTS
+    )
     for pk in waiting.filter(hinted_at__lt=stale).values_list("pk", flat=True):
         model._base_manager.filter(pk=pk).update(hinted_at=now)
         hint(pk)

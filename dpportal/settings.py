@@ -137,7 +137,7 @@ JOB_ATTEMPTS = 3
 SWEEP_SECONDS = float(os.environ.get("DPPORTAL_SWEEP_SECONDS", 5))
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "filesystem://localhost//")
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True

@@ -15,6 +15,8 @@ from django.conf import settings
 GRACE_SECONDS = 15.0
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
+# The portal's tasks carry ids in JSON, so what Celery warns a superuser of cannot happen.
+ROOT_WARNING = "ignore:You're running the worker with superuser"
 
 
 class GaveUpError(Exception):
@@ -33,7 +35,9 @@ class Process:
 
     def start(self) -> None:
         self.started = time.monotonic()
-        self.popen = subprocess.Popen(self.command, cwd=settings.BASE_DIR, start_new_session=True, env=os.environ)
+        self.popen = subprocess.Popen(
+            self.command, cwd=settings.BASE_DIR, start_new_session=True, env=os.environ
+        )
 
     def ended(self) -> bool:
         return self.popen is not None and self.popen.poll() is not None
@@ -43,7 +47,9 @@ class Process:
         short = time.monotonic() - self.started < SHORT_LIFE_SECONDS
         self.short_lives = self.short_lives + 1 if short else 0
         if self.short_lives >= SHORT_LIVES:
-            raise GaveUpError(f"The {self.name} ended {SHORT_LIVES} times right after its start; its message is above.")
+            raise GaveUpError(
+                f"The {self.name} ended {SHORT_LIVES} times right after its start; its message is above."
+            )
         self.start()
 
     def signal(self, number: int) -> None:
@@ -67,7 +73,21 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     web = [python, "-m", "gunicorn", "dpportal.wsgi", "--bind", address, "--workers", "2", "--threads", "4"]
     web += ["--timeout", "120", "--log-level", "warning"]
-    worker = [python, "-m", "celery", "-A", "dpportal", "worker", "--pool", "prefork", "--concurrency", str(workers)]
+    worker = [
+        python,
+        "-W",
+        ROOT_WARNING,
+        "-m",
+        "celery",
+        "--quiet",
+        "-A",
+        "dpportal",
+        "worker",
+        "--pool",
+        "prefork",
+        "--concurrency",
+        str(workers),
+    ]
     worker += ["--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     sweep = [python, "manage.py", "sweep"]
     return [Process("web server", web), Process("worker", worker), Process("sweep", sweep)]

@@ -9,7 +9,12 @@ from dpportal.home import healthy, home
 urlpatterns = [
     path("", home, name="home"),
     path("health/", healthy, name="health"),
-    path("guide/", TemplateView.as_view(template_name="guide/index.html"), {"nav_section": "guide"}, name="guide"),
+    path(
+        "guide/",
+        TemplateView.as_view(template_name="guide/index.html"),
+        {"nav_section": "guide"},
+        name="guide",
+    ),
     path("account/", include("dpportal.accounts.urls")),
     path("datasets/", include("dpportal.datasets.urls")),
     path("datasets/", include("dpportal.budgets.urls")),

@@ -43,7 +43,8 @@ class Plan:
     """All that a release will do, decided without data. The wizard shows it, the job runs exactly it.
 
     standard_error, half_width: of one released noisy count, in rows; the interval count ± half_width holds
-    the true count with probability `coverage` (>= 0.95, exact).
+    the true count with probability `coverage` (>= 0.95, exact). All three are None for a method whose error
+    depends on the data, which is said in `explanation`.
     """
 
     mechanism: str
@@ -52,9 +53,9 @@ class Plan:
     loss: Loss
     sensitivity: Sensitivity
     noise: NoiseLaw
-    standard_error: float
-    half_width: int
-    coverage: float
+    standard_error: float | None
+    half_width: int | None
+    coverage: float | None
     explanation: str
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -95,12 +96,17 @@ class Measurement:
 class Result:
     """What post-processing made of a measurement, cell by cell, in rows.
 
-    raw: (n,) integers, unbiased.
-    counts: (n,) integers >= 0, the raw counts made into those of a possible table.
+    raw: (n,) estimates before they are made non-negative: integers where each cell was measured by itself,
+        else floats; unbiased unless the plan's error depends on the data.
+    counts: (n,) integers >= 0, the estimates made into the counts of a possible table.
+    half_width: (n,) of each estimate's 95% interval, where it differs from the plan's; else None.
+    partition: (n,) integers, the block of cells that each cell was measured with, to be drawn; or None.
     """
 
     raw: np.ndarray
     counts: np.ndarray
+    half_width: np.ndarray | None = None
+    partition: np.ndarray | None = None
 
 
 class Mechanism(Protocol):

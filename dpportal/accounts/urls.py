@@ -9,7 +9,9 @@ urlpatterns = [
     path(
         "sign-in/",
         views.LoginView.as_view(
-            template_name="accounts/sign_in.html", authentication_form=SignInForm, redirect_authenticated_user=True
+            template_name="accounts/sign_in.html",
+            authentication_form=SignInForm,
+            redirect_authenticated_user=True,
         ),
         name="sign_in",
     ),

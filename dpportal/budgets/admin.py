@@ -20,7 +20,15 @@ from dpportal.budgets.models import Budget, LedgerEntry
 class BudgetAdmin(ReadOnlyAdmin):
     """One line a dataset: granted, spent, reserved, left."""
 
-    list_display = ["dataset", "owner", "definition", "granted", "spent_amount", "reserved_amount", "left_amount"]
+    list_display = [
+        "dataset",
+        "owner",
+        "definition",
+        "granted",
+        "spent_amount",
+        "reserved_amount",
+        "left_amount",
+    ]
     list_filter = ["definition"]
     search_fields = ["dataset__name", "dataset__owner__username"]
     list_select_related = ["dataset__owner"]

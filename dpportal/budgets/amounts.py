@@ -58,7 +58,9 @@ class AmountField(models.BigIntegerField):
         return int(scaled)
 
     def formfield(self, **kwargs: Any) -> forms.Field:  # type: ignore[override]
-        return amount_formfield(**{key: kwargs[key] for key in ("label", "help_text", "required") if key in kwargs})
+        return amount_formfield(
+            **{key: kwargs[key] for key in ("label", "help_text", "required") if key in kwargs}
+        )
 
 
 def stored(amount: Decimal) -> models.Value:

@@ -32,7 +32,9 @@ class BudgetChangeForm(forms.ModelForm):
         min_value=3,
         max_value=15,
         initial=6,
-        help_text=_("For zCDP only: the δ at which it is shown as (ε, δ). Below one over the number of people."),
+        help_text=_(
+            "For zCDP only: the δ at which it is shown as (ε, δ). Below one over the number of people."
+        ),
     )
     amount = amount_formfield(label=_("amount"))
     reason = forms.CharField(

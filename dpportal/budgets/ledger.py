@@ -36,7 +36,7 @@ def grant(
     budget, created = Budget.objects.get_or_create(dataset=dataset, defaults=kind)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
-    Budget.objects.filter(pk=budget.pk).update(total=F("total") + amount, delta_exponent=delta_exponent)
+    Budget.objects.filter(pk=budget.pk).update(total=F("total") + stored(amount), delta_exponent=delta_exponent)
     return _append(dataset, Kind.GRANT, State.BOOKED, amount, reason, by)
 
 
@@ -64,7 +64,9 @@ def reserve(dataset: Dataset, amount: Decimal, *, key: uuid.UUID, reason: str, b
 def spend(entry: LedgerEntry) -> None:
     """Turn a reservation into a spent charge, once; a second call changes nothing."""
     if _settle(entry, State.SPENT):
-        _budget_of(entry).update(reserved=F("reserved") - stored(entry.amount), spent=F("spent") + stored(entry.amount))
+        _budget_of(entry).update(
+            reserved=F("reserved") - stored(entry.amount), spent=F("spent") + stored(entry.amount)
+        )
 
 
 @transaction.atomic
@@ -90,7 +92,9 @@ def reduction_text(budget: Budget | None) -> str:
     """Why a reduction is refused."""
     if budget is None:
         return _("This dataset has no budget to reduce. Grant one first.")
-    text = _("Only %(symbol)s = %(left)s of this budget is neither spent nor reserved. Reduce it by at most that.")
+    text = _(
+        "Only %(symbol)s = %(left)s of this budget is neither spent nor reserved. Reduce it by at most that."
+    )
     return text % {"symbol": budget.symbol, "left": plain(budget.left)}
 
 
@@ -103,7 +107,13 @@ def _budget_of(entry: LedgerEntry) -> QuerySet[Budget]:
 
 
 def _append(
-    dataset: Dataset, kind: str, state: str, amount: Decimal, reason: str, by: User, key: uuid.UUID | None = None
+    dataset: Dataset,
+    kind: str,
+    state: str,
+    amount: Decimal,
+    reason: str,
+    by: User,
+    key: uuid.UUID | None = None,
 ) -> LedgerEntry:
     return LedgerEntry.objects.create(
         dataset=dataset, kind=kind, state=state, amount=amount, reason=reason, by=by, key=key or uuid.uuid4()
@@ -122,11 +132,15 @@ def _read(dataset: Dataset) -> Budget | None:
 def _overspend_text(dataset: Dataset, cost: Decimal) -> str:
     budget = _read(dataset)
     if budget is None:
-        return _("%(name)s has no privacy budget yet. Ask an administrator to grant one.") % {"name": dataset.name}
+        return _("%(name)s has no privacy budget yet. Ask an administrator to grant one.") % {
+            "name": dataset.name
+        }
     values = {"s": budget.symbol, "cost": plain(cost), "left": plain(budget.left), "name": dataset.name}
     if not budget.left:
         return (
-            _("This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. Ask an administrator for more.")
+            _(
+                "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. Ask an administrator for more."
+            )
             % values
         )
     return (

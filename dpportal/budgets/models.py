@@ -37,7 +37,9 @@ class Budget(models.Model):
             models.CheckConstraint(
                 condition=Q(total__gte=F("spent") + F("reserved")), name="budget_is_never_overspent"
             ),
-            models.CheckConstraint(condition=Q(spent__gte=0, reserved__gte=0), name="budget_parts_not_negative"),
+            models.CheckConstraint(
+                condition=Q(spent__gte=0, reserved__gte=0), name="budget_parts_not_negative"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -29,7 +29,9 @@ def read(content: bytes, columns: list[str]) -> list[Attribute]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CodebookError(_("The codebook is not UTF-8 text. Save it as UTF-8 and choose it again.")) from None
+        raise CodebookError(
+            _("The codebook is not UTF-8 text. Save it as UTF-8 and choose it again.")
+        ) from None
     entries = _from_json(text) if text.lstrip().startswith("{") else _from_csv(text)
     unknown = [name for name in entries if name not in columns]
     if unknown:

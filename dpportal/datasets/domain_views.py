@@ -23,7 +23,9 @@ from dpportal.datasets.views import own_dataset
 from mechanisms.domain import Attribute
 
 SHOWN_CELLS = 60
-NEEDS_CONFIRMATION = gettext_lazy("Nothing was changed: confirm first that what is taken over is public knowledge.")
+NEEDS_CONFIRMATION = gettext_lazy(
+    "Nothing was changed: confirm first that what is taken over is public knowledge."
+)
 
 
 @curator_required
@@ -77,7 +79,9 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         messages.error(request, NEEDS_CONFIRMATION)
         return here
     if not dataset.has_records:
-        messages.error(request, _("The records of this dataset were deleted, so nothing can be taken from them."))
+        messages.error(
+            request, _("The records of this dataset were deleted, so nothing can be taken from them.")
+        )
         return here
     try:
         attribute = records.suggested_attribute(dataset.table, name)
@@ -86,7 +90,9 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         return here
     services.declare(dataset, name, attribute, filled=True)
     audit.record(current_user(request), "filled domain from data", dataset, f"column {position + 1}")
-    messages.warning(request, _("Taken from the data. Check it: releases will say that this column was filled so."))
+    messages.warning(
+        request, _("Taken from the data. Check it: releases will say that this column was filled so.")
+    )
     return here
 
 
@@ -137,7 +143,11 @@ def _declared(dataset: Dataset) -> dict[str, Attribute]:
 def _context(dataset: Dataset) -> dict[str, Any]:
     declared = _declared(dataset)
     version = dataset.current_domain()
-    filled = set(version.attributes.filter(filled_from_data=True).values_list("column", flat=True)) if version else set()
+    filled = (
+        set(version.attributes.filter(filled_from_data=True).values_list("column", flat=True))
+        if version
+        else set()
+    )
     columns = [
         {"position": i, **c, "attribute": declared.get(c["name"]), "filled": c["name"] in filled}
         for i, c in enumerate(dataset.columns)

@@ -45,7 +45,9 @@ class UploadForm(forms.ModelForm):
     )
     delimiter = forms.ChoiceField(label=_("fields are separated by"), choices=DELIMITERS, required=False)
     encoding = forms.ChoiceField(label=_("text encoding"), choices=ENCODINGS, required=False)
-    thousands = forms.ChoiceField(label=_("thousands separator in numbers"), choices=THOUSANDS, required=False)
+    thousands = forms.ChoiceField(
+        label=_("thousands separator in numbers"), choices=THOUSANDS, required=False
+    )
     missing = forms.CharField(
         label=_("values that mean “missing”"),
         required=False,
@@ -125,7 +127,8 @@ class UnitForm(forms.ModelForm):
         data = super().clean() or {}
         if not data.get("unit_column") and data.get("max_rows", 1) != 1:
             self.add_error(
-                "unit_column", _("To keep more than one row per person, name the column that identifies a person.")
+                "unit_column",
+                _("To keep more than one row per person, name the column that identifies a person."),
             )
         return data
 
@@ -170,10 +173,15 @@ class AttributeForm(forms.Form):
         label=_("bin edges"),
         required=False,
         max_length=100_000,
-        help_text=_("Increasing, separated by spaces; the first is the lower bound and the last the upper bound."),
+        help_text=_(
+            "Increasing, separated by spaces; the first is the lower bound and the last the upper bound."
+        ),
     )
     step = forms.ChoiceField(
-        label=_("group dates by"), required=False, choices=[(step, step) for step in domain.STEPS], initial="month"
+        label=_("group dates by"),
+        required=False,
+        choices=[(step, step) for step in domain.STEPS],
+        initial="month",
     )
     missing_cell = forms.BooleanField(
         label=_("Missing values have a cell of their own"),
@@ -221,7 +229,9 @@ class AttributeForm(forms.Form):
     def _categorical(self) -> domain.Attribute:
         text: str = self.cleaned_data["values"]
         if len(text) > MAX_VALUES_TEXT:
-            raise domain.DomainError(f"Column {self.column}: the list of values is too long; group some of them.")
+            raise domain.DomainError(
+                f"Column {self.column}: the list of values is too long; group some of them."
+            )
         values = [line.strip() for line in text.splitlines()]
         return domain.Categorical(self.column, self._own_missing(), tuple(v for v in values if v))
 
@@ -230,7 +240,12 @@ class AttributeForm(forms.Form):
         edges = tuple(int(e) for e in self._numbers("edges", int)) if binning == "edges" else ()
         width = (self.cleaned_data["width"] or 0) if binning == "width" else 1
         return domain.Integer(
-            self.column, self._own_missing(), int(self._bound("lower", int)), int(self._bound("upper", int)), width, edges
+            self.column,
+            self._own_missing(),
+            int(self._bound("lower", int)),
+            int(self._bound("upper", int)),
+            width,
+            edges,
         )
 
     def _real(self) -> domain.Attribute:
@@ -238,12 +253,19 @@ class AttributeForm(forms.Form):
         edges = tuple(self._numbers("edges", float)) if own else ()
         bins = 1 if own else self.cleaned_data["bins"] or 0
         return domain.Real(
-            self.column, self._own_missing(), self._bound("lower", float), self._bound("upper", float), bins, edges
+            self.column,
+            self._own_missing(),
+            self._bound("lower", float),
+            self._bound("upper", float),
+            bins,
+            edges,
         )
 
     def _date(self) -> domain.Attribute:
         lower, upper = (self._day(name) for name in ("lower", "upper"))
-        return domain.Date(self.column, self._own_missing(), lower, upper, self.cleaned_data["step"] or "month")
+        return domain.Date(
+            self.column, self._own_missing(), lower, upper, self.cleaned_data["step"] or "month"
+        )
 
     def _own_missing(self) -> bool:
         return bool(self.cleaned_data["missing_cell"])
@@ -254,14 +276,18 @@ class AttributeForm(forms.Form):
             return number(text)
         except (ValueError, OverflowError):
             what = "a whole number" if number is int else "a number"
-            raise domain.DomainError(f"Column {self.column}: the {name} bound must be {what}, such as 0 or 120.") from None
+            raise domain.DomainError(
+                f"Column {self.column}: the {name} bound must be {what}, such as 0 or 120."
+            ) from None
 
     def _numbers(self, name: str, number: type) -> list[Any]:
         words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
         try:
             return [number(word) for word in words]
         except ValueError:
-            raise domain.DomainError(f"Column {self.column}: write the bin edges as numbers with spaces between.") from None
+            raise domain.DomainError(
+                f"Column {self.column}: write the bin edges as numbers with spaces between."
+            ) from None
 
     def _day(self, name: str) -> Any:
         field = forms.DateField(input_formats=["%Y-%m-%d"])
@@ -276,7 +302,11 @@ class AttributeForm(forms.Form):
 def initial_of(attribute: domain.Attribute | None, stored_kind: str) -> dict[str, Any]:
     """What the form shows for a declaration, or for a column that has none yet."""
     if attribute is None:
-        return {"kind": "ignored", "binning": "width" if stored_kind == "real" else "per_value", "missing_cell": True}
+        return {
+            "kind": "ignored",
+            "binning": "width" if stored_kind == "real" else "per_value",
+            "missing_cell": True,
+        }
     values = attribute.to_json()
     if isinstance(attribute, domain.Categorical):
         values["values"] = "\n".join(attribute.values)

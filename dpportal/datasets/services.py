@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.files.base import File
 from django.core.files.storage import default_storage
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -21,7 +21,7 @@ class DatasetError(Exception):
     """Something that cannot be done now; the message says why and what to do."""
 
 
-def create_dataset(draft: Dataset, file: UploadedFile, options: dict[str, Any], by: User) -> Dataset:
+def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User) -> Dataset:
     """Keep the upload and queue its conversion."""
     draft.owner = by
     draft.file_name = (file.name or "table")[-255:]
@@ -67,7 +67,9 @@ def _copied(old: DomainVersion) -> DomainVersion:
 
 
 @transaction.atomic
-def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool | None = None) -> None:
+def declare(
+    dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool | None = None
+) -> None:
     """Declare a column's cells, or with None ignore the column.
 
     filled: whether the declaration was taken from the data; None keeps what the column's mark says.
@@ -102,7 +104,9 @@ def erase(dataset: Dataset, by: User) -> None:
     """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent."""
     with transaction.atomic():
         if dataset.conversion.active:
-            raise DatasetError(_("The file is still being read. Wait until that has ended, then delete the records."))
+            raise DatasetError(
+                _("The file is still being read. Wait until that has ended, then delete the records.")
+            )
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
         audit.record(by, "erased records", dataset)
     records.erase(dataset)
@@ -122,6 +126,8 @@ def remove(dataset: Dataset) -> None:
     with transaction.atomic():
         removable = (Dataset.State.REFUSED, Dataset.State.DUPLICATE)
         if dataset.state not in removable:
-            raise DatasetError(_("Only an upload that was not loaded can be removed; delete its records instead."))
+            raise DatasetError(
+                _("Only an upload that was not loaded can be removed; delete its records instead.")
+            )
         dataset.delete()
     records.erase(dataset)

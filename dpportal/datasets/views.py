@@ -34,10 +34,17 @@ def own_dataset(request: HttpRequest, dataset_id: UUID) -> Dataset:
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
-    mine = Dataset.objects.filter(owner=current_user(request)).select_related("budget", "conversion", "duplicate_of")
-    mine = mine.annotate(last_release=Max("releases__measured_at"))
+    mine = Dataset.objects.filter(owner=current_user(request)).select_related(
+        "budget", "conversion", "duplicate_of"
+    )
+    mine = mine.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
     page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page_obj": page, "nav_section": "datasets", "form": UploadForm(), "limit": settings.MAX_UPLOAD_BYTES}
+    context = {
+        "page_obj": page,
+        "nav_section": "datasets",
+        "form": UploadForm(),
+        "limit": settings.MAX_UPLOAD_BYTES,
+    }
     return render(request, "datasets/list.html", context)
 
 
@@ -61,9 +68,9 @@ def upload(request: HttpRequest) -> HttpResponseBase:
 
 def too_large_text() -> str:
     limit = settings.MAX_UPLOAD_BYTES / 2**30
-    return _("The file is larger than %(limit).1f GB. Upload a part of it, or as Parquet, which is smaller.") % {
-        "limit": limit
-    }
+    return _(
+        "The file is larger than %(limit).1f GB. Upload a part of it, or as Parquet, which is smaller."
+    ) % {"limit": limit}
 
 
 @curator_required
@@ -100,7 +107,11 @@ def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         messages.info(request, _("This dataset has no records to show."))
         return redirect("datasets:home", dataset.pk)
     audit.record(current_user(request), "viewed first rows", dataset)
-    context = {"dataset": dataset, "rows": records.first_rows(dataset.table, PREVIEW_ROWS), "nav_section": "datasets"}
+    context = {
+        "dataset": dataset,
+        "rows": records.first_rows(dataset.table, PREVIEW_ROWS),
+        "nav_section": "datasets",
+    }
     return render(request, "datasets/first_rows.html", context)
 
 
@@ -112,7 +123,9 @@ def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         form.save()
         return redirect("datasets:home", dataset.pk)
-    return render(request, "datasets/edit.html", {"dataset": dataset, "form": form, "nav_section": "datasets"})
+    return render(
+        request, "datasets/edit.html", {"dataset": dataset, "form": form, "nav_section": "datasets"}
+    )
 
 
 @curator_required

@@ -14,7 +14,16 @@ from dpportal.releases.models import Release, ReleaseJob
 class ReleaseAdmin(ReadOnlyAdmin):
     """Every release with its cost and state."""
 
-    list_display = ["title_or_id", "dataset", "created_by", "mechanism", "cost", "state", "requested_at", "is_public"]
+    list_display = [
+        "title_or_id",
+        "dataset",
+        "created_by",
+        "mechanism",
+        "cost",
+        "state",
+        "requested_at",
+        "is_public",
+    ]
     list_filter = ["state", "product", "mechanism", "created_by"]
     search_fields = ["title", "dataset__name", "created_by__username", "id"]
     date_hierarchy = "created_at"

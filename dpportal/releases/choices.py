@@ -101,7 +101,9 @@ def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
 def _half_width_field() -> forms.IntegerField:
     wrong = _("Write the wanted interval as a whole number of people, such as 20.")
     return forms.IntegerField(
-        min_value=0, max_value=10**9, error_messages={"invalid": wrong, "min_value": wrong, "max_value": wrong}
+        min_value=0,
+        max_value=10**9,
+        error_messages={"invalid": wrong, "min_value": wrong, "max_value": wrong},
     )
 
 

@@ -32,9 +32,12 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
     }
     for attribute in plan.domain.attributes:
         if attribute.ordered:
-            figures[f"cumulative: {attribute.name}"] = charts.cumulative_figure(plan.domain, attribute.name, **arrays)
+            figures[f"cumulative: {attribute.name}"] = charts.cumulative_figure(
+                plan.domain, attribute.name, **arrays
+            )
     return {
-        name: {"json": figure.json, "title": figure.title, "caption": figure.caption} for name, figure in figures.items()
+        name: {"json": figure.json, "title": figure.title, "caption": figure.caption}
+        for name, figure in figures.items()
     }
 
 

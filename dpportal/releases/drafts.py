@@ -46,7 +46,9 @@ def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
     version = release.dataset.current_domain()
     declared = {a.column for a in version.attributes.all()} if version else set()
     if version is None or not declared:
-        raise DraftError(_("No column has a declared domain yet. Declare the columns to release first."), "columns")
+        raise DraftError(
+            _("No column has a declared domain yet. Declare the columns to release first."), "columns"
+        )
     check_columns(release.columns, declared)
     domain = version.domain().project(release.columns)
     check_cells(domain)
@@ -57,7 +59,9 @@ def check_columns(columns: list[str], declared: set[str]) -> None:
     if not 1 <= len(columns) <= MAX_COLUMNS:
         raise DraftError(_("Choose between one and four columns."), "columns")
     if not set(columns) <= declared:
-        raise DraftError(_("A chosen column has no declared domain any more. Choose the columns again."), "columns")
+        raise DraftError(
+            _("A chosen column has no declared domain any more. Choose the columns again."), "columns"
+        )
 
 
 def check_cells(domain: Domain) -> None:
@@ -80,7 +84,10 @@ def budget_of(release: Release) -> Budget:
     budget = Budget.objects.filter(dataset=release.dataset).first()
     if budget is None:
         raise DraftError(
-            _("This dataset has no privacy budget yet. Ask an administrator to grant one, then continue here."), "method"
+            _(
+                "This dataset has no privacy budget yet. Ask an administrator to grant one, then continue here."
+            ),
+            "method",
         )
     return budget
 

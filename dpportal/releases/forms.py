@@ -23,7 +23,9 @@ class ProductForm(forms.ModelForm):
         model = Release
         fields = ["title", "product"]
         widgets = {"product": forms.RadioSelect}
-        help_texts = {"title": _("For the public page and the downloads. You can change it until you publish.")}
+        help_texts = {
+            "title": _("For the public page and the downloads. You can change it until you publish.")
+        }
 
 
 class TitleForm(forms.ModelForm):
@@ -48,7 +50,9 @@ class ColumnsForm(forms.Form):
         label=_("your estimate of the number of people"),
         min_value=1,
         max_value=10**10,
-        help_text=_("Used only to show what errors mean. Take it from public knowledge; it need not be exact."),
+        help_text=_(
+            "Used only to show what errors mean. Take it from public knowledge; it need not be exact."
+        ),
     )
 
     def __init__(self, *args: Any, declared: list[tuple[str, str]], **kwargs: Any) -> None:
@@ -73,7 +77,10 @@ class MethodForm(forms.Form):
     mechanism = forms.ChoiceField(
         label=_("method"),
         widget=forms.RadioSelect,
-        error_messages={"required": _("Choose a method."), "invalid_choice": _("Choose one of the methods shown.")},
+        error_messages={
+            "required": _("Choose a method."),
+            "invalid_choice": _("Choose one of the methods shown."),
+        },
     )
     amount = amount_formfield(label=_("cost"))
 

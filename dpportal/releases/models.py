@@ -44,7 +44,9 @@ class Release(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 
-    domain_version = models.ForeignKey(DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases")
+    domain_version = models.ForeignKey(
+        DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases"
+    )
     plan_json = models.JSONField(null=True)
     charge = models.OneToOneField(LedgerEntry, null=True, on_delete=models.PROTECT, related_name="release")
     requested_at = models.DateTimeField(null=True)

@@ -66,7 +66,8 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
 def _visible(request: HttpRequest, release_id: UUID) -> Release | None:
     """The release if this visitor may see it; None if it was withdrawn; else 404."""
     release = get_object_or_404(
-        Release.objects.select_related("dataset__budget", "dataset__owner", "domain_version", "created_by"), pk=release_id
+        Release.objects.select_related("dataset__budget", "dataset__owner", "domain_version", "created_by"),
+        pk=release_id,
     )
     is_own = isinstance(request.user, User) and release.dataset.owner_id == request.user.pk
     if release.is_ready and (release.is_public or is_own):

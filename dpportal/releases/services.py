@@ -36,7 +36,9 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     list(DomainVersion.objects.select_for_update().filter(dataset=release.dataset))
     version, plan = drafts.plan_of(release)
     if drafts.digest(plan) != reviewed:
-        raise ReleaseError(_("The domain or the method changed since you reviewed it. Read the review again."))
+        raise ReleaseError(
+            _("The domain or the method changed since you reviewed it. Read the review again.")
+        )
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
         return False

@@ -24,7 +24,10 @@ def epsilon_delta_text(loss: Loss, delta: float) -> str:
     if loss.definition is Definition.PURE:
         return ""
     epsilon = zcdp_to_epsilon(float(loss.amount), delta)
-    return _("(ε = %(epsilon)s, δ = %(delta)s)") % {"epsilon": _up(epsilon, 2), "delta": f"10^{round(math.log10(delta))}"}
+    return _("(ε = %(epsilon)s, δ = %(delta)s)") % {
+        "epsilon": _up(epsilon, 2),
+        "delta": f"10^{round(math.log10(delta))}",
+    }
 
 
 def _promise(loss: Loss, delta: float) -> str:
@@ -51,11 +54,12 @@ def _who(loss: Loss) -> str:
     rows = loss.unit.max_rows
     person = _("one row") if rows == 1 else _("at most %(rows)s rows") % {"rows": rows}
     if loss.unit.neighbours is Neighbours.ADD_REMOVE:
-        return _("A person counts with %(person)s, and even whether they are in the table stays hidden.") % {"person": person}
-    return (
-        _("A person counts with %(person)s; what these say stays hidden, while the number of rows is public.")
-        % {"person": person}
-    )
+        return _("A person counts with %(person)s, and even whether they are in the table stays hidden.") % {
+            "person": person
+        }
+    return _(
+        "A person counts with %(person)s; what these say stays hidden, while the number of rows is public."
+    ) % {"person": person}
 
 
 def _limits() -> str:

@@ -43,10 +43,16 @@ STEP_LABELS = {
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own releases and drafts, and for everyone what is published."""
     public = Q(published_at__isnull=False, withdrawn_at=None)
-    mine = Q(dataset__owner=request.user) if isinstance(request.user, User) and request.user.is_curator else Q()
+    mine = (
+        Q(dataset__owner=request.user) if isinstance(request.user, User) and request.user.is_curator else Q()
+    )
     shown = Release.objects.filter(mine or public).select_related("dataset__budget", "dataset__owner", "job")
-    page = Paginator(shown.order_by("-published_at", "-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": bool(mine)})
+    page = Paginator(shown.order_by("-published_at", "-created_at"), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
+    return render(
+        request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": bool(mine)}
+    )
 
 
 @curator_required
@@ -170,7 +176,9 @@ def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None
     """The stored comparison, its look recorded; None with a message where there is none."""
     found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
     if found is None:
-        messages.info(request, _("There is nothing to compare: the job is not finished, or the records were deleted."))
+        messages.info(
+            request, _("There is nothing to compare: the job is not finished, or the records were deleted.")
+        )
     else:
         audit.record(current_user(request), "viewed true counts", release)
     return found
@@ -193,5 +201,8 @@ def _job_steps(job: ReleaseJob) -> list[dict[str, str]]:
     if job.state == JobState.DONE:
         here = len(names)
     broken = job.state in (JobState.FAILED, JobState.CANCELLED)
-    states = ["done" if i < here else "todo" if i > here else "failed" if broken else "current" for i in range(len(names))]
+    states = [
+        "done" if i < here else "todo" if i > here else "failed" if broken else "current"
+        for i in range(len(names))
+    ]
     return [{"label": STEP_LABELS[n], "state": state} for n, state in zip(names, states, strict=True)]

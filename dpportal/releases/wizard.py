@@ -79,7 +79,14 @@ def columns(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
             draft.columns, draft.people = chosen, form.cleaned_data["people"]
             draft.save(update_fields=["columns", "people", "changed_at"])
             return redirect("releases:method", draft.pk)
-    return _page(request, "columns", draft, form, declared=declared, **choices.cells(declared, draft.columns, draft.people))
+    return _page(
+        request,
+        "columns",
+        draft,
+        form,
+        declared=declared,
+        **choices.cells(declared, draft.columns, draft.people),
+    )
 
 
 @curator_required
@@ -93,7 +100,9 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         drafts.domain_of(draft)
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
-    form = MethodForm(request.POST or None, initial=choices.method_initial(draft, budget), mechanisms=registry.HISTOGRAMS)
+    form = MethodForm(
+        request.POST or None, initial=choices.method_initial(draft, budget), mechanisms=registry.HISTOGRAMS
+    )
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
         draft.parameters = form.parameters()
@@ -105,7 +114,9 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
             draft.save(update_fields=["mechanism", "amount", "parameters", "changed_at"])
             return redirect("releases:review", draft.pk)
     amount = form["amount"].value()
-    return _page(request, "method", draft, form, **choices.methods(draft, budget, amount, form["mechanism"].value()))
+    return _page(
+        request, "method", draft, form, **choices.methods(draft, budget, amount, form["mechanism"].value())
+    )
 
 
 @curator_required

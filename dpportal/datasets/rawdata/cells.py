@@ -40,34 +40,36 @@ def value_expression(attribute: Attribute, place: int, column: str, sql_type: st
     raise TypeError(f"there is no way to count attributes of kind {attribute.kind!r}")
 
 
-def cell_expression(attribute: Attribute, value: str, edges_below: str) -> str:
-    """SQL: the cell, 0..size-1. value: as `value_expression` gives it; edges_below: inner edges at or below it."""
+def position_layers(attribute: Attribute, value: str, position: str) -> list[str]:
+    """SQL: expressions that in turn define and then refine `position`, the bin of a value that is not NULL.
+
+    Each is computed once for a row, so the next may name the one before as often as it needs.
+    """
     if isinstance(attribute, Integer | Real) and attribute.edges:
-        cell = f"CASE WHEN {value} IS NOT NULL THEN {edges_below} END"
-    elif isinstance(attribute, Integer):
+        return _search(attribute, value, position)
+    if isinstance(attribute, Real):
+        return _equal_width(attribute, value, position)
+    if isinstance(attribute, Integer):
         clamped = _clamped(value, literal(attribute.lower), literal(attribute.upper))
-        cell = f"({clamped} - {literal(attribute.lower)}) // {attribute.width}"
-    elif isinstance(attribute, Real):
-        cell = _equal_width(attribute, value)
-    elif isinstance(attribute, Date):
+        return [f"(({clamped} - {literal(attribute.lower)}) // {attribute.width})::BIGINT"]
+    if isinstance(attribute, Date):
         clamped = _clamped(value, literal(attribute.lower), literal(attribute.upper))
-        cell = f"{_period(attribute, clamped)} - {attribute.period(attribute.lower)}"
-    else:
-        cell = value
-    return f"coalesce({cell}, {attribute.missing})::BIGINT"
+        return [clamped, f"{_period(attribute, position)} - {attribute.period(attribute.lower)}"]
+    return []
+
+
+def cell_expression(attribute: Attribute, value: str, position: str) -> str:
+    """SQL: the cell, 0..size-1, from what `value_expression` and `position_layers` give."""
+    if isinstance(attribute, Categorical):
+        return value
+    if isinstance(attribute, Boolean):
+        return f"coalesce({value}, {attribute.missing})"
+    return f"CASE WHEN {value} IS NULL THEN {attribute.missing} ELSE {position} END"
 
 
 def category_type(place: int) -> str:
     """Name of the SQL enumeration that holds the declared values of the attribute at a place."""
     return f"category_{place}"
-
-
-def inner_edges(attribute: Attribute) -> str | None:
-    """SQL: a list of the own edges between the first and the last bin, or None if there are no own edges."""
-    if not (isinstance(attribute, Integer | Real) and attribute.edges):
-        return None
-    kind = "DOUBLE" if isinstance(attribute, Real) else _integer_type(attribute)
-    return f"[{', '.join(map(literal, attribute.edges[1:-1]))}]::{kind}[]"
 
 
 def _category(attribute: Categorical, place: int, column: str, sql_type: str) -> str:
@@ -137,15 +139,32 @@ def _clamped(value: str, lower: str, upper: str) -> str:
     return f"CASE WHEN {value} < {lower} THEN {lower} WHEN {value} > {upper} THEN {upper} ELSE {value} END"
 
 
-def _equal_width(attribute: Real, value: str) -> str:
-    """The bin whose edges, as `Real.bounds` computes them in floats, hold the value: division may be one off."""
+def _search(attribute: Integer | Real, value: str, position: str) -> list[str]:
+    """Binary search: how many edges between the first and the last bin are at or below the value.
+
+    A step past the list's end compares with NULL, and stays.
+    """
+    kind = "DOUBLE" if isinstance(attribute, Real) else _integer_type(attribute)
+    edges = f"([{', '.join(map(literal, attribute.edges[1:-1]))}]::{kind}[])"
+    steps = reversed([1 << bit for bit in range((attribute.regular_size - 1).bit_length())])
+    passed = [
+        f"{position} + CASE WHEN {value} >= {edges}[{position} + {s}] THEN {s} ELSE 0 END" for s in steps
+    ]
+    return ["0::BIGINT", *passed]
+
+
+def _equal_width(attribute: Real, value: str, position: str) -> list[str]:
+    """Divide, then correct by the edges that `Real.bounds` has in floats: division may be one bin off."""
     lower, last = literal(attribute.lower), attribute.bins - 1
     step = literal((attribute.upper - attribute.lower) / attribute.bins)
-    clamped = _clamped(value, lower, literal(attribute.upper))
-    near = f"least(floor(({clamped} - {lower}) / {step}), {last})"
-    too_high = f"({clamped} < {lower} + {near} * {step})::BIGINT"
-    too_low = f"({near} < {last} AND {clamped} >= {lower} + ({near} + 1) * {step})::BIGINT"
-    return f"CASE WHEN {value} IS NOT NULL THEN {near}::BIGINT - {too_high} + {too_low} END"
+    near = f"least(floor(({value} - {lower}) / {step})::BIGINT, {last})"
+    inside = f"{value} < {literal(attribute.upper)} THEN {near}"
+    too_high = f"{position} > 0 AND {value} < {lower} + {position} * {step} THEN -1"
+    too_low = f"{position} < {last} AND {value} >= {lower} + ({position} + 1) * {step} THEN 1"
+    return [
+        f"CASE WHEN {value} < {lower} THEN 0 WHEN {inside} ELSE {last} END",
+        f"{position} + CASE WHEN {too_high} WHEN {too_low} ELSE 0 END",
+    ]
 
 
 def _period(attribute: Date, day: str) -> str:

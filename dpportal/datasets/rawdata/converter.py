@@ -8,11 +8,12 @@ would hold records.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from dpportal.datasets.rawdata.faults import UploadFault, out_of_memory
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
@@ -23,18 +24,28 @@ OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
 
 def main() -> None:
+    answers = _own_output()
     specification = json.load(sys.stdin)
     limits = Limits.from_json(specification["limits"])
     source, target = Path(specification["source"]), Path(specification["target"])
     options = ReadOptions.from_json(specification["options"])
     _hold(limits, source.stat().st_size)
     try:
-        facts = convert_here(source, target, specification["file_name"], options, limits, LineReport())
+        facts = convert_here(source, target, specification["file_name"], options, limits, LineReport(answers))
         answer: dict[str, Any] = {"facts": facts.to_json()}
     except Exception as error:
         answer = {"fault": _as_fault(error, limits).to_json()}
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
+def _own_output() -> TextIO:
+    """Standard output for the answers alone; what a library prints goes nowhere."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return answers
 
 
 def convert_here(
@@ -77,7 +88,9 @@ def _facts(target: Path, limits: Limits, read: TableFacts) -> TableFacts:
 
     if read.rows == 0:
         raise UploadFault(
-            "no-rows", "This file has column names and no rows. Upload a file with rows under the names.", row=1
+            "no-rows",
+            "This file has column names and no rows. Upload a file with rows under the names.",
+            row=1,
         )
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
         return read.with_digest(content_digest(connection, target))
@@ -99,7 +112,7 @@ def _hold(limits: Limits, source_bytes: int) -> None:
 
 
 def _as_fault(error: Exception, limits: Limits) -> UploadFault:
-    """The fault to report; of an unforeseen error only its class and place, since its text could quote a cell."""
+    """The fault to report; of an unforeseen error only class and place, since its text could quote a cell."""
     if isinstance(error, UploadFault):
         return error
     name = type(error).__name__

@@ -1,4 +1,5 @@
 """A CSV or TSV file to a stored table."""
+# ruff: noqa: S608 names and values are quoted by engine.identifier and engine.literal
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ WIDENINGS: dict[Kind, tuple[Kind, ...]] = {"integer": ("integer", "real")}
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file that is understood: UTF-8, its dialect, its names and what its sample says of each column."""
+    """A text file that is understood: in UTF-8, its dialect, its names, each column's kind by the sample."""
 
     path: Path
     dialect: Dialect
@@ -45,9 +46,9 @@ class TextTable:
         """SQL: the file's fields, all as text, in file order."""
         columns = ", ".join(f"'{field}': 'VARCHAR'" for field in self.fields)
         return (
-            f"read_csv({literal(str(self.path))}, auto_detect=false, strict_mode=true, columns={{{columns}}}, "
-            f"delim={literal(self.dialect.delimiter)}, quote='\"', escape='\"', skip={self.dialect.skip}, "
-            f"header={str(self.header).lower()}, max_line_size={MAX_LINE_BYTES})"
+            f"read_csv({literal(str(self.path))}, auto_detect=false, strict_mode=true, "
+            f"columns={{{columns}}}, delim={literal(self.dialect.delimiter)}, quote='\"', escape='\"', "
+            f"skip={self.dialect.skip}, header={str(self.header).lower()}, max_line_size={MAX_LINE_BYTES})"
         )
 
     def selection(self) -> str:
@@ -89,7 +90,7 @@ def convert_csv(
 def understand(
     path: Path, encoding_name: str, file_name: str, options: ReadOptions, limits: Limits
 ) -> TextTable:
-    """Find out dialect, names and kinds from samples. Raises UploadFault if the first row cannot name columns."""
+    """Find out dialect, names and kinds from samples. Raises UploadFault for names that cannot be."""
     sample = sample_lines(path)
     dialect = detect_dialect(sample, options, file_name)
     records = sampled_records(sample, dialect)
@@ -162,8 +163,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path,
         f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
     )
     with watched(connection, report, table.expected_rows):
-        counted = connection.execute(statement).fetchone()
-    return int(counted[0]) if counted else 0
+        [(rows,)] = connection.execute(statement).fetchall()
+    return int(rows)
 
 
 def _fitting_kinds(
@@ -177,8 +178,8 @@ def _fitting_kinds(
         if kind != "text"
     }
     with watched(connection, report, table.expected_rows):
-        misfits = connection.execute(f"SELECT {', '.join(tests.values())} FROM {table.source()}").fetchone()
-    fitting = {key for key, count in zip(tests, misfits or (), strict=True) if count == 0}
+        [misfits] = connection.execute(f"SELECT {', '.join(tests.values())} FROM {table.source()}").fetchall()
+    fitting = {key for key, count in zip(tests, misfits, strict=True) if count == 0}
     return tuple(
         next((kind for kind in ("boolean", "integer", "date", "real") if (number, kind) in fitting), "text")
         for number in range(len(table.names))

@@ -18,7 +18,7 @@ csv.field_size_limit(MAX_LINE_BYTES)
 
 @dataclass(frozen=True)
 class Dialect:
-    """delimiter: between fields. strip: whether spaces around a field are not part of it. skip: blank lines on top."""
+    """delimiter: between fields. strip: spaces around a field are not part of it. skip: blank first lines."""
 
     delimiter: str
     strip: bool
@@ -91,7 +91,7 @@ def _lines(piece: bytes) -> list[str]:
 
 
 def _agreement(lines: list[str], delimiter: str) -> tuple[bool, float, int]:
-    """How well a delimiter explains lines: more than one field, share of records as wide as the header, width."""
+    """How well a delimiter explains lines: more than one field, share as wide as the header, width."""
     widths = list(map(len, _readable(Dialect(delimiter, False, 0), lines)))
     if not widths or widths[0] < 2:
         return (False, 0.0, 0)
@@ -121,7 +121,7 @@ def _readable(dialect: Dialect, lines: list[str]) -> list[list[str]]:
 def sampled_records(sample: Sample, dialect: Dialect) -> list[list[str]]:
     """The sample's records, the header first.
 
-    The rest may begin inside a quoted field and so be read inside out; its fields then span lines, and it is left out.
+    The rest may begin inside a quoted field and be read inside out; then fields span lines and are left out.
     """
     head = _readable(dialect, sample.head[dialect.skip :])
     rest = _readable(dialect, sample.rest)
@@ -131,7 +131,7 @@ def sampled_records(sample: Sample, dialect: Dialect) -> list[list[str]]:
 def long_line(row: int) -> UploadFault:
     return UploadFault(
         "long-line",
-        f"Line {row:,} is longer than {MAX_LINE_BYTES:,} bytes, so this is not a table with a row on each line. "
+        f"Line {row:,} is longer than {MAX_LINE_BYTES:,} bytes, so this is no table with a row on each line. "
         "Check that the export wrote line ends and closed its quotation marks.",
         row=row,
     )

@@ -1,4 +1,4 @@
-"""A digest of a table's content that its format, delimiter, encoding, row order and column order do not change."""
+"""A digest of a table that its format, delimiter, encoding, row order and column order do not change."""
 # ruff: noqa: S608 names are quoted by engine.identifier
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def content_digest(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
     """SHA-256 of the column names, the number of rows and the sum of the rows' MD5 digests, in hexadecimal.
 
     The sum makes it independent of row order and, unlike exclusive or, keeps repeated rows. It recognises a
-    table that is uploaded again, changed in nothing but its form; it does not withstand someone who changes a cell.
+    table that is uploaded again in another form; a table with one cell changed is another table to it.
     """
     types = column_types(connection, path)
     names = sorted(types)
@@ -35,5 +35,5 @@ def content_digest(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
         SELECT count(*), sum((digest & {LOW_64_BITS}::UHUGEINT)::UBIGINT), sum((digest >> 64)::UBIGINT)
         FROM (SELECT md5_number(concat_ws(chr(31), {fields}))::UHUGEINT AS digest FROM {parquet(path)})
     """
-    sums = connection.execute(query).fetchone()
-    return hashlib.sha256(json.dumps([names, *map(str, sums or ())]).encode()).hexdigest()
+    [sums] = connection.execute(query).fetchall()
+    return hashlib.sha256(json.dumps([names, *map(str, sums)]).encode()).hexdigest()

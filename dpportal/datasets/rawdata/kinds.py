@@ -1,4 +1,4 @@
-"""The kinds of values in text fields: one pattern decides both what a sample suggests and what a column stores.
+"""The kinds of values in text fields: one pattern says what a sample suggests and what a column stores.
 
 A pattern is written in the common part of Python's and RE2's syntax. What it does not match is text:
 leading zeros ("007", postcodes), signs of "+", and whole numbers of more than 18 digits (identifiers).

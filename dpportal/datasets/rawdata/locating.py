@@ -18,7 +18,7 @@ def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> NoReturn:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         records = dialect.records(_lines(file, dialect.skip), strict=True)
         try:
-            for row, record in enumerate(records, dialect.skip + 1):  # noqa: B007 the last one is meant
+            for row, record in enumerate(records, dialect.skip + 1):
                 if record and not _fits(record, width):
                     raise _ragged(row, len(record), width)
         except csv.Error as error:
@@ -31,7 +31,7 @@ def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> NoReturn:
 
 
 def _fits(record: list[str], width: int) -> bool:
-    """Whether a record is as wide as the header; one empty field too many is a delimiter at the line's end."""
+    """Whether a record is as wide as the header; one empty field more is a delimiter at the line's end."""
     return len(record) == width or (len(record) == width + 1 and record[-1] == "")
 
 

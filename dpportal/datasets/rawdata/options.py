@@ -15,7 +15,7 @@ class ReadOptions:
     """None means: found out from the file. All but `missing` matter for CSV and TSV only.
 
     header: whether the first line holds the names. thousands, decimal: separators inside numbers.
-    missing: texts that mean "no value", beside the empty field. strip: spaces around a field are not part of it.
+    missing: texts that mean "no value", beside the empty field. strip: spaces around a field do not count.
     date_format: of dates that are not ISO 8601, in strptime letters, for example "%d.%m.%Y".
     """
 

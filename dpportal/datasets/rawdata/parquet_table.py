@@ -137,7 +137,7 @@ def _stored(number: int, array: pa.Array, kind: Kind, missing: pa.Array) -> pa.A
     except pa.ArrowInvalid:
         raise UploadFault(
             "value",
-            f"Column {number} holds values that cannot be stored: bytes that are not UTF-8 text, or whole numbers "
-            "above 9,223,372,036,854,775,807. Store the column as text, or leave it out.",
+            f"Column {number} holds values that cannot be stored: bytes that are not UTF-8 text, or whole "
+            "numbers above 9,223,372,036,854,775,807. Store the column as text, or leave it out.",
             column=number,
         ) from None

@@ -34,9 +34,11 @@ def suggest(path: Path, column: str) -> dict[str, Any]:
         low, high, present, missing = connection.execute(
             f"SELECT min({name}) FILTER (WHERE {finite}), max({name}) FILTER (WHERE {finite}), "
             f"count(*) FILTER (WHERE {finite}), count(*) - count({name}) FROM {parquet(path)}"
-        ).fetchone() or (None, None, 0, 0)
+        ).fetchall()[0]
         if not present:
-            raise UploadFault("no-values", "This column holds no values to take a range from. Type it instead.")
+            raise UploadFault(
+                "no-values", "This column holds no values to take a range from. Type it instead."
+            )
         found: dict[str, Any] = {"kind": kind, "missing": missing > 0}
         if kind in ("integer", "real", "date"):
             found |= {"lower": low, "upper": high}

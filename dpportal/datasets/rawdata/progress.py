@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable
+from typing import TextIO
 
 # rows read so far, and rows expected if known; exact or (CSV) estimated from the bytes read.
 Report = Callable[[int, int | None], None]
@@ -13,9 +13,10 @@ INTERVAL_SECONDS = 0.2
 
 
 class LineReport:
-    """Writes reports to standard output, a JSON line each, not more often than the interval."""
+    """Writes reports as JSON lines, not more often than the interval."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
         self._next = 0.0
 
     def __call__(self, rows: int, expected: int | None) -> None:
@@ -23,5 +24,5 @@ class LineReport:
         if now < self._next:
             return
         self._next = now + INTERVAL_SECONDS
-        sys.stdout.write(json.dumps({"rows": rows, "expected": expected}) + "\n")
-        sys.stdout.flush()
+        self._output.write(json.dumps({"rows": rows, "expected": expected}) + "\n")
+        self._output.flush()

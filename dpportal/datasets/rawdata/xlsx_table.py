@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TextIO
 from xml.etree.ElementTree import ParseError
 
-from defusedxml.common import DefusedXmlException
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
@@ -26,11 +25,10 @@ UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
     InvalidFileException,
-    DefusedXmlException,
     ParseError,
     EOFError,
     KeyError,
-    ValueError,
+    ValueError,  # also what defusedxml raises for an entity or a document type
     TypeError,
     AttributeError,
     IndexError,
@@ -106,7 +104,9 @@ def _sheet_rows(source: Path) -> Iterator[list[str]]:
         workbook = load_workbook(opened, read_only=True, data_only=True, keep_links=False)
         try:
             if not workbook.worksheets:
-                raise UploadFault("empty", "This workbook has no sheet with cells. Upload one that has a table.")
+                raise UploadFault(
+                    "empty", "This workbook has no sheet with cells. Upload one that has a table."
+                )
             sheet = workbook.worksheets[0]
             sheet.reset_dimensions()  # the stated dimensions can be those of a million empty columns
             for cells in sheet.iter_rows(values_only=True):

@@ -101,13 +101,17 @@ class Command(BaseCommand):
         database = Path(settings.DATABASES["default"]["NAME"])
         copy = database.with_name(f"{database.stem}-{time.strftime('%Y%m%d-%H%M%S')}.sqlite3")
         shutil.copy2(database, copy)
-        self.stdout.write(f"The database is of an older version and is updated now; a copy is kept as {copy.name}.")
+        self.stdout.write(
+            f"The database is of an older version and is updated now; a copy is kept as {copy.name}."
+        )
 
     def _wait(self, address: str, ready_file: Path) -> None:
         until = time.monotonic() + START_SECONDS
         while not (ready_file.exists() and _answers(address)):
             if time.monotonic() > until:
-                raise CommandError("The web server or the worker did not start in time; see the messages above.")
+                raise CommandError(
+                    "The web server or the worker did not start in time; see the messages above."
+                )
             time.sleep(0.2)
 
     def _welcome(self, address: str, passwords: dict[str, str]) -> None:

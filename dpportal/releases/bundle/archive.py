@@ -34,13 +34,17 @@ def _tables(release: Release, result: Result, folder: Path) -> list[BundleFile]:
     return [csv, parquet, histogram]
 
 
-def _explanations(release: Release, result: Result, files: list[BundleFile], folder: Path) -> list[BundleFile]:
+def _explanations(
+    release: Release, result: Result, files: list[BundleFile], folder: Path
+) -> list[BundleFile]:
     package = BundleFile(folder / "datapackage.json", "Column types of the tables (Frictionless)")
     _write_json(package.path, descriptions.datapackage_json(release, files))
     readme = BundleFile(folder / "README.md", "What this is and how to read it")
     readme.path.write_text(descriptions.readme(release, files), encoding="utf-8")
     about = BundleFile(folder / "release.json", "Every parameter, version and checksum")
-    _write_json(about.path, descriptions.release_json(release, [*files, package, readme], int(result.counts.sum())))
+    _write_json(
+        about.path, descriptions.release_json(release, [*files, package, readme], int(result.counts.sum()))
+    )
     return [about, package, readme]
 
 
@@ -70,4 +74,6 @@ def _zip_time(at: datetime) -> tuple[int, int, int, int, int, int]:
 def _store(release: Release, file: BundleFile) -> Artifact:
     size, digest = file.size, file.sha256
     stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{file.name}")
-    return Artifact(release=release, name=file.name, stored=stored, size=size, sha256=digest, about=file.about)
+    return Artifact(
+        release=release, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
+    )

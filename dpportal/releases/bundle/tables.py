@@ -59,6 +59,12 @@ def write_histogram(plan: Plan, result: Result, path: Path) -> None:
             places = np.unravel_index(cells, plan.domain.shape)
             frame = pd.DataFrame({n: names_[p] for n, names_, p in zip(names, labels, places, strict=True)})
             raw = result.raw[cells]
-            numbers = (raw, result.counts[cells], plan.standard_error, raw - plan.half_width, raw + plan.half_width)
+            numbers = (
+                raw,
+                result.counts[cells],
+                plan.standard_error,
+                raw - plan.half_width,
+                raw + plan.half_width,
+            )
             frame = inert_frame(frame).assign(**dict(zip(NUMBERS, numbers, strict=True)))
             frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")
