@@ -7,6 +7,7 @@ import secrets
 import time
 from decimal import Decimal
 from pathlib import Path
+from typing import IO, cast
 
 from django.core.files.base import File
 
@@ -56,7 +57,9 @@ def load() -> Dataset | None:
 def _upload(curator: User) -> Dataset:
     with gzip.open(FOLDER / "adult.csv.gz") as packed:
         draft = Dataset(name=NAME, description=DESCRIPTION)
-        return services.create_dataset(draft, File(packed, name="adult.csv"), {"missing": []}, curator)
+        return services.create_dataset(
+            draft, File(cast(IO[bytes], packed), name="adult.csv"), {"missing": []}, curator
+        )
 
 
 def _stored(dataset: Dataset) -> bool:

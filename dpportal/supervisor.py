@@ -35,8 +35,8 @@ class Process:
 
     def start(self) -> None:
         self.started = time.monotonic()
-        self.popen = subprocess.Popen(
-            self.command, cwd=settings.BASE_DIR, start_new_session=True, env=os.environ
+        self.popen = subprocess.Popen(  # noqa: S603 (the commands are `processes` below)
+            self.command, cwd=settings.BASE_DIR, start_new_session=True
         )
 
     def ended(self) -> bool:

@@ -112,6 +112,6 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
     return max(0.0, float(best.fun))
 
 
-def odds_factor(epsilon: float) -> float:
-    """By how much anyone's inclusion can change the odds of any conclusion: e^ε."""
+def chance_factor(epsilon: float) -> float:
+    """By how much a person's inclusion can change the chance of any result: e^ε."""
     return math.exp(epsilon)

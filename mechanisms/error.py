@@ -12,7 +12,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
+from mechanisms.mechanism import Plan
 from mechanisms.noise import Noise, NoiseLaw, repeatable
 from mechanisms.postprocess import lattice_simplex
 
@@ -52,6 +54,27 @@ def expected_error(law: NoiseLaw, cells: int, half_width: int, people: int | Non
         l2=math.sqrt(cells * law.variance),
         largest=expected_largest(law, cells),
         inside=law.coverage(half_width),
+    )
+
+
+def expectation(plan: Plan, people: int | None) -> ExpectedError | None:
+    """What a plan leads to expect of its raw counts; None where that depends on the data.
+
+    Exact where every cell has its own noise of the plan's law. Where cells share noise (strategies with
+    reconstruction) the errors are taken as normal with the plan's standard error.
+    """
+    if plan.standard_error is None or plan.half_width is None or plan.coverage is None:
+        return None
+    cells = plan.domain.size
+    if plan.standard_error == plan.noise.standard_error:
+        return expected_error(plan.noise, cells, plan.half_width, people)
+    l1 = cells * plan.standard_error * math.sqrt(2 / math.pi)
+    return ExpectedError(
+        total_variation=None if people is None else l1 / (2 * _checked_people(people)),
+        l1=l1,
+        l2=math.sqrt(cells) * plan.standard_error,
+        largest=plan.standard_error * float(norm.isf((1 - 0.5 ** (1 / cells)) / 2)),
+        inside=plan.coverage,
     )
 
 

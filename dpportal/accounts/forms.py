@@ -4,7 +4,7 @@ from django import forms
 from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.accounts.models import User
+from dpportal.accounts.models import Role, User
 
 
 class SignInForm(AuthenticationForm):
@@ -22,7 +22,7 @@ class SignInForm(AuthenticationForm):
 class UserForm(BaseUserCreationForm):
     """A new user with a role, for the admin."""
 
-    role = forms.ChoiceField(choices=User._meta.get_field("role").choices)
+    role = forms.ChoiceField(choices=Role.choices)
 
     class Meta:
         model = User

@@ -41,6 +41,10 @@ def amount_formfield(**kwargs: Any) -> forms.DecimalField:
 class AmountField(models.BigIntegerField):
     """A Decimal with six places, stored as an integer count of millionths."""
 
+    # What the type checker's Django plugin takes an attribute of this field to be.
+    _pyi_private_set_type: Decimal  # type: ignore[assignment]
+    _pyi_private_get_type: Decimal  # type: ignore[assignment]
+
     description = "privacy loss in millionths"
 
     def from_db_value(self, value: int | None, *_: Any) -> Decimal | None:
@@ -57,7 +61,7 @@ class AmountField(models.BigIntegerField):
             raise ValidationError(TOO_FINE)
         return int(scaled)
 
-    def formfield(self, **kwargs: Any) -> forms.Field:  # type: ignore[override]
+    def formfield(self, **kwargs: Any) -> forms.Field:
         return amount_formfield(
             **{key: kwargs[key] for key in ("label", "help_text", "required") if key in kwargs}
         )

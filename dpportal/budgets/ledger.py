@@ -33,10 +33,12 @@ def grant(
     """Add to a dataset's budget; the first grant fixes whether it is counted in ε or ρ."""
     _check_positive(amount)
     kind = {"definition": definition, "delta_exponent": delta_exponent}
-    budget, created = Budget.objects.get_or_create(dataset=dataset, defaults=kind)
+    budget, _created = Budget.objects.get_or_create(dataset=dataset, defaults=kind)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
-    Budget.objects.filter(pk=budget.pk).update(total=F("total") + stored(amount), delta_exponent=delta_exponent)
+    Budget.objects.filter(pk=budget.pk).update(
+        total=F("total") + stored(amount), delta_exponent=delta_exponent
+    )
     return _append(dataset, Kind.GRANT, State.BOOKED, amount, reason, by)
 
 
@@ -139,7 +141,8 @@ def _overspend_text(dataset: Dataset, cost: Decimal) -> str:
     if not budget.left:
         return (
             _(
-                "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. Ask an administrator for more."
+                "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
+                "Ask an administrator for more."
             )
             % values
         )

@@ -77,7 +77,7 @@ def layout_of(domain: Domain, series: int, numbers: int) -> Panels:
     return Panels(domain, axes, panel_axes, widths)
 
 
-def heat_maps(panels: Panels, series: Series, *, half_width: int, unit: str) -> go.Figure:
+def heat_maps(panels: Panels, series: Series, *, half_width: int | None, unit: str) -> go.Figure:
     """A row for each cell of the panel columns, a column for each series, one colour scale for all."""
     cells = panels.cells()
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
@@ -133,7 +133,7 @@ def _heat_map(panels: Panels, kind: str, z: np.ndarray, text: str) -> go.Heatmap
     )
 
 
-def panels_caption(panels: Panels, *, half_width: int, unit: str) -> str:
+def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
     """What the heat maps show, and what was merged or summed to fit."""
     sentences = [_("One colour scale for all panels.")]
     if panels.summed:
@@ -142,7 +142,9 @@ def panels_caption(panels: Panels, *, half_width: int, unit: str) -> str:
         if width > 1:
             text = _("Each mark sums %(width)s neighbouring cells of %(column)s.")
             sentences.append(text % {"width": f"{width:,}", "column": name})
-    if panels.single_cells:
+    if half_width is None:
+        sentences.append(_("This method's error depends on the data, so no interval is given."))
+    elif panels.single_cells:
         text = _(
             "Each noisy count is within ± %(half_width)s %(unit)s of the true one "
             "with probability 95%% or more."

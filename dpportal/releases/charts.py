@@ -49,7 +49,7 @@ def counts_figure(
     *,
     raw: np.ndarray,
     counts: np.ndarray,
-    half_width: int,
+    half_width: int | None,
     true: np.ndarray | None = None,
     unit: str = "people",
 ) -> Figure:
@@ -67,7 +67,7 @@ def counts_figure(
     return draw(attribute, series, half_width, unit)
 
 
-def _bars(attribute: Attribute, series: Series, half_width: int, unit: str) -> Figure:
+def _bars(attribute: Attribute, series: Series, half_width: int | None, unit: str) -> Figure:
     labels = plain_all(attribute.labels())
     bars = [bar(kind, labels, y, unit=unit, half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
@@ -75,14 +75,14 @@ def _bars(attribute: Attribute, series: Series, half_width: int, unit: str) -> F
     return finished(figure, title=_counts_title(attribute.name), caption=_interval_caption(half_width, unit))
 
 
-def _steps(attribute: Attribute, series: Series, half_width: int, unit: str) -> Figure:
+def _steps(attribute: Attribute, series: Series, half_width: int | None, unit: str) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
     labels = plain_all(merged_labels(attribute, width, attribute.size))
     single = width == 1
     figure = go.Figure()
     for kind, values in series.items():
         shown = merged(values, [width])
-        if kind == "noisy" and single:
+        if kind == "noisy" and single and half_width is not None:
             figure.add_traces(interval_band(labels, shown, half_width))
         text = hover(unit, half_width if kind == "noisy" and single else None)
         figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
@@ -91,7 +91,7 @@ def _steps(attribute: Attribute, series: Series, half_width: int, unit: str) -> 
     return finished(figure, title=_counts_title(attribute.name), caption=caption)
 
 
-def _panels(domain: Domain, series: Series, half_width: int, unit: str) -> Figure:
+def _panels(domain: Domain, series: Series, half_width: int | None, unit: str) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows = len(panels.cells())
     return finished(
@@ -109,27 +109,40 @@ def residuals_figure(
     raw: np.ndarray,
     counts: np.ndarray,
     true: np.ndarray,
-    half_width: int,
+    half_width: int | None,
     unit: str = "people",
 ) -> Figure:
-    """Released minus true counts against the band ± half_width; for the curator only.
+    """Released minus true counts, against the band ± half_width where there is one; for the curator only.
 
     One column of at most MAX_STEPS cells: by cell, on the axis of `counts_figure`. Otherwise: how many cells
-    have which residual, in bins that end at ± 3 half-widths.
+    have which residual, in bins that end at ± 3 half-widths, or at the largest residual without a band.
     """
     series = shaped(domain, {"noisy": raw, "synthetic": counts, "true": true})
     residuals = {kind: series[kind] - series["true"] for kind in ("noisy", "synthetic")}
-    caption = _("Shaded: ± %(half_width)s %(unit)s, where at least 95%% of the noisy counts are expected.")
-    caption %= {"half_width": f"{half_width:,}", "unit": unit}
+    caption = _residuals_caption(half_width, unit)
     if len(domain.attributes) == 1 and domain.size <= MAX_STEPS:
         figure = _residuals_by_cell(domain.attributes[0], residuals, half_width, unit)
     else:
         figure = _residual_histogram(residuals, half_width, unit)
-        caption += " " + _("Residuals beyond three half-widths are in the outermost bins.")
+        if half_width is not None:
+            caption += " " + _("Residuals beyond three half-widths are in the outermost bins.")
     return finished(figure, title=_("Released minus true"), caption=caption)
 
 
-def _residuals_by_cell(attribute: Attribute, residuals: Series, half_width: int, unit: str) -> go.Figure:
+def _residuals_caption(half_width: int | None, unit: str) -> str:
+    if half_width is None:
+        return _("This method's error depends on the data, so there is no interval to compare with.")
+    text = _("Shaded: ± %(half_width)s %(unit)s, where at least 95%% of the noisy counts are expected.")
+    return text % {"half_width": f"{half_width:,}", "unit": unit}
+
+
+def _largest(residuals: Series) -> int:
+    return max(int(np.abs(r).max()) for r in residuals.values())
+
+
+def _residuals_by_cell(
+    attribute: Attribute, residuals: Series, half_width: int | None, unit: str
+) -> go.Figure:
     labels = plain_all(attribute.labels())
     looks = {"noisy": ("circle", "var(--noisy)"), "synthetic": ("diamond-open", "var(--synthetic)")}
     figure = go.Figure()
@@ -142,9 +155,12 @@ def _residuals_by_cell(attribute: Attribute, residuals: Series, half_width: int,
             marker={"symbol": symbol, "color": colour, "size": 7 if attribute.size <= MAX_BARS else 4},
             hovertemplate=hover(unit, None, "%{y:+,}") + "<extra>%{fullData.name}</extra>",
         )
-    figure.add_hrect(y0=-half_width, y1=half_width, fillcolor="var(--interval)", line_width=0, layer="below")
+    if half_width is not None:
+        figure.add_hrect(
+            y0=-half_width, y1=half_width, fillcolor="var(--interval)", line_width=0, layer="below"
+        )
     title = _("released − true (%(unit)s)") % {"unit": unit}
-    reach = 1.15 * max(half_width, *(int(np.abs(r).max()) for r in residuals.values()))
+    reach = 1.15 * max(half_width or 1, _largest(residuals))
     ticks = 0 if attribute.size <= MAX_BARS else TICKS
     figure.update_layout(
         xaxis=category_axis(attribute.name, ticks), yaxis={"title": {"text": title}, "range": [-reach, reach]}
@@ -152,8 +168,8 @@ def _residuals_by_cell(attribute: Attribute, residuals: Series, half_width: int,
     return figure
 
 
-def _residual_histogram(residuals: Series, half_width: int, unit: str) -> go.Figure:
-    reach = 3 * max(half_width, 1)
+def _residual_histogram(residuals: Series, half_width: int | None, unit: str) -> go.Figure:
+    reach = max(_largest(residuals), 1) if half_width is None else 3 * max(half_width, 1)
     width = max(1, -(-2 * reach // RESIDUAL_BINS))
     bins = -(-(2 * reach + 1) // width)
     centres = -reach + width * np.arange(bins) + (width - 1) / 2
@@ -172,7 +188,10 @@ def _residual_histogram(residuals: Series, half_width: int, unit: str) -> go.Fig
             + _("cells")
             + "<extra>%{fullData.name}</extra>",
         )
-    figure.add_vrect(x0=-half_width, x1=half_width, fillcolor="var(--interval)", line_width=0, layer="below")
+    if half_width is not None:
+        figure.add_vrect(
+            x0=-half_width, x1=half_width, fillcolor="var(--interval)", line_width=0, layer="below"
+        )
     title = _("released − true (%(unit)s)") % {"unit": unit}
     figure.update_layout(
         xaxis={"title": {"text": title}, "tickformat": "+,"}, yaxis={"title": {"text": _("cells")}}
@@ -303,7 +322,9 @@ def _counts_title(*columns: str) -> str:
     return _("Counts by %(columns)s") % {"columns": " × ".join(columns)}
 
 
-def _interval_caption(half_width: int, unit: str) -> str:
+def _interval_caption(half_width: int | None, unit: str) -> str:
+    if half_width is None:
+        return _("This method's error depends on the data, so no interval is drawn.")
     text = _(
         "Intervals: ± %(half_width)s %(unit)s around the noisy count. "
         "Each holds the true count with probability 95%% or more."

@@ -19,7 +19,7 @@ from dpportal.releases.models import Release
 from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-from mechanisms.error import expected_error
+from mechanisms.error import expectation
 
 SMALLEST_ON_DIAL = 0.001
 LARGEST_ON_DIAL = 10.0
@@ -111,7 +111,7 @@ def _offer_row(offer: Offer, draft: Release) -> dict[str, Any]:
     plan = offer.plan
     if plan is None:
         return {"mechanism": offer.mechanism, "refusal": offer.refusal}
-    expected = expected_error(plan.noise, plan.domain.size, plan.half_width, draft.people)
+    expected = expectation(plan, draft.people)
     return {"mechanism": offer.mechanism, "plan": plan, "expected": expected}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpportal.releases import charts, results
 from dpportal.releases.models import Release
-from mechanisms.error import expected_error, simulated_total_variation
+from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error
 from mechanisms.mechanism import Plan, Result
 
@@ -18,41 +18,50 @@ def build(release: Release, result: Result, true: np.ndarray) -> dict[str, Any]:
     plan = release.plan
     return {
         "figures": _figures(plan, result, true),
-        "errors": _errors(release, result, true),
+        "errors": _errors(plan, result, true),
         "table": _table(release, result, true),
         "cells": plan.domain.size,
+        "interval": results.interval(plan, result),
     }
 
 
 def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
-    arrays = {"raw": result.raw, "counts": result.counts, "true": true}
+    raw, counts, half_width = results.whole(result.raw), result.counts, results.interval(plan, result)
     figures = {
-        "counts": charts.counts_figure(plan.domain, half_width=plan.half_width, **arrays),
-        "residuals": charts.residuals_figure(plan.domain, half_width=plan.half_width, **arrays),
+        "counts": charts.counts_figure(plan.domain, raw=raw, counts=counts, true=true, half_width=half_width),
+        "residuals": charts.residuals_figure(
+            plan.domain, raw=raw, counts=counts, true=true, half_width=half_width
+        ),
     }
     for attribute in plan.domain.attributes:
         if attribute.ordered:
-            figures[f"cumulative: {attribute.name}"] = charts.cumulative_figure(
-                plan.domain, attribute.name, **arrays
+            cumulative = charts.cumulative_figure(
+                plan.domain, attribute.name, raw=raw, counts=counts, true=true
             )
+            figures[f"cumulative-{attribute.name}"] = cumulative
     return {
         name: {"json": figure.json, "title": figure.title, "caption": figure.caption}
         for name, figure in figures.items()
     }
 
 
-def _errors(release: Release, result: Result, true: np.ndarray) -> list[dict[str, Any]]:
+def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]]:
     """One row a measure: expected of the raw counts, observed for raw and for post-processed counts."""
-    plan, people = release.plan, max(1, int(true.sum()))
-    expected = expected_error(plan.noise, plan.domain.size, plan.half_width, people)
-    raw, counts = (observed_error(true, c, plan.half_width) for c in (result.raw, result.counts))
-    after = simulated_total_variation(plan.noise, plan.domain.size, people, shape="skewed")
-    fields = ("total_variation", "l1", "l2", "largest", "inside")
+    people, half_width = max(1, int(true.sum())), results.interval(plan, result)
+    expected = expectation(plan, people)
+    raw, counts = (
+        observed_error(true, c, half_width or 0) for c in (results.whole(result.raw), result.counts)
+    )
+    fields = ["total_variation", "l1", "l2", "largest"] + ([] if half_width is None else ["inside"])
     rows = [
-        {"measure": f, "expected": getattr(expected, f), "raw": getattr(raw, f), "counts": getattr(counts, f)}
+        {
+            "measure": f,
+            "expected": getattr(expected, f, None),
+            "raw": getattr(raw, f),
+            "counts": getattr(counts, f),
+        }
         for f in fields
     ]
-    rows[0]["expected_counts"] = after
     return [{k: None if isinstance(v, float) and v != v else v for k, v in row.items()} for row in rows]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpportal import storage
 from dpportal.releases import charts
 from dpportal.releases.models import Release
 from mechanisms import registry
-from mechanisms.mechanism import Measurement, Result
+from mechanisms.mechanism import Measurement, Plan, Result
 
 MAX_TABLE_CELLS = 2000
 
@@ -36,16 +37,29 @@ def repeatable_digest(release: Release) -> bytes:
     return hashlib.sha256(release.measurement_sha256.encode()).digest()
 
 
+def interval(plan: Plan, result: Result) -> int | None:
+    """The half width, in whole rows, of an interval that holds for every cell; None where there is none."""
+    if result.half_width is not None:
+        return math.ceil(float(result.half_width.max()))
+    return plan.half_width
+
+
+def whole(raw: np.ndarray) -> np.ndarray:
+    """Estimates as whole rows, as pages show them."""
+    return np.rint(raw).astype(np.int64)
+
+
 def keep_figures(release: Release, result: Result) -> None:
     """Draw the public chart and table once, so that no page waits for it."""
     plan = release.plan
     figure = charts.counts_figure(
-        plan.domain, raw=result.raw, counts=result.counts, half_width=plan.half_width
+        plan.domain, raw=whole(result.raw), counts=result.counts, half_width=interval(plan, result)
     )
     shown = {
         "figure": {"json": figure.json, "title": figure.title, "caption": figure.caption},
         "table": first_cells(release, result),
         "cells": plan.domain.size,
+        "interval": interval(plan, result),
     }
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
@@ -60,7 +74,7 @@ def kept_figures(release: Release) -> dict[str, Any]:
 
 
 def first_cells(release: Release, result: Result) -> list[list[Any]]:
-    """Rows of the page's table: the labels, noisy count, count, and interval of the first cells."""
+    """Rows of the page's table for the first cells: labels, noisy count, count, and the interval if there is one."""
     plan = release.plan
     size = min(plan.domain.size, MAX_TABLE_CELLS)
     places = np.unravel_index(np.arange(size), plan.domain.shape)
@@ -68,9 +82,11 @@ def first_cells(release: Release, result: Result) -> list[list[Any]]:
         [names[i] for i in place]
         for names, place in zip((a.labels() for a in plan.domain.attributes), places, strict=True)
     ]
-    raw = result.raw[:size]
-    numbers = [raw, result.counts[:size], raw - plan.half_width, raw + plan.half_width]
-    return [list(row) for row in zip(*labels, *(column.tolist() for column in numbers), strict=True)]
+    raw, half_width = whole(result.raw[:size]), interval(plan, result)
+    numbers = [raw.tolist(), result.counts[:size].tolist()]
+    if half_width is not None:
+        numbers += [(raw - half_width).tolist(), (raw + half_width).tolist()]
+    return [list(row) for row in zip(*labels, *numbers, strict=True)]
 
 
 def _name(release: Release) -> str:

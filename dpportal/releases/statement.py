@@ -6,7 +6,7 @@ import math
 
 from django.utils.translation import gettext as _
 
-from mechanisms.accounting import Definition, Loss, Neighbours, odds_factor, zcdp_to_epsilon
+from mechanisms.accounting import Definition, Loss, Neighbours, chance_factor, zcdp_to_epsilon
 
 
 def statement(loss: Loss, delta: float) -> str:
@@ -32,22 +32,32 @@ def epsilon_delta_text(loss: Loss, delta: float) -> str:
 
 def _promise(loss: Loss, delta: float) -> str:
     if loss.definition is Definition.PURE:
-        values = {"loss": loss_text(loss), "factor": _up(odds_factor(float(loss.amount)), 2)}
+        values = {
+            "loss": loss_text(loss),
+            "factor": _up(chance_factor(float(loss.amount)), 2),
+            "change": _change(loss),
+        }
         return (
             _(
-                "This release is differentially private with %(loss)s: whatever anyone concludes from it, the data of "
-                "any one person changed the odds of that conclusion by at most a factor of %(factor)s."
+                "This release is differentially private with %(loss)s: the chance of this result, and so of anything "
+                "concluded from it, differs by at most a factor of %(factor)s from what it would be %(change)s."
             )
             % values
         )
     values = {"loss": loss_text(loss), "pair": epsilon_delta_text(loss, delta)}
     return (
         _(
-            "This release is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what anyone "
-            "can conclude from it depends only that little on the data of any one person."
+            "This release is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what "
+            "anyone can conclude from it depends only that little on the data of any one person."
         )
         % values
     )
+
+
+def _change(loss: Loss) -> str:
+    if loss.unit.neighbours is Neighbours.ADD_REMOVE:
+        return _("without any one of the people")
+    return _("if any one person's data were different")
 
 
 def _who(loss: Loss) -> str:

@@ -25,8 +25,8 @@ from dpportal.releases.access import own_release
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.services import ReleaseError
-from dpportal.spreadsheet import inert
 from dpportal.releases.statement import statement
+from dpportal.spreadsheet import inert
 
 PAGE_SIZE = 25
 JOB_STEPS = ("counting", "measuring", "reconstructing", "bundling")
@@ -42,17 +42,14 @@ STEP_LABELS = {
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own releases and drafts, and for everyone what is published."""
-    public = Q(published_at__isnull=False, withdrawn_at=None)
-    mine = (
-        Q(dataset__owner=request.user) if isinstance(request.user, User) and request.user.is_curator else Q()
-    )
-    shown = Release.objects.filter(mine or public).select_related("dataset__budget", "dataset__owner", "job")
+    user = request.user
+    own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
+    wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
+    shown = Release.objects.filter(wanted).select_related("dataset__budget", "dataset__owner", "job")
     page = Paginator(shown.order_by("-published_at", "-created_at"), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
-    return render(
-        request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": bool(mine)}
-    )
+    return render(request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": own})
 
 
 @curator_required
@@ -165,7 +162,8 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     response["Content-Disposition"] = f'attachment; filename="confidential-comparison-{release.pk}.csv"'
     response["Cache-Control"] = "no-store"
     writer = csv.writer(response)
-    numbers = ["noisy_count", "count", "interval_lower", "interval_upper", "true_count"]
+    interval = [] if comparison["interval"] is None else ["interval_lower", "interval_upper"]
+    numbers = ["noisy_count", "count", *interval, "true_count"]
     writer.writerow([inert(name) for name in release.columns] + numbers)
     for row in comparison["table"]:
         writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])
@@ -194,7 +192,7 @@ def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpRes
     return redirect("releases:job", release.pk)
 
 
-def _job_steps(job: ReleaseJob) -> list[dict[str, str]]:
+def _job_steps(job: ReleaseJob) -> list[dict[str, Any]]:
     """The job's steps with their states, for the step list."""
     names = ("queued", *JOB_STEPS)
     here = names.index(job.step) if job.step in names else 0

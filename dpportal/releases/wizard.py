@@ -25,7 +25,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.statement import epsilon_delta_text, statement
 from mechanisms import registry
-from mechanisms.error import expected_error
+from mechanisms.error import expectation
 
 STEPS = [
     ("product", gettext_lazy("Product")),
@@ -137,7 +137,7 @@ def review(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         except (ReleaseError, BudgetRefusedError) as refusal:
             form.add_error(None, str(refusal))
             # What is confirmed next is what this page shows.
-            form.data = {**form.data.dict(), "reviewed": drafts.digest(plan)}
+            form.data = {**request.POST.dict(), "reviewed": drafts.digest(plan)}
         else:
             return redirect("releases:job", draft.pk)
     budget = draft.dataset.budget
@@ -145,7 +145,7 @@ def review(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     context = {
         "plan": plan,
         "version": version,
-        "expected": expected_error(plan.noise, plan.domain.size, plan.half_width, draft.people),
+        "expected": expectation(plan, draft.people),
         "statement": statement(plan.loss, budget.delta),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,

@@ -14,7 +14,7 @@ from mechanisms.accounting import (
     Neighbours,
     PrivacyUnit,
     compose,
-    odds_factor,
+    chance_factor,
     pure_within_zcdp,
     zcdp_to_epsilon,
 )
@@ -99,7 +99,7 @@ def test_zcdp_to_epsilon_refuses_what_is_no_budget(rho: float, delta: float) -> 
 
 
 def test_epsilon_ln_2_doubles_the_odds() -> None:
-    assert odds_factor(math.log(2)) == pytest.approx(2)
+    assert chance_factor(math.log(2)) == pytest.approx(2)
 
 
 def test_json_brings_a_loss_back() -> None:

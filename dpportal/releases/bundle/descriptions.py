@@ -13,8 +13,8 @@ from django.template.loader import render_to_string
 from dpportal import storage
 from dpportal.releases.bundle.tables import NUMBERS, histogram_columns
 from dpportal.releases.models import Release
-from dpportal.spreadsheet import inert
 from dpportal.releases.statement import statement
+from dpportal.spreadsheet import inert
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.domain import Boolean as BooleanAttribute
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,12 +60,15 @@ def write_histogram(plan: Plan, result: Result, path: Path) -> None:
             places = np.unravel_index(cells, plan.domain.shape)
             frame = pd.DataFrame({n: names_[p] for n, names_, p in zip(names, labels, places, strict=True)})
             raw = result.raw[cells]
-            numbers = (
-                raw,
-                result.counts[cells],
-                plan.standard_error,
-                raw - plan.half_width,
-                raw + plan.half_width,
-            )
+            numbers = (raw, result.counts[cells], *_error_columns(plan, result, cells))
             frame = inert_frame(frame).assign(**dict(zip(NUMBERS, numbers, strict=True)))
             frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")
+
+
+def _error_columns(plan: Plan, result: Result, cells: np.ndarray) -> tuple[Any, Any, Any]:
+    """Standard error and interval of some cells; empty where the method's error depends on the data."""
+    half_width = plan.half_width if result.half_width is None else result.half_width[cells]
+    if half_width is None:
+        return (None, None, None)
+    raw = result.raw[cells]
+    return (plan.standard_error, raw - half_width, raw + half_width)
