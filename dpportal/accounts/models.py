@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -15,8 +15,19 @@ class Role(models.TextChoices):
     ANALYST = "analyst", _("Analyst")
 
 
+class PortalUserManager(UserManager["User"]):
+    """Makes users; what Django calls a superuser is an administrator here."""
+
+    def create_superuser(
+        self, username: str, email: str | None = None, password: str | None = None, **fields: Any
+    ) -> User:
+        return super().create_superuser(username, email, password, **{"role": Role.ADMINISTRATOR, **fields})
+
+
 class User(AbstractUser):
     """A person with one role. Administrators, and they only, may enter the admin."""
+
+    objects: ClassVar[PortalUserManager] = PortalUserManager()
 
     role = models.CharField(max_length=15, choices=Role.choices, default=Role.ANALYST)
 
