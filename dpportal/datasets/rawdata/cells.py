@@ -16,9 +16,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Re
 NUMBER = f"[-+]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][-+]?[0-9]+)?|{NOT_A_NUMBER}"
 TRUE_WORDS = ("true", "t", "yes", "y", "1")
 FALSE_WORDS = ("false", "f", "no", "n", "0")
-# Beyond it, differences of 64-bit integers can overflow.
-SAFE_INTEGER = 2**62
-LARGEST_INTEGER = 2**126
+FURTHEST = 2.0**62
 
 
 def value_expression(attribute: Attribute, place: int, column: str, sql_type: str) -> str:
@@ -32,7 +30,7 @@ def value_expression(attribute: Attribute, place: int, column: str, sql_type: st
     if isinstance(attribute, Boolean):
         return _truth(column, sql_type)
     if isinstance(attribute, Integer):
-        return _whole(attribute, column, sql_type)
+        return _whole(column, sql_type)
     if isinstance(attribute, Real):
         return _number(column, sql_type)
     if isinstance(attribute, Date):
@@ -40,13 +38,14 @@ def value_expression(attribute: Attribute, place: int, column: str, sql_type: st
     raise TypeError(f"there is no way to count attributes of kind {attribute.kind!r}")
 
 
-def position_layers(attribute: Attribute, value: str, position: str) -> list[str]:
-    """SQL: expressions that in turn define and then refine `position`, the bin of a value that is not NULL.
+def position_layers(attribute: Attribute, place: int) -> list[str]:
+    """SQL: expressions that in turn define and then refine position_i, the bin of a value_i that is not NULL.
 
     Each is computed once for a row, so the next may name the one before as often as it needs.
     """
+    value, position = f"value_{place}", f"position_{place}"
     if isinstance(attribute, Integer | Real) and attribute.edges:
-        return _search(attribute, value, position)
+        return _search(attribute, place)
     if isinstance(attribute, Real):
         return _equal_width(attribute, value, position)
     if isinstance(attribute, Integer):
@@ -58,18 +57,24 @@ def position_layers(attribute: Attribute, value: str, position: str) -> list[str
     return []
 
 
-def cell_expression(attribute: Attribute, value: str, position: str) -> str:
-    """SQL: the cell, 0..size-1, from what `value_expression` and `position_layers` give."""
+def cell_expression(attribute: Attribute, place: int) -> str:
+    """SQL: the cell, 0..size-1, from value_i and position_i."""
+    value = f"value_{place}"
     if isinstance(attribute, Categorical):
         return value
     if isinstance(attribute, Boolean):
         return f"coalesce({value}, {attribute.missing})"
-    return f"CASE WHEN {value} IS NULL THEN {attribute.missing} ELSE {position} END"
+    return f"CASE WHEN {value} IS NULL THEN {attribute.missing} ELSE position_{place} END"
 
 
 def category_type(place: int) -> str:
     """Name of the SQL enumeration that holds the declared values of the attribute at a place."""
     return f"category_{place}"
+
+
+def edges_table(place: int) -> str:
+    """Name of the table of one row whose column `edges` lists the edges between the first and the last bin."""
+    return f"edges_{place}"
 
 
 def _category(attribute: Categorical, place: int, column: str, sql_type: str) -> str:
@@ -102,18 +107,16 @@ def _number(column: str, sql_type: str) -> str:
     return "NULL::DOUBLE"
 
 
-def _whole(attribute: Integer, column: str, sql_type: str) -> str:
-    kind = _integer_type(attribute)
+def _whole(column: str, sql_type: str) -> str:
     if sql_type in ("BIGINT", "BOOLEAN"):
-        return f"{column}::{kind}"
-    most = float(SAFE_INTEGER if kind == "BIGINT" else LARGEST_INTEGER)
+        return f"{column}::BIGINT"
     number = _number(column, sql_type)
-    rounded = f"{_clamped(f'floor({number})', literal(-most), literal(most))}::{kind}"
-    rounded = f"CASE WHEN {number} IS NOT NULL THEN {rounded} END"
+    # Clamped to what 64 bits hold; the bounds of a domain lie well within.
+    rounded = f"{_clamped(f'floor({number})', literal(-FURTHEST), literal(FURTHEST))}::BIGINT"
     if sql_type != "VARCHAR":
         return rounded
     exact = f"regexp_full_match(trim({column}), '[-+]?[0-9]{{1,18}}')"
-    return f"CASE WHEN {exact} THEN TRY_CAST(trim({column}) AS {kind}) ELSE {rounded} END"
+    return f"CASE WHEN {exact} THEN TRY_CAST(trim({column}) AS BIGINT) ELSE {rounded} END"
 
 
 def _day(column: str, sql_type: str) -> str:
@@ -126,31 +129,23 @@ def _day(column: str, sql_type: str) -> str:
     return "NULL::DATE"
 
 
-def _integer_type(attribute: Integer) -> str:
-    """BIGINT, or HUGEINT where sums of the bounds could overflow it."""
-    furthest = max(abs(attribute.lower), abs(attribute.upper))
-    if furthest > LARGEST_INTEGER:
-        raise ValueError(f"integer bounds must lie within ±2^126, got one of {furthest.bit_length()} bits")
-    return "BIGINT" if furthest <= SAFE_INTEGER else "HUGEINT"
-
-
 def _clamped(value: str, lower: str, upper: str) -> str:
     # least() and greatest() pass over NULL, so NULL would become a bound.
     return f"CASE WHEN {value} < {lower} THEN {lower} WHEN {value} > {upper} THEN {upper} ELSE {value} END"
 
 
-def _search(attribute: Integer | Real, value: str, position: str) -> list[str]:
+def _search(attribute: Integer | Real, place: int) -> list[str]:
     """Binary search: how many edges between the first and the last bin are at or below the value.
 
     A step past the list's end compares with NULL, and stays.
     """
-    kind = "DOUBLE" if isinstance(attribute, Real) else _integer_type(attribute)
-    edges = f"([{', '.join(map(literal, attribute.edges[1:-1]))}]::{kind}[])"
+    position = f"position_{place}"
+    edges = f"(SELECT edges FROM {edges_table(place)})"  # noqa: S608 a fixed name
     steps = reversed([1 << bit for bit in range((attribute.regular_size - 1).bit_length())])
-    passed = [
-        f"{position} + CASE WHEN {value} >= {edges}[{position} + {s}] THEN {s} ELSE 0 END" for s in steps
-    ]
-    return ["0::BIGINT", *passed]
+    passed = (
+        f"CASE WHEN value_{place} >= {edges}[{position} + {step}] THEN {step} ELSE 0 END" for step in steps
+    )
+    return ["0::BIGINT", *(f"{position} + {further}" for further in passed)]
 
 
 def _equal_width(attribute: Real, value: str, position: str) -> list[str]:

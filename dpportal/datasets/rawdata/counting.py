@@ -8,9 +8,15 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from dpportal.datasets.rawdata.cells import category_type, cell_expression, position_layers, value_expression
+from dpportal.datasets.rawdata.cells import (
+    category_type,
+    cell_expression,
+    edges_table,
+    position_layers,
+    value_expression,
+)
 from dpportal.datasets.rawdata.engine import column_types, identifier, literal, parquet, stored_table
-from mechanisms.domain import Attribute, Categorical, Domain
+from mechanisms.domain import Attribute, Categorical, Domain, Integer, Real
 
 BATCH_CELLS = 1 << 17
 ROWS_PER_PART = 1_500_000
@@ -36,8 +42,7 @@ def count_cells(
     with stored_table(path) as connection:
         types = column_types(connection, path)
         for place, attribute in enumerate(domain.attributes):
-            if isinstance(attribute, Categorical):
-                _declare_category(connection, place, attribute)
+            _declare(connection, place, attribute)
         rows = _values(path, domain, types, unit_column)
         for place, attribute in enumerate(domain.attributes):
             rows = _with_position(rows, place, attribute)
@@ -50,12 +55,17 @@ def count_cells(
         return _counted(connection, sampled, domain.size)
 
 
-def _declare_category(connection: duckdb.DuckDBPyConnection, place: int, attribute: Categorical) -> None:
-    name = category_type(place)
-    connection.execute(
-        f"CREATE TEMP TABLE {name}_values AS SELECT unnest(?::VARCHAR[]) AS v", [attribute.cells]
-    )
-    connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT v FROM {name}_values)")
+def _declare(connection: duckdb.DuckDBPyConnection, place: int, attribute: Attribute) -> None:
+    """Give the database an attribute's values or edges, as parameters: they can be any text, and thousands."""
+    if isinstance(attribute, Categorical):
+        name = category_type(place)
+        values = f"CREATE TEMP TABLE {name}_values AS SELECT unnest(?::VARCHAR[]) AS v"
+        connection.execute(values, [list(attribute.cells)])
+        connection.execute(f"CREATE TYPE {name} AS ENUM (SELECT v FROM {name}_values)")
+    elif isinstance(attribute, Integer | Real) and attribute.edges:
+        kind = "BIGINT" if isinstance(attribute, Integer) else "DOUBLE"
+        edges = f"CREATE TEMP TABLE {edges_table(place)} AS SELECT ?::{kind}[] AS edges"
+        connection.execute(edges, [list(attribute.edges[1:-1])])
 
 
 def _values(path: Path, domain: Domain, types: dict[str, str], unit_column: str | None) -> str:
@@ -73,7 +83,7 @@ def _values(path: Path, domain: Domain, types: dict[str, str], unit_column: str 
 def _with_position(rows: str, place: int, attribute: Attribute) -> str:
     """SQL: the rows with position_i, a nested query for each layer."""
     position = f"position_{place}"
-    first, *later = position_layers(attribute, f"value_{place}", position) or ["NULL"]
+    first, *later = position_layers(attribute, place) or ["NULL"]
     rows = f"SELECT *, {first} AS {position} FROM ({rows})"
     for layer in later:
         rows = f"SELECT * REPLACE ({layer} AS {position}) FROM ({rows})"
@@ -84,8 +94,7 @@ def _with_index(rows: str, domain: Domain) -> str:
     """SQL: the rows' cell in the whole domain, in C order, beside all else they have."""
     index = "0::BIGINT"
     for place, attribute in enumerate(domain.attributes):
-        cell = cell_expression(attribute, f"value_{place}", f"position_{place}")
-        index = f"({index} * {attribute.size} + {cell})"
+        index = f"({index} * {attribute.size} + {cell_expression(attribute, place)})"
     return f"SELECT *, {index} AS cell FROM ({rows})"
 
 

@@ -13,7 +13,7 @@ from dpportal.datasets.rawdata.dialect import Dialect, detect_dialect, sample_li
 from dpportal.datasets.rawdata.engine import connect, identifier, literal
 from dpportal.datasets.rawdata.faults import UploadFault
 from dpportal.datasets.rawdata.kinds import MISFIT, FieldReader
-from dpportal.datasets.rawdata.locating import refuse_broken_record
+from dpportal.datasets.rawdata.locating import fits, refuse_broken_record
 from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.table import Column, Kind, checked_names
@@ -100,7 +100,7 @@ def understand(
         records[0] if options.header else [f"column_{number}" for number in range(1, len(records[0]) + 1)]
     )
     names = checked_names(header, limits.columns)
-    rows = [record for record in records[options.header :] if len(record) == len(names)]
+    rows = [record for record in records[options.header :] if fits(record, len(names))]
     reader = FieldReader(options, strip=dialect.strip)
     samples = [[row[number] for row in rows] for number in range(len(names))]
     kinds = tuple(map(reader.suggest, samples))

@@ -19,7 +19,7 @@ def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> NoReturn:
         records = dialect.records(_lines(file, dialect.skip), strict=True)
         try:
             for row, record in enumerate(records, dialect.skip + 1):
-                if record and not _fits(record, width):
+                if record and not fits(record, width):
                     raise _ragged(row, len(record), width)
         except csv.Error as error:
             raise _broken_quotes(row + 1, error) from None
@@ -30,7 +30,7 @@ def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> NoReturn:
     )
 
 
-def _fits(record: list[str], width: int) -> bool:
+def fits(record: list[str], width: int) -> bool:
     """Whether a record is as wide as the header; one empty field more is a delimiter at the line's end."""
     return len(record) == width or (len(record) == width + 1 and record[-1] == "")
 
