@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -95,6 +96,20 @@ class LedgerQuerySet(models.QuerySet["LedgerEntry"]):
 
     def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnlyError("Ledger lines are never changed; add a line that corrects.")
+
+    def bulk_create(
+        self,
+        objs: Iterable[LedgerEntry],
+        batch_size: int | None = None,
+        ignore_conflicts: bool = False,
+        update_conflicts: bool = False,
+        update_fields: Collection[str] | None = None,
+        unique_fields: Collection[str] | None = None,
+    ) -> list[LedgerEntry]:
+        """Append lines. An upsert would change lines that are there, and a skipped one would be forgotten."""
+        if ignore_conflicts or update_conflicts:
+            raise AppendOnlyError("Ledger lines are never replaced or left out; append new ones.")
+        return super().bulk_create(objs, batch_size=batch_size)
 
     def _settle(self, entry: LedgerEntry, state: str, at: Any) -> bool:
         """The one legal change: a reserved charge becomes spent or void. For `ledger` only."""

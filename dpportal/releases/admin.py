@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.amounts import plain
-from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.models import Advice, Release, ReleaseJob
 
 
 @admin.register(Release)
@@ -63,3 +63,11 @@ class ReleaseJobAdmin(ReadOnlyAdmin):
     @admin.display(description=_("requested by"))
     def who(self, job: ReleaseJob) -> str:
         return job.release.created_by.get_username()
+
+
+@admin.register(Advice)
+class AdviceAdmin(ReadOnlyAdmin):
+    """Rankings of methods, made from public statements alone."""
+
+    list_display = ["key", "state", "attempts", "queued_at", "elapsed"]
+    list_filter = ["state"]

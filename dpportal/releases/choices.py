@@ -50,7 +50,8 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
     amount = draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
-    return {"mechanism": draft.mechanism or registry.HISTOGRAMS[0].name, "amount": plain(amount), **chosen}
+    method = draft.mechanism or registry.HISTOGRAMS[0].name
+    return {"mechanism": method, "amount": plain(amount), "purpose": draft.purpose, **chosen}
 
 
 def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> dict[str, Any]:

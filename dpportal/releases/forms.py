@@ -14,6 +14,8 @@ from dpportal.releases.models import Release
 from mechanisms.mechanism import Mechanism, Parameter
 
 PARAMETER = "parameter-"
+# The one parameter that all methods share: the curator says it once.
+PURPOSE = "purpose"
 
 
 class ProductForm(forms.ModelForm):
@@ -83,6 +85,9 @@ class MethodForm(forms.Form):
         },
     )
     amount = amount_formfield(label=_("cost"))
+    purpose = forms.ChoiceField(
+        label=_("What the release is for"), widget=forms.RadioSelect, choices=Release.Purpose.choices
+    )
 
     def __init__(self, *args: Any, mechanisms: Iterable[Mechanism], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -92,12 +97,18 @@ class MethodForm(forms.Form):
         field.choices = [(m.name, m.title) for m in self.mechanisms.values()]
         for method in self.mechanisms.values():
             for parameter in method.parameters:
-                self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
+                if parameter.name != PURPOSE:
+                    self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
 
     def parameters(self) -> dict[str, Any]:
         """The chosen method's parameters; call after `is_valid()`."""
         method = self.mechanisms[self.cleaned_data["mechanism"]]
-        return {p.name: self.cleaned_data[PARAMETER + p.name] or p.default for p in method.parameters}
+        return {p.name: self._chosen(p) for p in method.parameters}
+
+    def _chosen(self, parameter: Parameter) -> Any:
+        if parameter.name == PURPOSE:
+            return self.cleaned_data[PURPOSE]
+        return self.cleaned_data[PARAMETER + parameter.name] or parameter.default
 
     def parameter_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name.startswith(PARAMETER)]

@@ -30,6 +30,11 @@ class Release(models.Model):
     class Product(models.TextChoices):
         HISTOGRAM = "histogram", _("Histogram and synthetic table")
 
+    class Purpose(models.TextChoices):
+        CELLS = "cells", _("Single cells")
+        RANGES = "ranges", _("Ranges: sums over any interval of neighbouring cells")
+        TOTALS = "totals", _("Running totals: sums from the first cell on")
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
     title = models.CharField(_("title"), max_length=160, blank=True)
@@ -38,6 +43,7 @@ class Release(models.Model):
     mechanism = models.CharField(max_length=60, blank=True)
     parameters = models.JSONField(default=dict)
     amount = AmountField(null=True)
+    purpose = models.CharField(max_length=10, choices=Purpose.choices, default=Purpose.CELLS)
     people = models.PositiveBigIntegerField(_("your estimate of the number of people"), null=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
@@ -114,3 +120,20 @@ class Artifact(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Advice(Job):
+    """A ranking of methods, worked out in the background from public statements alone and kept for everyone.
+
+    key: the digest of the question, so that the same question is answered once.
+    """
+
+    key = models.CharField(primary_key=True, max_length=64)
+    question = models.JSONField()
+    ranking = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name_plural = "advice"
+
+    def __str__(self) -> str:
+        return f"Advice {self.key[:12]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -11,9 +13,9 @@ from dpportal.accounts.models import User
 from dpportal.budgets import ledger
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs import JobState
-from dpportal.releases import drafts
-from dpportal.releases.models import Release, ReleaseJob
-from dpportal.releases.tasks import run_release
+from dpportal.releases import advice, drafts
+from dpportal.releases.models import Advice, Release, ReleaseJob
+from dpportal.releases.tasks import rank_methods, run_release
 
 
 class ReleaseError(Exception):
@@ -114,3 +116,13 @@ def duplicate(release: Release, by: User) -> Release:
         amount=release.amount,
         people=release.people,
     )
+
+
+@transaction.atomic
+def ask_advice(draft: Release, amount: Decimal, purpose: str) -> Advice:
+    """Have the methods ranked in the background, unless the same question was asked before."""
+    asked = advice.question(draft, amount, purpose)
+    answer, new = Advice.objects.get_or_create(key=advice.key_of(asked), defaults={"question": asked})
+    if new:
+        rank_methods.delay_on_commit(answer.key)
+    return answer

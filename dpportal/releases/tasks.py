@@ -5,8 +5,9 @@ from uuid import UUID
 from celery import shared_task
 
 from dpportal import jobs
+from dpportal.releases import advice
 from dpportal.releases.execution import execute, give_up
-from dpportal.releases.models import ReleaseJob
+from dpportal.releases.models import Advice, ReleaseJob
 
 
 @shared_task
@@ -14,6 +15,12 @@ def run_release(release_id: str) -> None:
     execute(UUID(release_id))
 
 
+@shared_task
+def rank_methods(key: str) -> None:
+    advice.work_out(key)
+
+
 def sweep() -> None:
-    """Bring back release jobs whose worker or message was lost."""
+    """Bring back jobs whose worker or message was lost."""
+    jobs.sweep(Advice, rank_methods.delay, advice.give_up)
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

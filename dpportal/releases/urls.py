@@ -15,6 +15,7 @@ urlpatterns = [
     path("<uuid:release_id>/columns/cells/", wizard_live.cells, name="cells"),
     path("<uuid:release_id>/method/", wizard.method, name="method"),
     path("<uuid:release_id>/method/offers/", wizard_live.offers, name="offers"),
+    path("<uuid:release_id>/method/advice/", wizard_live.advice, name="advice"),
     path("<uuid:release_id>/method/dial/", wizard_live.dial, name="dial"),
     path("<uuid:release_id>/review/", wizard.review, name="review"),
     path("<uuid:release_id>/discard/", wizard.discard, name="discard"),

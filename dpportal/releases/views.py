@@ -82,7 +82,10 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "steps": _job_steps(release.job),
         "nav_section": "releases",
     }
-    return render(request, "releases/_job.html" if live else "releases/job.html", context)
+    response = render(request, "releases/_job.html" if live else "releases/job.html", context)
+    if live and not release.job.active:
+        response["HX-Refresh"] = "true"  # the budget strip changes with the end of the job
+    return response
 
 
 @curator_required

@@ -105,13 +105,13 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     )
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
-        draft.parameters = form.parameters()
+        draft.parameters, draft.purpose = form.parameters(), form.cleaned_data["purpose"]
         try:
             drafts.plan_of(draft)
         except DraftError as error:
             form.add_error("mechanism", error.message)
         else:
-            draft.save(update_fields=["mechanism", "amount", "parameters", "changed_at"])
+            draft.save(update_fields=["mechanism", "amount", "parameters", "purpose", "changed_at"])
             return redirect("releases:review", draft.pk)
     amount = form["amount"].value()
     return _page(

@@ -7,12 +7,16 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
-from dpportal.releases import choices, drafts
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.releases import choices, drafts, services
 from dpportal.releases.access import own_release
 from dpportal.releases.drafts import DraftError
+from dpportal.releases.models import Release
+from mechanisms import registry
 from mechanisms.mechanism import PlanError
 
 
@@ -53,3 +57,24 @@ def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
         return JsonResponse({"error": str(refusal)}, status=400)
     except KeyError:
         return JsonResponse({"error": "There is no method of that name."}, status=400)
+
+
+@curator_required
+@require_POST
+def advice(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The ranking of methods for the cost and purpose now in the form; asks for it if nobody did."""
+    draft = own_release(request, release_id)
+    purpose = request.POST.get("purpose", "")
+    context: dict[str, object] = {"release": draft}
+    try:
+        amount = amount_formfield().clean(request.POST.get("amount"))
+        if purpose not in Release.Purpose.values:
+            raise ValidationError(_("Choose what the release is for."))
+        context["advice"] = services.ask_advice(draft, amount, purpose)
+    except ValidationError as error:
+        context["refusal"] = error.messages[0]
+    except DraftError as error:
+        context["refusal"] = error.message
+    else:
+        context["titles"] = {m.name: m.title for m in registry.HISTOGRAMS}
+    return render(request, "releases/_advice.html", context)

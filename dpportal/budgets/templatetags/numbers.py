@@ -33,3 +33,9 @@ def significant(value: float | None, digits: int = 3) -> str:
 def percent(value: float | None) -> str:
     """A share as a percentage with one decimal: 95.4 %."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def at(mapping: dict[str, object], key: str) -> object:
+    """The entry of a mapping whose key is a variable."""
+    return mapping.get(key, "")

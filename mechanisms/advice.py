@@ -1,0 +1,178 @@
+"""Which method to take, decided before any budget is spent and without data.
+
+Every method is tried on made-up tables of public shapes with the curator's own statement of n. The shapes stand
+for what tables look like: people spread evenly, gathered in few cells, or falling off by a power law.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mechanisms.accounting import Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.mechanism import Mechanism, PlanError
+from mechanisms.noise import Noise, repeatable
+from mechanisms.postprocess import lattice_simplex
+
+PURPOSES = ("cells", "ranges", "totals")
+SHAPES = ("uniform", "sparse", "power law")
+MAX_MODEL_CELLS = 4096
+RANGES = 1000
+# A sparse table has its people in this share of the cells.
+OCCUPIED = 0.05
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """How a method did: root mean square error in rows for each shape, and how far from the best on average.
+
+    regret: the geometric mean over the shapes of (its error / the least error of all methods); 1 is best.
+    """
+
+    mechanism: str
+    errors: Mapping[str, float]
+    regret: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def rank(
+    methods: Iterable[Mechanism],
+    domain: Domain,
+    loss: Loss,
+    purpose: str,
+    people: int,
+    *,
+    trials: int = 3,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Ranked]:
+    """The methods that fit, best first, for answering single cells, ranges, or running totals.
+
+    people: the curator's statement of n, >= 1. Above 4,096 cells a smaller table of the same proportions stands
+    in, with as many people in a cell. Repeatable: the same arguments give the same ranking.
+    Raises ValueError if the purpose is unknown.
+    """
+    if purpose not in PURPOSES:
+        raise ValueError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
+    model = model_domain(domain)
+    rows = max(1, round(people * model.size / domain.size))
+    tables = {shape: made_up(shape, model, rows) for shape in SHAPES}
+    queries = _queries(purpose, model)
+    methods = list(methods)
+    errors: dict[str, dict[str, float]] = {}
+    for done, method in enumerate(methods):
+        on_progress(done, len(methods))
+        try:
+            errors[method.name] = _errors(method, model, loss, purpose, tables, queries, trials)
+        except PlanError:
+            continue
+    return _ranked(errors)
+
+
+def model_domain(domain: Domain) -> Domain:
+    """A domain of ordered columns in the proportions of `domain`, of at most 4,096 cells."""
+    shrink = min(1.0, (MAX_MODEL_CELLS / domain.size) ** (1 / max(1, len(domain.shape))))
+    sizes = [max(1, math.floor(size * shrink)) for size in domain.shape]
+    return Domain(tuple(Integer(f"column {i}", upper=size - 1) for i, size in enumerate(sizes)))
+
+
+def made_up(shape: str, domain: Domain, people: int) -> np.ndarray:
+    """(domain.size,) counts of a made-up table of that shape, summing to `people`; always the same ones."""
+    generator = repeatable(hashlib.sha256(f"{shape} {domain.shape} {people}".encode()).digest())
+    size = domain.size
+    if shape == "uniform":
+        weights = np.ones(size)
+    elif shape == "sparse":
+        occupied = generator.permutation(size)[: max(1, round(OCCUPIED * size))]
+        weights = np.zeros(size)
+        weights[occupied] = 1 / np.arange(1, len(occupied) + 1)
+    else:
+        along = np.meshgrid(*(np.arange(1, n + 1) for n in domain.shape), indexing="ij", sparse=True)
+        weights = np.ravel(1.0 / math.prod(along))
+    return lattice_simplex(people * weights / weights.sum(), people)
+
+
+Answers = Callable[[np.ndarray], np.ndarray]
+
+
+def _queries(purpose: str, domain: Domain) -> Answers:
+    """A function from (n,) estimates to the answers that the purpose is about."""
+    if purpose == "cells":
+        return lambda x: x
+    shape = domain.shape
+    lower, upper = _boxes(shape) if purpose == "ranges" else _corners(shape)
+
+    def sums(x: np.ndarray) -> np.ndarray:
+        table = np.pad(x.reshape(shape).astype(np.float64), [(1, 0)] * len(shape))
+        for axis in range(len(shape)):
+            table = table.cumsum(axis)
+        return _box_sums(table, lower, upper)
+
+    return sums
+
+
+def _boxes(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of 1,000 fixed random ranges (boxes for several columns): (RANGES, d) first and one past last."""
+    generator = repeatable(hashlib.sha256(f"ranges {shape}".encode()).digest())
+    ends = np.stack([np.sort(generator.integers(0, n, size=(RANGES, 2)), axis=1) for n in shape], axis=1)
+    return ends[..., 0], ends[..., 1] + 1
+
+
+def _corners(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the running totals: from the first cell to every cell, as boxes."""
+    cells = np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1)
+    return np.zeros_like(cells), cells + 1
+
+
+def _box_sums(cumulative: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Sums over boxes by inclusion and exclusion on a padded cumulative table."""
+    dimensions = lower.shape[1]
+    total = np.zeros(len(lower))
+    for corner in range(2**dimensions):
+        low = np.array([corner >> axis & 1 for axis in range(dimensions)], dtype=bool)
+        places = np.where(low, lower, upper)
+        total += (-1.0) ** low.sum() * cumulative[tuple(places.T)]
+    return total
+
+
+def _errors(
+    method: Mechanism,
+    domain: Domain,
+    loss: Loss,
+    purpose: str,
+    tables: Mapping[str, np.ndarray],
+    answers: Answers,
+    trials: int,
+) -> dict[str, float]:
+    """Root mean square error of a method's estimates on every made-up table."""
+    declared = {p.name for p in method.parameters}
+    plan = method.plan(domain, {"purpose": purpose} if "purpose" in declared else {}, loss)
+    description = json.dumps([plan.to_json(), purpose], sort_keys=True, default=str)
+    noise = Noise(repeatable(hashlib.sha256(description.encode()).digest()).bytes)
+    errors = {}
+    for shape, table in tables.items():
+        truth = answers(table)
+        squares = [
+            np.mean((answers(method.reconstruct(plan, method.measure(plan, table, noise)).raw) - truth) ** 2)
+            for _ in range(trials)
+        ]
+        errors[shape] = math.sqrt(float(np.mean(squares)))
+    return errors
+
+
+def _ranked(errors: Mapping[str, Mapping[str, float]]) -> list[Ranked]:
+    """Order by regret; an error of zero counts as a tiny one."""
+    least = {shape: max(1e-9, min(e[shape] for e in errors.values())) for shape in SHAPES} if errors else {}
+    ranked = [
+        Ranked(name, dict(e), math.exp(float(np.mean([math.log(max(1e-9, e[s]) / least[s]) for s in SHAPES]))))
+        for name, e in errors.items()
+    ]
+    return sorted(ranked, key=lambda r: (r.regret, r.mechanism))
