@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from mechanisms.noise import choices
 from mechanisms.noise.exact import Source, exceeds, laplace_magnitude
 from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
+from mechanisms.noise.words import BITS, ETA, logarithms, random_words
 
 KEY_BYTES = 32
 MAX_SCALE = 10**12
-# Of each 64-bit word, 63 bits start a uniform number; the lowest is a sign.
-_BITS = 63
-# Words below 2^48 leave U too uncertain for floats (1 in 32,768).
-_SMALLEST_WORD = np.uint64(2**48)
-# Bound on the error of a float -ln U, relative to 1 - ln U.
-_ETA = 2.0**-47
 _CHUNK = 1 << 15
 
 
@@ -50,6 +45,22 @@ class Noise:
             filled += len(chunk)
         return noise
 
+    def below(self, bounds: np.ndarray) -> np.ndarray:
+        """For each bound b a uniform integer in 0..b-1: see `choices.below`."""
+        return choices.below(bounds, self._source)
+
+    def permutation(self, size: int) -> np.ndarray:
+        """A uniform permutation of 0..size-1: see `choices.permutation`."""
+        return choices.permutation(size, self._source)
+
+    def bernoulli(self, probability: Fraction, size: int) -> np.ndarray:
+        """Independent coins of a rational probability: see `choices.bernoulli`."""
+        return choices.bernoulli(probability, size, self._source)
+
+    def bernoulli_exp(self, rate: Fraction, multiples: np.ndarray) -> np.ndarray:
+        """Independent coins of probability exp(-rate · multiple): see `choices.bernoulli_exp`."""
+        return choices.bernoulli_exp(rate, multiples, self._source)
+
     def key(self) -> bytes:
         """32 secret random bytes, for random choices that nobody may predict."""
         return self._source(KEY_BYTES)
@@ -61,30 +72,10 @@ def _chunks_of(law: NoiseLaw) -> _LaplaceChunks | _GaussianChunks:
     return _GaussianChunks(law)
 
 
-@dataclass(frozen=True)
-class _Logarithms:
-    """-ln U for words that begin U: `value` in floats, `certain` where the error bound holds.
-
-    |value - (-ln U)| <= eta · (1 + value) at every certain place, whatever the further bits of U are.
-    """
-
-    value: np.ndarray
-    certain: np.ndarray
-
-
-def _logarithms(words: np.ndarray) -> _Logarithms:
-    """words: (m,) uint64 below 2^63."""
-    uniform = words.astype(np.float64)
-    uniform *= 2.0**-_BITS
-    certain = words >= _SMALLEST_WORD
-    np.maximum(uniform, 2.0**-_BITS, out=uniform)
-    return _Logarithms(np.negative(np.log(uniform, out=uniform), out=uniform), certain)
-
-
 class _LaplaceChunks:
     """|K| = ⌊-t ln U + c⌋ with c = t ln(2/(1+q)), q = exp(-1/t), and a fair sign."""
 
-    def __init__(self, scale: Fraction, eta: float = _ETA) -> None:
+    def __init__(self, scale: Fraction, eta: float = ETA) -> None:
         if scale > MAX_SCALE:
             raise ValueError(f"the scale of noise must be at most 10^12, got {float(scale):g}")
         self._scale = scale
@@ -93,25 +84,25 @@ class _LaplaceChunks:
         self._eta = eta
 
     def __call__(self, size: int, source: Source) -> np.ndarray:
-        words = _random_words(size, source)
+        words = random_words(size, source)
         magnitude, undecided = self._magnitude(words >> np.uint64(1))
         for i in undecided:
-            magnitude[i] = laplace_magnitude(int(words[i]) >> 1, _BITS, self._scale, source)
+            magnitude[i] = laplace_magnitude(int(words[i]) >> 1, BITS, self._scale, source)
         sign = (words & np.uint64(1)).astype(np.int64)
         # (m ^ -s) + s is m for s = 0 and -m for s = 1.
         return (magnitude ^ -sign) + sign
 
     def _magnitude(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The magnitudes by floats, and the places where the error bound does not decide them."""
-        logarithms = _logarithms(words)
-        value = logarithms.value
+        minus_log = logarithms(words)
+        value = minus_log.value
         value *= self._float_scale
         value += self._shift
         whole = np.floor(value)
         margin = (value + self._float_scale) * self._eta
         value -= whole
         decided = np.minimum(value, 1 - value) > margin
-        decided &= logarithms.certain
+        decided &= minus_log.certain
         return whole.astype(np.int64), np.flatnonzero(~decided)
 
 
@@ -123,7 +114,7 @@ class _GaussianChunks:
     Source: Canonne, Kamath, Steinke 2020, Algorithm 3.
     """
 
-    def __init__(self, law: DiscreteGaussian, eta: float = _ETA) -> None:
+    def __init__(self, law: DiscreteGaussian, eta: float = ETA) -> None:
         variance = law.variance_parameter
         scale = math.isqrt(variance.numerator // variance.denominator) + 1
         self._proposals = _LaplaceChunks(Fraction(scale), eta)
@@ -133,11 +124,11 @@ class _GaussianChunks:
 
     def __call__(self, size: int, source: Source) -> np.ndarray:
         proposal = self._proposals(size, source)
-        words = _random_words(size, source) >> np.uint64(1)
+        words = random_words(size, source) >> np.uint64(1)
         kept, undecided = self._kept(np.abs(proposal), words)
         for i in undecided:
             threshold = self._threshold(abs(int(proposal[i])))
-            kept[i] = exceeds(int(words[i]), _BITS, threshold, source)
+            kept[i] = exceeds(int(words[i]), BITS, threshold, source)
         return proposal[kept]
 
     def _threshold(self, magnitude: int) -> Fraction:
@@ -145,20 +136,16 @@ class _GaussianChunks:
 
     def _kept(self, magnitude: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which proposals floats keep, and the places where the error bound does not decide."""
-        logarithms = _logarithms(words)
+        minus_log = logarithms(words)
         shrink = 1 / math.sqrt(2 * float(self._variance))
         reach = magnitude * shrink
         threshold = reach - float(self._centre) * shrink
         threshold *= threshold
         reach += float(self._centre) * shrink
         reach *= reach
-        reach += logarithms.value
+        reach += minus_log.value
         reach += 1
-        excess = logarithms.value - threshold
+        excess = minus_log.value - threshold
         decided = np.abs(excess) > reach * self._eta
-        decided &= logarithms.certain
+        decided &= minus_log.certain
         return excess > 0, np.flatnonzero(~decided)
-
-
-def _random_words(size: int, source: Source) -> np.ndarray:
-    return np.frombuffer(source(8 * size), dtype="<u8")

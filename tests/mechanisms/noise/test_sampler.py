@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import chi2, norm
 
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.noise.sampler import _ETA, _GaussianChunks, _LaplaceChunks, _logarithms
+from mechanisms.noise.sampler import _GaussianChunks, _LaplaceChunks
+from mechanisms.noise.words import ETA, logarithms
 from tests.mechanisms.noise.chi_square import FALSE_ALARM, p_value
 
 TEN_MILLION = 10**7
@@ -172,10 +173,10 @@ def test_a_gaussian_acceptance_on_a_boundary_is_decided_by_more_bits(
 def test_float_logarithms_keep_far_within_their_bound() -> None:
     words = np.frombuffer(os.urandom(8 * 20_000), dtype="<u8") >> np.uint64(1)
     words = words >> np.arange(words.size, dtype=np.uint64) % np.uint64(15)
-    logarithms = _logarithms(words)
+    floats = logarithms(words)
     exact = [-CONTEXT.ln(CONTEXT.divide(int(w), 2**63)) for w in words]
-    error = [abs(Decimal(float(v)) - e) / (1 + e) for v, e in zip(logarithms.value, exact, strict=True)]
-    assert float(max(error)) < _ETA / 16
+    error = [abs(Decimal(float(v)) - e) / (1 + e) for v, e in zip(floats.value, exact, strict=True)]
+    assert float(max(error)) < ETA / 16
 
 
 def test_a_source_of_repeating_bytes_repeats_the_draws() -> None:
