@@ -172,7 +172,9 @@ def _ranked(errors: Mapping[str, Mapping[str, float]]) -> list[Ranked]:
     """Order by regret; an error of zero counts as a tiny one."""
     least = {shape: max(1e-9, min(e[shape] for e in errors.values())) for shape in SHAPES} if errors else {}
     ranked = [
-        Ranked(name, dict(e), math.exp(float(np.mean([math.log(max(1e-9, e[s]) / least[s]) for s in SHAPES]))))
+        Ranked(
+            name, dict(e), math.exp(float(np.mean([math.log(max(1e-9, e[s]) / least[s]) for s in SHAPES])))
+        )
         for name, e in errors.items()
     ]
     return sorted(ranked, key=lambda r: (r.regret, r.mechanism))

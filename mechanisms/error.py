@@ -1,13 +1,11 @@
 """Expected error of a noisy histogram, from the law of its noise alone: no data.
 
-The figures for raw noisy counts are formulas, exact up to float arithmetic. The one for post-processed counts
-is a simulation on made-up tables, and says so.
+Where every cell has noise of its own the figures are formulas, exact up to float arithmetic. What methods with
+data-dependent error lead to expect is simulated in `mechanisms.advice`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 
@@ -15,13 +13,10 @@ import numpy as np
 from scipy.stats import norm
 
 from mechanisms.mechanism import Plan
-from mechanisms.noise import Noise, NoiseLaw, repeatable
-from mechanisms.postprocess import lattice_simplex
+from mechanisms.noise import NoiseLaw
 
 # Sums of tails are taken over every integer up to this many, and by quadrature beyond.
 _TERMS = 100_000
-_SIMULATED_CELLS = 20_000
-_SHAPES = ("uniform", "skewed")
 
 
 @dataclass(frozen=True)
@@ -93,32 +88,6 @@ def expected_largest(law: NoiseLaw, cells: int) -> float:
         return float(beyond.sum())
     # A sum over integers is half of the first term plus the integral of the trapezoids.
     return float(stride * (beyond.sum() - beyond[0] / 2) + beyond[0] / 2)
-
-
-def simulated_total_variation(
-    law: NoiseLaw, cells: int, people: int, *, shape: str = "uniform", trials: int = 5
-) -> float:
-    """Rough expected total variation of the *post-processed* counts: the mean of a few simulations.
-
-    The true table is unknown, so it is made up: `people` rows spread over the cells evenly ("uniform") or in
-    proportion to 1/rank ("skewed"). Above 20,000 cells a table of 20,000 cells with the same rows per cell
-    stands in. Repeatable: the same arguments give the same figure; nothing here protects anyone.
-    """
-    if shape not in _SHAPES:
-        raise ValueError(f"shape must be one of {', '.join(_SHAPES)}, got {shape!r}")
-    size = min(cells, _SIMULATED_CELLS)
-    rows = max(1, round(_checked_people(people) * size / cells))
-    table = _made_up(size, rows, shape)
-    description = json.dumps([law.to_json(), cells, people, shape, trials])
-    noise = Noise(repeatable(hashlib.sha256(description.encode()).digest()).bytes)
-    noisy = (table + noise.draw(law, size) for _ in range(trials))
-    errors = [np.abs(lattice_simplex(y, max(0, int(y.sum()))) - table).sum() for y in noisy]
-    return float(np.mean(errors)) / (2 * rows)
-
-
-def _made_up(cells: int, rows: int, shape: str) -> np.ndarray:
-    weight = np.ones(cells) if shape == "uniform" else 1 / np.arange(1, cells + 1)
-    return lattice_simplex(rows * weight / weight.sum(), rows)
 
 
 def _checked_people(people: int) -> int:

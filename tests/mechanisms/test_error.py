@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from mechanisms.error import expected_error, expected_largest, simulated_total_variation
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.error import expectation, expected_error, expected_largest
 from mechanisms.evaluate import observed_error
+from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 
 # At ε = ln 2: P(0) = 1/3, variance 4, E|K| = 2q/(1-q²) = 4/3.
+DOMAIN = Domain((Integer("age", upper=3),))
 LN2 = DiscreteLaplace(1 / Fraction(math.log(2)))
 
 
@@ -63,34 +68,17 @@ def test_expectations_agree_with_a_million_draws(law: NoiseLaw) -> None:
     assert observed.inside == pytest.approx(expected.inside, abs=0.003)
 
 
-def test_a_simulation_repeats() -> None:
-    first, second = (simulated_total_variation(LN2, 50, 1000) for _ in range(2))
-    assert first == second
-
-
-def test_post_processing_of_sparse_tables_helps() -> None:
-    raw = expected_error(LN2, cells=5000, half_width=4, people=1000).total_variation
-    assert raw is not None
-    assert simulated_total_variation(LN2, 5000, 1000, shape="skewed") < raw / 2
-
-
-def test_post_processing_of_full_tables_changes_little() -> None:
-    # 1,000 rows a cell: no count falls below zero, so the nearest table is the noisy one itself.
-    raw = expected_error(LN2, cells=1000, half_width=4, people=10**6).total_variation
-    assert simulated_total_variation(LN2, 1000, 10**6) == pytest.approx(raw, rel=0.1)
-
-
-def test_a_large_table_is_stood_for_by_one_with_the_same_rows_per_cell() -> None:
-    small, large = (simulated_total_variation(LN2, cells, 2 * cells) for cells in (20_000, 10**7))
-    assert large == pytest.approx(small, rel=0.05)
-
-
-def test_an_unknown_shape_is_refused() -> None:
-    with pytest.raises(ValueError, match="uniform, skewed, got 'round'"):
-        simulated_total_variation(LN2, 10, 10, shape="round")
-
-
 @pytest.mark.parametrize(("cells", "people"), [(0, 10), (10, 0)])
 def test_there_are_cells_and_people(cells: int, people: int) -> None:
     with pytest.raises(ValueError, match="must be at least 1, got 0"):
         expected_error(LN2, cells, half_width=1, people=people)
+
+
+def test_expectation_is_the_formula_where_every_cell_has_its_own_noise() -> None:
+    plan = LaplaceHistogram().plan(DOMAIN, {}, Loss(Definition.PURE, Fraction(1, 2)))
+    assert expectation(plan, 100) == expected_error(plan.noise, 4, plan.half_width or 0, 100)
+
+
+def test_there_is_no_expectation_where_the_error_depends_on_the_data() -> None:
+    plan = LaplaceHistogram().plan(DOMAIN, {}, Loss(Definition.PURE, Fraction(1, 2)))
+    assert expectation(replace(plan, standard_error=None, half_width=None, coverage=None), 100) is None
