@@ -99,13 +99,13 @@ class LedgerQuerySet(models.QuerySet["LedgerEntry"]):
 
     def bulk_create(
         self,
-        objs: Iterable[LedgerEntry],
+        objs: Iterable[Any],
         batch_size: int | None = None,
         ignore_conflicts: bool = False,
         update_conflicts: bool = False,
         update_fields: Collection[str] | None = None,
         unique_fields: Collection[str] | None = None,
-    ) -> list[LedgerEntry]:
+    ) -> list[Any]:
         """Append lines. An upsert would change lines that are there, and a skipped one would be forgotten."""
         if ignore_conflicts or update_conflicts:
             raise AppendOnlyError("Ledger lines are never replaced or left out; append new ones.")

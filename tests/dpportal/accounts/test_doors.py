@@ -1,0 +1,119 @@
+"""Other people's datasets and releases do not exist: every address of the portal is tried."""
+
+import re
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from dpportal.releases import services
+
+# Addresses that name nobody's dataset or release, and those of the admin, which has its own door.
+GENERAL = {
+    "home",
+    "health",
+    "guide",
+    "accounts:sign_in",
+    "accounts:sign_out",
+    "accounts:password_change",
+    "accounts:password_changed",
+    "datasets:list",
+    "datasets:upload",
+    "releases:list",
+    "releases:finished",
+}
+ARTIFACT = "release.json"
+CLOSED = {404, 405}
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
+
+
+def named(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPattern]]:
+    """Every named address outside the admin."""
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            if pattern.namespace != "admin":
+                yield from named(pattern, f"{pattern.namespace}:" if pattern.namespace else space)
+        else:
+            yield f"{space}{pattern.name}", pattern
+
+
+def owned_addresses(release) -> dict[str, str]:
+    """Every address that speaks of this release or of its dataset."""
+    known = {"dataset_id": release.dataset_id, "release_id": release.pk, "position": 0, "name": ARTIFACT}
+    found = {}
+    for name, pattern in named(get_resolver()):
+        if name not in GENERAL:
+            arguments = {key: known[key] for key in pattern.pattern.converters}
+            found[name] = reverse(name, kwargs=arguments)
+    return found
+
+
+def answers(client, address: str) -> dict[str, int]:
+    """The status by method; what a request changed is undone."""
+    found = {}
+    for method in ("get", "head", "post"):
+        with transaction.atomic():
+            found[method] = getattr(client, method)(address).status_code
+            transaction.set_rollback(True)
+    return found
+
+
+def test_every_address_either_is_general_or_names_a_dataset_or_release(db):
+    for name, pattern in named(get_resolver()):
+        owned = {"dataset_id", "release_id"} & set(pattern.pattern.converters)
+        assert bool(owned) == (name not in GENERAL), name
+
+
+def test_the_owner_finds_something_at_every_address(client, ready):
+    client.force_login(ready.dataset.owner)
+    for name, address in owned_addresses(ready).items():
+        found = answers(client, address)
+        assert 404 not in found.values(), (name, found)
+        assert set(found.values()) - CLOSED, (name, found)
+
+
+@pytest.mark.parametrize("visitor", ["other_curator", "administrator", "analyst"])
+def test_nobody_else_finds_anything(client, ready, request, visitor):
+    client.force_login(request.getfixturevalue(visitor))
+    for name, address in owned_addresses(ready).items():
+        found = answers(client, address)
+        assert set(found.values()) <= CLOSED, (name, found)
+        assert 404 in found.values(), (name, found)
+
+
+def test_a_stranger_is_asked_to_sign_in_or_finds_nothing(client, ready):
+    sign_in = reverse("accounts:sign_in")
+    for name, address in owned_addresses(ready).items():
+        response = client.get(address)
+        assert response.status_code in CLOSED or response.url == f"{sign_in}?next={address}", name
+
+
+def test_another_persons_release_looks_like_one_that_never_was(client, ready, other_curator):
+    client.force_login(other_curator)
+    theirs = client.get(reverse("releases:job", args=[ready.pk]))
+    nobodys = client.get(reverse("releases:job", args=[uuid4()]))
+    assert TOKEN.sub("", theirs.text) == TOKEN.sub("", nobodys.text)
+
+
+@pytest.mark.parametrize("address", ["datasets:list", "releases:list", "releases:finished"])
+def test_lists_leave_other_peoples_things_out(client, ready, other_curator, address):
+    client.force_login(other_curator)
+    page = client.get(reverse(address)).text
+    assert ready.dataset.name not in page
+    assert ready.title not in page
+
+
+@pytest.mark.parametrize("role", ["administrator", "analyst"])
+@pytest.mark.parametrize("address", ["datasets:list", "datasets:upload", "releases:finished"])
+def test_rooms_of_curators_are_closed_to_other_roles(client, request, role, address):
+    client.force_login(request.getfixturevalue(role))
+    assert client.get(reverse(address)).status_code == 404
+
+
+def test_a_published_release_is_open_to_strangers_and_its_comparison_is_not(client, ready):
+    services.publish(ready, ready.created_by)
+    assert client.get(reverse("releases:public", args=[ready.pk])).status_code == 200
+    assert client.get(reverse("releases:download", args=[ready.pk, ARTIFACT])).status_code == 200
+    assert client.get(reverse("releases:compare", args=[ready.pk])).status_code == 302

@@ -1,0 +1,84 @@
+"""What a role opens: the admin for administrators, records for their curator, nothing else."""
+
+import re
+
+import pytest
+from django.core.files.storage import default_storage
+from django.urls import reverse
+
+from dpportal.accounts.models import Role, User
+from dpportal.datasets.rawdata import records
+from tests.dpportal import building
+
+ADMIN_MODELS = [
+    "accounts_user",
+    "accounts_auditentry",
+    "datasets_dataset",
+    "datasets_conversion",
+    "budgets_budget",
+    "budgets_ledgerentry",
+    "releases_release",
+    "releases_releasejob",
+]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_administrators_only_are_staff(db, role):
+    user = building.person("someone", role)
+    assert user.is_staff == user.is_superuser == (role == Role.ADMINISTRATOR)
+
+
+def test_a_curator_who_was_an_administrator_is_staff_no_more(administrator):
+    administrator.role = Role.CURATOR
+    administrator.save()
+    assert not User.objects.filter(is_staff=True).exists()
+
+
+@pytest.mark.parametrize("role", [Role.CURATOR, Role.ANALYST])
+def test_the_admin_is_closed_to_others(client, db, role):
+    client.force_login(building.person("someone", role))
+    assert client.get(reverse("admin:index")).status_code == 302
+
+
+def test_an_administrator_makes_a_user_with_a_role(client, administrator):
+    client.force_login(administrator)
+    form = {
+        "username": "new",
+        "role": "curator",
+        "password1": building.PASSWORD,
+        "password2": building.PASSWORD,
+    }
+    client.post(reverse("admin:accounts_user_add"), form)
+    assert User.objects.get(username="new").is_curator
+
+
+@pytest.mark.parametrize("model", ADMIN_MODELS)
+def test_an_administrator_sees_every_list(client, administrator, ready, model):
+    client.force_login(administrator)
+    assert client.get(reverse(f"admin:{model}_changelist")).status_code == 200
+
+
+def test_the_admin_needs_no_record_to_show_datasets_and_releases(client, administrator, ready):
+    """With every file of the records gone, the admin says the same: it reads none of them."""
+    client.force_login(administrator)
+    pages = [
+        reverse(f"admin:{model}_change", args=[pk])
+        for model, pk in [
+            ("datasets_dataset", ready.dataset_id),
+            ("datasets_conversion", ready.dataset_id),
+            ("releases_release", ready.pk),
+            ("releases_releasejob", ready.pk),
+        ]
+    ]
+    before = [client.get(page) for page in pages]
+    records.erase(ready.dataset)
+    assert not default_storage.exists(ready.true_counts)
+    after = [client.get(page) for page in pages]
+    assert [r.status_code for r in before] == [200] * len(pages)
+    assert [_main(r) for r in before] == [_main(r) for r in after]
+
+
+def _main(response) -> str:
+    """The page without its random parts."""
+    content = response.text.partition('<div id="content-main">')[2].partition("<script")[0]
+    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", content)

@@ -1,0 +1,91 @@
+"""A small world to test in: people, a stored table of 300 rows, a budget, a draft that is ready to confirm."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpportal import storage
+from dpportal.accounts.models import Role, User
+from dpportal.budgets import ledger
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.conversion import fingerprint
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.datasets.rawdata import records
+from dpportal.jobs import JobState
+from dpportal.releases import drafts, services
+from dpportal.releases.models import Release
+from mechanisms.domain import Categorical, Integer
+
+ROWS = 300
+PASSWORD = "correct horse battery staple"
+
+
+def person(name: str, role: Role) -> User:
+    return User.objects.create_user(name, password=PASSWORD, role=role)
+
+
+def small_table() -> pa.Table:
+    """100 rows each of red, green and blue; ages 0 to 99, three times each."""
+    colours = ["red", "green", "blue"]
+    return pa.table(
+        {
+            "colour": [colours[i % 3] for i in range(ROWS)],
+            "age": [i // 3 for i in range(ROWS)],
+        }
+    )
+
+
+def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
+    """The small table, as if it had been uploaded and converted, with both columns declared: 3 × 10 cells."""
+    dataset = Dataset(owner=owner, name=name, file_name="small.csv", state=Dataset.State.STORED, rows=ROWS)
+    with storage.scratch_folder() as scratch:
+        path = scratch / "table.parquet"
+        pq.write_table(small_table(), path)
+        dataset.table, _digest = storage.keep_by_digest(path, records.folder(dataset.pk))
+    dataset.columns = [
+        {"name": "colour", "kind": "text", "remark": ""},
+        {"name": "age", "kind": "integer", "remark": ""},
+    ]
+    dataset.fingerprint = fingerprint(str(dataset.pk))
+    dataset.save()
+    Conversion.objects.create(dataset=dataset, state=JobState.DONE)
+    colour = Categorical("colour", values=("red", "green", "blue"))
+    age = Integer("age", lower=0, upper=99, width=10)
+    dataset_services.declare_all(dataset, [colour, age])
+    return dataset
+
+
+def granted(dataset: Dataset, by: User, total: str = "1", definition: str = "pure") -> Dataset:
+    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by)
+    return dataset
+
+
+def complete_draft(dataset: Dataset, amount: str = "0.1") -> Release:
+    """A draft with nothing left to choose."""
+    return Release.objects.create(
+        dataset=dataset,
+        created_by=dataset.owner,
+        title="Colours by age",
+        columns=["colour", "age"],
+        mechanism="laplace-histogram",
+        parameters={"within_bins": "uniform"},
+        amount=Decimal(amount),
+        people=ROWS,
+    )
+
+
+def requested_release(dataset: Dataset, amount: str = "0.1") -> Release:
+    """A confirmed release: its charge reserved, its job queued."""
+    draft = complete_draft(dataset, amount)
+    confirm(draft)
+    draft.refresh_from_db()
+    return draft
+
+
+def confirm(draft: Release) -> bool:
+    """Confirm what is shown now, as the review page's form does."""
+    _version, plan = drafts.plan_of(draft)
+    return services.request_release(draft, reviewed=drafts.digest(plan), by=draft.created_by)

@@ -1,0 +1,55 @@
+"""People and things that most tests of the portal need."""
+
+import pytest
+
+from dpportal.accounts.models import Role, User
+from dpportal.datasets.models import Dataset
+from dpportal.releases import execution
+from dpportal.releases.models import Release
+from tests.dpportal import building
+
+
+@pytest.fixture
+def curator(db) -> User:
+    return building.person("curator", Role.CURATOR)
+
+
+@pytest.fixture
+def other_curator(db) -> User:
+    return building.person("other", Role.CURATOR)
+
+
+@pytest.fixture
+def administrator(db) -> User:
+    return building.person("administrator", Role.ADMINISTRATOR)
+
+
+@pytest.fixture
+def analyst(db) -> User:
+    return building.person("analyst", Role.ANALYST)
+
+
+@pytest.fixture
+def dataset(curator, administrator) -> Dataset:
+    """The curator's stored table with a budget of ε = 1."""
+    return building.granted(building.stored_dataset(curator), administrator)
+
+
+@pytest.fixture
+def draft(dataset) -> Release:
+    """A draft at ε = 0.1 with nothing left to choose."""
+    return building.complete_draft(dataset)
+
+
+@pytest.fixture
+def requested(dataset) -> Release:
+    """A confirmed release at ε = 0.1; its job is queued."""
+    return building.requested_release(dataset)
+
+
+@pytest.fixture
+def ready(requested) -> Release:
+    """A finished release, not published."""
+    execution.execute(requested.pk)
+    requested.refresh_from_db()
+    return requested
