@@ -19,10 +19,10 @@ from dpportal.datasets import codebook, services
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import UploadFault, records
+from dpportal.datasets.strip import strip
 from dpportal.datasets.views import own_dataset
 from mechanisms.domain import Attribute
 
-SHOWN_CELLS = 60
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
 )
@@ -163,7 +163,4 @@ def _context(dataset: Dataset) -> dict[str, Any]:
 
 
 def _cells_shown(attribute: Attribute | None) -> dict[str, Any]:
-    if attribute is None:
-        return {"labels": [], "labels_left_out": 0}
-    labels = attribute.labels()
-    return {"labels": labels[:SHOWN_CELLS], "labels_left_out": max(0, len(labels) - SHOWN_CELLS)}
+    return {"strip": strip(attribute) if attribute else None}

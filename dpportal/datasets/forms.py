@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django import forms
@@ -34,12 +35,21 @@ THOUSANDS = [
 ]
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
+WHOLE = "whole"
+CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
 
 class UploadForm(forms.ModelForm):
     """A table and a name for it. How a text file is written is detected, and can be said."""
 
-    file = forms.FileField(label=_("table"), help_text=_("CSV, TSV, Parquet or XLSX (its first sheet)."))
+    file = forms.FileField(
+        label=_("table"),
+        help_text=_("CSV, TSV, Parquet or XLSX (its first sheet)."),
+        error_messages={
+            "required": _("Choose a file first."),
+            "empty": _("This file is empty. Choose one with a line of column names and at least one row."),
+        },
+    )
     name = forms.CharField(
         label=_("name"), max_length=120, required=False, help_text=_("Left empty, the file's name is used.")
     )
@@ -54,11 +64,19 @@ class UploadForm(forms.ModelForm):
         max_length=200,
         help_text=_("Separated by spaces, for example: NA ? -99. An empty field is always missing."),
     )
+    # The last field of the request: where it is missing, the connection broke and the file may be cut short.
+    arrived = forms.CharField(widget=forms.HiddenInput, initial=WHOLE, required=False)
 
     class Meta:
         model = Dataset
         fields = ["name", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("arrived") != WHOLE:
+            self.add_error("file", CUT_SHORT)
+        return data
 
     def options(self) -> dict[str, Any]:
         """How to read the file, as JSON for the conversion."""
@@ -133,6 +151,14 @@ class UnitForm(forms.ModelForm):
         return data
 
 
+class FieldError(domain.DomainError):
+    """What is wrong with one field of a declaration."""
+
+    def __init__(self, field: str, message: Any) -> None:
+        super().__init__(str(message))
+        self.field = field
+
+
 class AttributeForm(forms.Form):
     """What is publicly known about one column. `attribute()` is the declared value; None means ignored."""
 
@@ -158,14 +184,11 @@ class AttributeForm(forms.Form):
         help_text=_("One on each line. Anything else in the table is counted in the cell “Other”."),
     )
     lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
-    upper = forms.CharField(
-        label=_("upper bound"),
-        required=False,
-        max_length=40,
-        help_text=_("Values outside the bounds are counted at the nearest bound."),
-    )
+    upper = forms.CharField(label=_("upper bound"), required=False, max_length=40)
     binning = forms.ChoiceField(label=_("cells"), choices=BINNING, required=False, widget=forms.RadioSelect)
-    width = forms.IntegerField(label=_("whole numbers in a bin"), required=False, min_value=1)
+    width = forms.IntegerField(
+        label=_("whole numbers in a bin"), required=False, min_value=1, max_value=domain.MAX_INTEGER
+    )
     bins = forms.IntegerField(
         label=_("number of bins"), required=False, min_value=1, max_value=MAX_CELLS_OF_A_COLUMN
     )
@@ -200,15 +223,17 @@ class AttributeForm(forms.Form):
             return data
         try:
             self.declared = self._build(data)
+        except FieldError as error:
+            self.add_error(error.field, str(error))
+            return data
         except domain.DomainError as error:
-            self.add_error(None, str(error))
+            self.add_error(self._to_blame(data), str(error))
             return data
         if self.declared and self.declared.size > MAX_CELLS_OF_A_COLUMN:
-            self.add_error(
-                None,
-                _("This column would have %(cells)s cells; at most 1,000,000 are possible. Use wider bins.")
-                % {"cells": f"{self.declared.size:,}"},
+            text = _(
+                "This column would have %(cells)s cells; at most 1,000,000 are possible. Use wider bins."
             )
+            self.add_error(self._finest(data), text % {"cells": f"{self.declared.size:,}"})
         return data
 
     def attribute(self) -> domain.Attribute | None:
@@ -226,77 +251,100 @@ class AttributeForm(forms.Form):
         }
         return build[data["kind"]]()
 
+    @staticmethod
+    def _to_blame(data: dict[str, Any]) -> str | None:
+        """The field beside which a declaration's own refusal is shown."""
+        if data["kind"] == "categorical":
+            return "values"
+        return "edges" if data["kind"] != "date" and data["binning"] == "edges" else None
+
+    @staticmethod
+    def _finest(data: dict[str, Any]) -> str | None:
+        """The field that decides how many cells there are."""
+        if data["kind"] == "date":
+            return "step"
+        if data["kind"] == "real":
+            return "bins"
+        return "width" if data["binning"] == "width" else "binning"
+
     def _categorical(self) -> domain.Attribute:
         text: str = self.cleaned_data["values"]
         if len(text) > MAX_VALUES_TEXT:
-            raise domain.DomainError(
-                f"Column {self.column}: the list of values is too long; group some of them."
-            )
+            raise FieldError("values", _("The list of values is too long; group some of them."))
         values = [line.strip() for line in text.splitlines()]
+        if self._own_missing() and domain.MISSING_LABEL in values:
+            taken = _("“%(label)s” is already the cell of missing values. Leave one of the two out.")
+            raise FieldError("values", taken % {"label": domain.MISSING_LABEL})
         return domain.Categorical(self.column, self._own_missing(), tuple(v for v in values if v))
 
     def _integer(self) -> domain.Attribute:
         binning = self.cleaned_data["binning"]
-        edges = tuple(int(e) for e in self._numbers("edges", int)) if binning == "edges" else ()
-        width = (self.cleaned_data["width"] or 0) if binning == "width" else 1
-        return domain.Integer(
-            self.column,
-            self._own_missing(),
-            int(self._bound("lower", int)),
-            int(self._bound("upper", int)),
-            width,
-            edges,
-        )
+        lower, upper = self._bounds(int)
+        edges = tuple(self._numbers("edges", int)) if binning == "edges" else ()
+        width = self._count("width") if binning == "width" else 1
+        return domain.Integer(self.column, self._own_missing(), lower, upper, width, edges)
 
     def _real(self) -> domain.Attribute:
         own = self.cleaned_data["binning"] == "edges"
+        lower, upper = self._bounds(float)
         edges = tuple(self._numbers("edges", float)) if own else ()
-        bins = 1 if own else self.cleaned_data["bins"] or 0
-        return domain.Real(
-            self.column,
-            self._own_missing(),
-            self._bound("lower", float),
-            self._bound("upper", float),
-            bins,
-            edges,
-        )
+        bins = 1 if own else self._count("bins")
+        return domain.Real(self.column, self._own_missing(), lower, upper, bins, edges)
 
     def _date(self) -> domain.Attribute:
-        lower, upper = (self._day(name) for name in ("lower", "upper"))
-        return domain.Date(
-            self.column, self._own_missing(), lower, upper, self.cleaned_data["step"] or "month"
-        )
+        lower, upper = self._day("lower"), self._day("upper")
+        self._check_order(lower, upper)
+        step: Any = self.cleaned_data["step"] or "month"
+        return domain.Date(self.column, self._own_missing(), lower, upper, step)
 
     def _own_missing(self) -> bool:
         return bool(self.cleaned_data["missing_cell"])
 
+    def _bounds(self, number: type) -> tuple[Any, Any]:
+        lower, upper = self._bound("lower", number), self._bound("upper", number)
+        self._check_order(lower, upper)
+        return lower, upper
+
+    @staticmethod
+    def _check_order(lower: Any, upper: Any) -> None:
+        if lower > upper:
+            raise FieldError("upper", _("The lower bound is above the upper bound; exchange them."))
+
     def _bound(self, name: str, number: type) -> Any:
-        text = self.cleaned_data[name].strip()
         try:
-            return number(text)
+            bound = number(self.cleaned_data[name].strip())
         except (ValueError, OverflowError):
-            what = "a whole number" if number is int else "a number"
-            raise domain.DomainError(
-                f"Column {self.column}: the {name} bound must be {what}, such as 0 or 120."
-            ) from None
+            bound = math.nan
+        if math.isfinite(bound):
+            return bound
+        if number is int:
+            raise FieldError(name, _("Write this bound as a whole number, such as 0 or 120."))
+        raise FieldError(name, _("Write this bound as a number, such as 0 or 99.5."))
+
+    def _count(self, name: str) -> int:
+        count: int | None = self.cleaned_data[name]
+        if count is None:
+            raise FieldError(name, _("Write a whole number of at least 1."))
+        return count
 
     def _numbers(self, name: str, number: type) -> list[Any]:
         words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
         try:
-            return [number(word) for word in words]
-        except ValueError:
-            raise domain.DomainError(
-                f"Column {self.column}: write the bin edges as numbers with spaces between."
-            ) from None
+            numbers = [number(word) for word in words]
+        except (ValueError, OverflowError):
+            numbers = []
+        if not numbers:
+            raise FieldError(
+                name, _("Write the bin edges as numbers with spaces between, such as 0 18 65 120.")
+            )
+        return numbers
 
     def _day(self, name: str) -> Any:
         field = forms.DateField(input_formats=["%Y-%m-%d"])
         try:
             return field.clean(self.cleaned_data[name].strip())
         except forms.ValidationError:
-            raise domain.DomainError(
-                f"Column {self.column}: the {name} bound must be a day written like 2024-01-31."
-            ) from None
+            raise FieldError(name, _("Write this bound as a day like 2024-01-31.")) from None
 
 
 def initial_of(attribute: domain.Attribute | None, stored_kind: str) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Max
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -51,19 +52,32 @@ def listing(request: HttpRequest) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def upload(request: HttpRequest) -> HttpResponseBase:
+    """The upload form. A script that asks for JSON is told where to go on, or the errors of each field."""
     form = UploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST":
         if uploads.was_too_large(request):
+            form.errors.clear()
             form.add_error("file", too_large_text())
         elif form.is_valid():
             draft = form.save(commit=False)
             dataset = services.create_dataset(
                 draft, form.cleaned_data["file"], form.options(), current_user(request)
             )
-            return redirect("datasets:home", dataset.pk)
-    status = 422 if form.errors and request.method == "POST" else 200
+            return _uploaded(request, dataset)
+    if form.errors and _wants_json(request):
+        return JsonResponse({"errors": form.errors}, status=400)
     context = {"form": form, "nav_section": "datasets", "limit": settings.MAX_UPLOAD_BYTES}
-    return render(request, "datasets/upload.html", context, status=status)
+    return render(request, "datasets/upload.html", context, status=422 if form.errors else 200)
+
+
+def _uploaded(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+    if _wants_json(request):
+        return JsonResponse({"location": reverse("datasets:home", args=[dataset.pk])}, status=201)
+    return redirect("datasets:home", dataset.pk)
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
 def too_large_text() -> str:

@@ -1,0 +1,65 @@
+"""A picture of a column's declared cells as one strip of boxes; drawn from the declaration, never from data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mechanisms.domain import MISSING_LABEL, Attribute, Date, Integer, Real
+
+MAX_BOXES = 200
+MAX_NAMES = 16
+MISSING_PERCENT = 6.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A cell, or several neighbours where a column has many; x and width in percent of the strip."""
+
+    label: str
+    x: float
+    width: float
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The boxes, how many cells one stands for at most, and the first cells' names."""
+
+    boxes: list[Box]
+    cells_in_a_box: int
+    names: list[str]
+    names_left_out: int
+
+
+def strip(attribute: Attribute) -> Strip:
+    """The strip of a declared column: numbers to scale, everything else in equal boxes."""
+    size = attribute.regular_size
+    run = -(-size // MAX_BOXES)
+    runs = [(first, min(first + run, size) - 1) for first in range(0, size, run)]
+    room = 100.0 - MISSING_PERCENT if attribute.missing_cell else 100.0
+    labels = _labels(attribute, runs)
+    places = _places(attribute, runs, room)
+    boxes = [Box(label, x, width) for label, (x, width) in zip(labels, places, strict=True)]
+    if attribute.missing_cell:
+        boxes.append(Box(MISSING_LABEL, room + 1, MISSING_PERCENT - 1, missing=True))
+    names = [box.label for box in boxes]
+    return Strip(boxes, run, names[:MAX_NAMES], max(0, len(names) - MAX_NAMES) if run == 1 else 0)
+
+
+def _labels(attribute: Attribute, runs: list[tuple[int, int]]) -> list[str]:
+    """The label of each run, without writing out the labels of a very long column."""
+    if len(runs) == attribute.regular_size or not isinstance(attribute, Integer | Real | Date):
+        labels = attribute.regular_labels()
+        return [labels[a] if a == b else f"{labels[a]} … {labels[b]}" for a, b in runs]
+    return [f"{attribute.bounds(a)[0]} … {attribute.bounds(b)[1]}" for a, b in runs]
+
+
+def _places(attribute: Attribute, runs: list[tuple[int, int]], room: float) -> list[tuple[float, float]]:
+    """Left end and width of each run in percent; whole numbers reach half a step to either side."""
+    if not isinstance(attribute, Integer | Real):
+        return [(i * room / len(runs), room / len(runs)) for i in range(len(runs))]
+    step = 1 if isinstance(attribute, Integer) else 0
+    lower = attribute.bounds(runs[0][0])[0]
+    reach = attribute.bounds(runs[-1][1])[1] + step - lower
+    ends = [(attribute.bounds(a)[0] - lower, attribute.bounds(b)[1] + step - lower) for a, b in runs]
+    return [(room * (start / reach), room * ((end - start) / reach)) for start, end in ends]
