@@ -22,7 +22,7 @@ def connect(
     scratch: Path, *, memory_bytes: int = COUNTING_BYTES, threads: int = THREADS
 ) -> duckdb.DuckDBPyConnection:
     """A database in memory that spills into `scratch`, installs nothing and prints nothing."""
-    return duckdb.connect(
+    connection = duckdb.connect(
         config={
             "memory_limit": f"{memory_bytes // 2**20}MiB",
             "threads": threads,
@@ -32,6 +32,9 @@ def connect(
             "python_enable_replacements": "false",
         }
     )
+    # Off by default for a statement, but not for a relation, which would draw a bar on the worker's output.
+    connection.execute("SET enable_progress_bar = false; SET enable_progress_bar_print = false")
+    return connection
 
 
 @contextmanager

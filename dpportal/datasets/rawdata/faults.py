@@ -23,6 +23,9 @@ class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the port
         self.column = column
         self.origin = origin
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UploadFault.from_json, (self.to_json(),)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "code": self.code,

@@ -15,7 +15,7 @@ from dpportal.datasets.rawdata.progress import INTERVAL_SECONDS, Report
 @contextmanager
 def watched(connection: duckdb.DuckDBPyConnection, report: Report, expected: int) -> Iterator[None]:
     """Report how many of the expected rows the query inside the block has read."""
-    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    connection.execute("SET enable_progress_bar = true")
     finished = threading.Event()
 
     def look() -> None:

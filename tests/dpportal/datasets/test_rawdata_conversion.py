@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import pickle
 from decimal import Decimal
 from pathlib import Path
 
@@ -302,3 +303,8 @@ def test_facts_and_options_survive_json(tmp_path):
 def test_options_that_cannot_be_are_refused(wrong):
     with pytest.raises(ValueError, match=r"separator|delimiter"):
         ReadOptions(**wrong)
+
+
+def test_a_fault_passes_between_processes():
+    fault = UploadFault("ragged", "Row 3 is too long.", row=3, column=2)
+    assert pickle.loads(pickle.dumps(fault)).to_json() == fault.to_json()

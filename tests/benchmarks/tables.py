@@ -1,0 +1,117 @@
+"""How fast a table is read, stored and counted, with pandas beside it.
+
+Run: python -m tests.benchmarks.tables --rows 10_000_000 [--folder DIRECTORY] [--skip-pandas]
+The table has 4 columns (age, sex, region, income) and is made here; every step runs in a process of its own,
+whose peak resident memory is that of the step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+
+from dpportal.datasets.rawdata import convert, count_cells
+from mechanisms.domain import Categorical, Domain, Integer, Real
+
+CHUNK_ROWS = 1_000_000
+REGIONS = tuple(f"Region {i:02d}" for i in range(15))
+# 100 × 3 × 16 cells: sex and region have a cell for other values.
+COLUMNS = (
+    Integer("age", lower=0, upper=99),
+    Categorical("sex", values=("Female", "Male")),
+    Categorical("region", values=REGIONS),
+)
+SMALL = Domain((*COLUMNS[:1], *COLUMNS[2:], Real("income", lower=0.0, upper=100_000.0, bins=8)))
+ALL_FOUR = Domain((*COLUMNS, Real("income", lower=0.0, upper=100_000.0, bins=3)))
+WIDE = Domain((*COLUMNS, Real("income", lower=0.0, upper=100_000.0, bins=2_000)))
+
+
+def write_csv(path: Path, rows: int) -> None:
+    random = np.random.default_rng(1)
+    with path.open("wb") as file:
+        for start in range(0, rows, CHUNK_ROWS):
+            n = min(CHUNK_ROWS, rows - start)
+            table = pa.table(
+                {
+                    "age": random.integers(0, 100, n),
+                    "sex": np.array(["Female", "Male"])[random.integers(0, 2, n)],
+                    "region": np.array(REGIONS)[random.integers(0, len(REGIONS), n)],
+                    "income": random.gamma(2, 20_000, n).round(2),
+                }
+            )
+            pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(include_header=start == 0))
+
+
+def store(csv: Path, parquet: Path) -> str:
+    facts = convert(csv, parquet, csv.name)
+    return f"digest {facts.content_digest[:8]}, {parquet.stat().st_size / 2**20:,.0f} MB stored"
+
+
+def count(parquet: Path, domain: Domain) -> str:
+    counts = count_cells(parquet, domain)
+    return f"{domain.size:,} cells, {counts.sum():,} rows"
+
+
+def count_units(parquet: Path) -> str:
+    counts = count_cells(parquet, ALL_FOUR, unit_column="income", max_rows=2, key=b"benchmark")
+    return f"{ALL_FOUR.size:,} cells, {counts.sum():,} rows kept"
+
+
+def pandas_count(csv: Path) -> str:
+    frame = pd.read_csv(csv)
+    frame["income"] = np.clip(frame["income"] // 33_333.4, 0, 2)
+    return f"{len(frame.value_counts()):,} cells met"
+
+
+def measured(step: Callable[..., str], *arguments: object) -> tuple[float, float, float, str]:
+    """Seconds by the clock and of processor, peak memory in MB (of the step or its child), and what it says."""
+    start = time.perf_counter()
+    said = step(*arguments)
+    seconds = time.perf_counter() - start
+    whose = resource.RUSAGE_CHILDREN if step is store else resource.RUSAGE_SELF
+    used = resource.getrusage(whose)
+    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said
+
+
+def report(name: str, rows: int, step: Callable[..., str], *arguments: object) -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        seconds, processor, memory, said = pool.submit(measured, step, *arguments).result()
+    figures = f"{seconds:7.2f} | {processor:7.2f} | {rows / seconds / 1e6:6.2f} | {memory:7,.0f}"
+    print(f"| {name:<34} | {figures} | {said} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--skip-pandas", action="store_true")
+    options = parser.parse_args()
+    rows = options.rows
+    with TemporaryDirectory(dir=options.folder) as folder:
+        csv, parquet = Path(folder) / "table.csv", Path(folder) / "table.parquet"
+        write_csv(csv, rows)
+        print(f"{rows:,} rows × 4 columns, {csv.stat().st_size / 2**20:,.0f} MB of CSV\n")
+        print("| step | seconds | processor seconds | million rows/s | peak MB | |")
+        print("|---|---:|---:|---:|---:|---|")
+        report("CSV to stored Parquet with digest", rows, store, csv, parquet)
+        report("count three columns", rows, count, parquet, SMALL)
+        report("count four columns", rows, count, parquet, ALL_FOUR)
+        report("count four columns, many cells", rows, count, parquet, WIDE)
+        report("count at most 2 rows of each unit", rows, count_units, parquet)
+        if not options.skip_pandas:
+            report("pandas read_csv + value_counts", rows, pandas_count, csv)
+
+
+if __name__ == "__main__":
+    main()
