@@ -1,0 +1,139 @@
+"""A portal of its own for a test: data folder, database, queue, and real processes that work on them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import psycopg
+import redis
+
+ROOT = Path(__file__).resolve().parents[2]
+LEASE_SECONDS = 3
+
+
+@dataclass
+class World:
+    """Runs the portal's code in processes, and looks into the database past Django."""
+
+    folder: Path
+    database_url: str
+    broker: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("DPPORTAL_", "CELERY_"))},
+            "DJANGO_SETTINGS_MODULE": "tests.dpportal.world_settings",
+            "DPPORTAL_DATA_DIR": str(self.folder / "data"),
+            "DPPORTAL_JOB_LEASE": str(LEASE_SECONDS),
+            "DPPORTAL_SWEEP_SECONDS": "0.3",
+            "DATABASE_URL": self.database_url,
+            "PYTHONPATH": str(ROOT),
+            **self.broker,
+        }
+
+    def run(self, *arguments: str) -> str:
+        """Run `python arguments` to its end; returns what it printed. Raises CalledProcessError."""
+        command = [sys.executable, *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE, text=True
+        )
+        return done.stdout
+
+    def start(self, *arguments: str, pipes: bool = False, **extra: str) -> subprocess.Popen[bytes]:
+        """Start `python arguments` as the leader of its own process group; it is killed with the world."""
+        pipe = subprocess.PIPE if pipes else None
+        with self.log().open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env={**self.environment, **extra},
+                stdin=pipe,
+                stdout=pipe or log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.started.append(process)
+        return process
+
+    def log(self) -> Path:
+        return self.folder / "processes.log"
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query with %s for values; read past Django."""
+        if self.database_url.startswith("sqlite"):
+            path = self.database_url.removeprefix("sqlite:///")
+            with sqlite3.connect(path, timeout=20) as connection:
+                return connection.execute(sql.replace("%s", "?"), [_plain(v) for v in values]).fetchall()
+        with psycopg.connect(self.database_url) as connection:
+            return connection.execute(sql, values).fetchall()  # type: ignore[arg-type]
+
+    def stop_all(self) -> None:
+        for process in self.started:
+            kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all it started, at once, and take leave of it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        _close(pipe)
+
+
+def _close(pipe: BinaryIO | Any | None) -> None:
+    if pipe is not None:
+        with suppress(BrokenPipeError):
+            pipe.close()
+
+
+def _plain(value: Any) -> Any:
+    """SQLite keeps a UUID as its hexadecimal digits."""
+    return value.hex if isinstance(value, uuid.UUID) else value
+
+
+@contextmanager
+def embedded(folder: Path) -> Iterator[World]:
+    """SQLite and the filesystem as queue, as a fresh portal has them."""
+    (folder / "data").mkdir(parents=True)
+    with _migrated(World(folder, f"sqlite:///{folder / 'data' / 'portal.sqlite3'}")) as world:
+        yield world
+
+
+@contextmanager
+def with_servers(folder: Path, postgres_url: str, redis_url: str) -> Iterator[World]:
+    """A PostgreSQL database that is dropped and a Redis queue that is emptied afterwards."""
+    name = f"dpportal_test_{uuid.uuid4().hex[:12]}"
+    broker = {"CELERY_BROKER_URL": redis_url, "TEST_QUEUE_PREFIX": f"{name}:"}
+    (folder / "data").mkdir(parents=True)
+    with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')  # type: ignore[arg-type]
+        try:
+            with _migrated(World(folder, f"{postgres_url}/{name}", broker)) as world:
+                yield world
+        finally:
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')  # type: ignore[arg-type]
+            queue = redis.Redis.from_url(redis_url)
+            for key in queue.scan_iter(f"{name}:*"):
+                queue.delete(key)
+
+
+@contextmanager
+def _migrated(world: World) -> Iterator[World]:
+    world.run("manage.py", "migrate", "--verbosity", "0")
+    try:
+        yield world
+    finally:
+        world.stop_all()
