@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
 from mechanisms.mechanism import Mechanism
+from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
 
 HISTOGRAMS: tuple[Mechanism, ...] = (LaplaceHistogram(), GaussianHistogram())
+# The default comes first.
+SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 
 _BY_NAME: dict[str, Mechanism] = {m.name: m for m in HISTOGRAMS}
 
@@ -15,3 +18,11 @@ def mechanism(name: str) -> Mechanism:
     if name not in _BY_NAME:
         raise KeyError(f"no mechanism {name!r}; there are {', '.join(sorted(_BY_NAME))}")
     return _BY_NAME[name]
+
+
+def selection(name: str) -> Selection:
+    """The selection mechanism of that name. Raises KeyError with the names that exist."""
+    by_name = {m.name: m for m in SELECTIONS}
+    if name not in by_name:
+        raise KeyError(f"no selection {name!r}; there are {', '.join(sorted(by_name))}")
+    return by_name[name]

@@ -1,0 +1,227 @@
+"""The mechanisms that choose. What is random about a choice is exact: coins of rational exponents and integers.
+
+Each draws for many independent runs at once; a release is one run.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, Neighbours, pure_within_zcdp
+from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.selection import odds
+from mechanisms.selection.plan import SelectionPlan
+from mechanisms.selection.score import Score, ScoreBound
+
+MAX_AMOUNT = 1000
+MAX_SCALE = 10**9
+GAPS_IN_ROWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+# Scores are clipped here, which moves no two of them further apart, so that their differences fit 64 bits.
+_LARGEST_SCORE = 2**61
+_BLOCK = 2**20
+
+
+class Selection:
+    """What the mechanisms share; a subclass says how one candidate is chosen."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    # A pick of pure loss ε costs at most ε²/(2·this) in zCDP.
+    _concentration: ClassVar[int] = 1
+
+    def plan(self, score: Score, loss: Loss, picks: int = 1) -> SelectionPlan:
+        """Decide everything without data; `picks` candidates are chosen one after the other, each at loss/picks.
+
+        Raises PlanError if the loss or the number of picks does not fit.
+        """
+        candidates = len(score.candidates)
+        if not 1 <= picks <= candidates:
+            raise PlanError(f"Choose between 1 and {candidates} of the {candidates} candidates, not {picks}.")
+        bound = score.bound(loss.unit)
+        epsilon = self._round_epsilon(loss, picks)
+        rate = epsilon / (bound.sensitivity * (1 if bound.monotone else 2))
+        if rate * MAX_SCALE < 1:
+            raise PlanError(
+                f"{loss.symbol} = {float(loss.amount):g} is too small to tell any two candidates apart. "
+                f"Choose a larger {loss.symbol}."
+            )
+        return SelectionPlan(
+            mechanism=self.name,
+            score=score,
+            loss=loss,
+            picks=picks,
+            bound=bound,
+            round_epsilon=epsilon,
+            rate=rate,
+            resolved=tuple((gap, self._resolved(rate, gap * score.points_per_row)) for gap in GAPS_IN_ROWS),
+            explanation=_explanation(loss, bound, epsilon, rate * score.points_per_row, picks),
+        )
+
+    def measure(self, plan: SelectionPlan, scores: np.ndarray, noise: Noise) -> Measurement:
+        """Choose. The only step that spends the loss.
+
+        scores: (candidates,) integers, `plan.score.scores(counts)`. Returns the chosen candidates' indices,
+        best first, as (picks,) int64. Raises ValueError if the shape or the type does not fit.
+        """
+        return Measurement(self.sample(plan, scores, 1, noise)[0])
+
+    def sample(self, plan: SelectionPlan, scores: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
+        """`runs` independent choices, (runs, picks) int64; every one of them would spend the loss again."""
+        checked = _checked(plan, scores)
+        block = max(1, _BLOCK // checked.size)
+        sizes = [min(block, runs - start) for start in range(0, runs, block)]
+        return np.concatenate([self._peel(plan, checked, size, noise) for size in sizes])
+
+    def probabilities(
+        self, plan: SelectionPlan, scores: np.ndarray, taken: tuple[int, ...] = ()
+    ) -> np.ndarray:
+        """The probability that each candidate is the next pick after those `taken`, (candidates,) floats.
+
+        It depends on the data: for the curator's eyes only.
+        """
+        checked = _checked(plan, scores)
+        left = np.setdiff1d(np.arange(checked.size), taken)
+        if not left.size:
+            raise ValueError("every candidate is taken")
+        chances = np.zeros(checked.size)
+        chances[left] = self._odds(float(plan.rate), checked[left].max() - checked[left])
+        return chances
+
+    def _peel(self, plan: SelectionPlan, scores: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
+        picked = np.empty((runs, plan.picks), dtype=np.int64)
+        left = np.ones((runs, scores.size), dtype=bool)
+        for pick in range(plan.picks):
+            picked[:, pick] = self._choose(plan.rate, scores, left, noise)
+            left[np.arange(runs), picked[:, pick]] = False
+        return picked
+
+    def _round_epsilon(self, loss: Loss, picks: int) -> Fraction:
+        """The pure loss of one pick: the picks' losses add up to the whole."""
+        if loss.amount > MAX_AMOUNT:
+            raise PlanError(
+                f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}."
+            )
+        if loss.definition is Definition.PURE:
+            return loss.amount / picks
+        try:
+            return pure_within_zcdp(self._concentration * loss.amount / picks)
+        except ValueError as error:
+            raise PlanError(f"{loss.symbol} is too small for a choice. Choose a larger one.") from error
+
+    def _resolved(self, rate: Fraction, gap: int) -> float:
+        return float(self._odds(float(rate), np.array([0, gap]))[0])
+
+    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+        """One candidate for each run among those left: (runs, candidates) bool to (runs,) indices."""
+        raise NotImplementedError
+
+    def _odds(self, rate: float, gaps: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+class PermuteAndFlip(Selection):
+    """Stop at the first head in a random order, candidate r's coin having probability exp(-rate·(best - u(r))).
+
+    The coins are independent of the order, so the first head is an even choice among all heads.
+    Source: McKenna and Sheldon 2020, Algorithm 1; for monotone scores see mechanisms/README.md.
+    """
+
+    name: ClassVar[str] = "permute-and-flip"
+    title: ClassVar[str] = "Permute and flip"
+    summary: ClassVar[str] = "Never worse than the exponential mechanism in expectation; the default."
+
+    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+        heads = noise.bernoulli_exp(rate, _gaps(scores, left)) & left
+        return _even_choice(heads, noise)
+
+    def _odds(self, rate: float, gaps: np.ndarray) -> np.ndarray:
+        return odds.permute_and_flip(rate, gaps)
+
+
+class ExponentialMechanism(Selection):
+    """P(r) ∝ exp(rate·u(r)): an even proposal, kept with probability exp(-rate·(best - u(r))), else another.
+
+    It is ε-bounded-range, so ε²/8-zCDP (Cesar and Rogers 2021). Source: McSherry and Talwar 2007.
+    """
+
+    name: ClassVar[str] = "exponential-mechanism"
+    title: ClassVar[str] = "Exponential mechanism"
+    summary: ClassVar[str] = "Chances fall exponentially with the score; the cheapest under a budget in ρ."
+    _concentration: ClassVar[int] = 4
+
+    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+        gaps, candidates = _gaps(scores, left), scores.size
+        chosen = np.empty(len(left), dtype=np.int64)
+        open_runs = np.arange(len(left))
+        while open_runs.size:
+            bounds = np.full(open_runs.size * candidates, candidates)
+            proposals = noise.below(bounds).reshape(open_runs.size, candidates)
+            rows = open_runs[:, None]
+            kept = noise.bernoulli_exp(rate, gaps[rows, proposals]) & left[rows, proposals]
+            found, first = kept.any(axis=1), kept.argmax(axis=1)
+            chosen[open_runs[found]] = proposals[found, first[found]]
+            open_runs = open_runs[~found]
+        return chosen
+
+    def _odds(self, rate: float, gaps: np.ndarray) -> np.ndarray:
+        return odds.exponential(rate, gaps)
+
+
+class ReportNoisyMax(Selection):
+    """The largest score after discrete Laplace noise of scale 1/rate, equal noisy scores drawing lots.
+
+    2Δ/ε in general, Δ/ε for monotone scores alone; mechanisms/README.md has the proof for integers and ties.
+    Source: Dwork and Roth 2014, Claim 3.9.
+    """
+
+    name: ClassVar[str] = "report-noisy-max"
+    title: ClassVar[str] = "Report noisy max"
+    summary: ClassVar[str] = "Adds two-sided noise to every score and reports the largest."
+
+    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+        drawn = noise.draw(DiscreteLaplace(1 / rate), left.size).reshape(left.shape)
+        noisy = np.where(left, scores + drawn, np.iinfo(np.int64).min)
+        return _even_choice(noisy == noisy.max(axis=1, keepdims=True), noise)
+
+    def _odds(self, rate: float, gaps: np.ndarray) -> np.ndarray:
+        return odds.noisy_max(rate, gaps)
+
+
+def _checked(plan: SelectionPlan, scores: np.ndarray) -> np.ndarray:
+    wanted = (len(plan.candidates),)
+    if scores.shape != wanted:
+        raise ValueError(f"scores must have shape {wanted}, got {scores.shape}")
+    if not np.issubdtype(scores.dtype, np.integer):
+        raise ValueError(f"scores must be integers, none of them missing; got {scores.dtype}")
+    return np.clip(scores, -_LARGEST_SCORE, _LARGEST_SCORE).astype(np.int64)
+
+
+def _gaps(scores: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """How far each candidate trails the best that is left, 0 for those taken: (runs, candidates) int64."""
+    best = np.where(left, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
+    return np.maximum(0, best - scores)
+
+
+def _even_choice(among: np.ndarray, noise: Noise) -> np.ndarray:
+    """For each row of a (runs, candidates) bool the index of one of its true places, each as likely."""
+    position = noise.below(among.sum(axis=1))
+    return (among.cumsum(axis=1) > position[:, None]).argmax(axis=1)
+
+
+def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row: Fraction, picks: int) -> str:
+    rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
+    change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
+    direction = ", all in one direction" if bound.monotone else ""
+    times = "The choice" if picks == 1 else f"Each of {picks} choices"
+    total = "" if picks == 1 else f", together {loss.symbol} = {float(loss.amount):.6g}"
+    return (
+        f"{change} one person, who has {rows}, changes every score by at most {float(bound.sensitivity):g}"
+        f"{direction}. {times} costs ε = {float(epsilon):.6g}{total}; a candidate that trails by "
+        f"{float(1 / rate_per_row):.4g} rows loses a factor e of its chances."
+    )

@@ -1,0 +1,226 @@
+"""Questions: how integer counts become one integer score per candidate, and how far a person can move it.
+
+A score is a value without data. Candidates are declared; higher scores are better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.domain import Attribute
+from mechanisms.mechanism import PlanError
+
+MAX_CANDIDATES = 10_000
+MAX_DENOMINATOR = 1000
+
+
+@dataclass(frozen=True)
+class ScoreBound:
+    """What one person can do to the scores.
+
+    sensitivity: largest change of any one score, in points.
+    monotone: whether between any two neighbours no score rises while another falls.
+    """
+
+    sensitivity: Fraction
+    monotone: bool
+
+
+@dataclass(frozen=True)
+class Score:
+    """A question with its candidates' labels; a subclass says how counts answer it.
+
+    proof: one sentence for the sensitivity. points_per_row: what one row more or less is worth.
+    """
+
+    candidates: tuple[str, ...]
+    kind: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    proof: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.candidates) <= MAX_CANDIDATES:
+            raise PlanError(
+                f"A choice needs 2 to {MAX_CANDIDATES:,} candidates; {len(self.candidates):,} are declared."
+            )
+        if len(set(self.candidates)) != len(self.candidates):
+            raise PlanError("A candidate is declared twice; list each candidate once.")
+
+    @property
+    def cells(self) -> int:
+        """How many counts the score needs."""
+        return len(self.candidates)
+
+    @property
+    def points_per_row(self) -> int:
+        return 1
+
+    def bound(self, unit: PrivacyUnit) -> ScoreBound:
+        """How far one person can move the scores."""
+        raise NotImplementedError
+
+    def scores(self, counts: np.ndarray) -> np.ndarray:
+        """(cells,) integer counts to (candidates,) int64 scores. Raises ValueError for another shape or type."""
+        if counts.shape != (self.cells,):
+            raise ValueError(f"counts must have shape {(self.cells,)}, got {counts.shape}")
+        if not np.issubdtype(counts.dtype, np.integer):
+            raise ValueError(f"counts must be integers, got {counts.dtype}")
+        return self._scores(counts.astype(np.int64))
+
+    def _scores(self, counts: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "candidates": list(self.candidates)}
+
+
+class _CountOfEach(Score):
+    """One count per candidate; one row changes each of them by at most 1."""
+
+    def bound(self, unit: PrivacyUnit) -> ScoreBound:
+        """m points; monotone where rows only enter, or only leave."""
+        return ScoreBound(Fraction(unit.max_rows), unit.neighbours is Neighbours.ADD_REMOVE)
+
+    def _scores(self, counts: np.ndarray) -> np.ndarray:
+        return counts
+
+
+@dataclass(frozen=True)
+class MostCommonValue(_CountOfEach):
+    """Score: the number of rows with the value. counts: (candidates,)."""
+
+    kind: ClassVar[str] = "most-common-value"
+    title: ClassVar[str] = "Most common value"
+    proof: ClassVar[str] = (
+        "A person's rows are added to the counts of their values or, with the person, taken away, so a count "
+        "changes by at most the person's number of rows, and all counts in the same direction."
+    )
+
+    @classmethod
+    def of(cls, attribute: Attribute) -> MostCommonValue:
+        """The column's cells as candidates, the cells for other and missing values included."""
+        return cls(tuple(attribute.labels()))
+
+
+@dataclass(frozen=True)
+class BestOption(_CountOfEach):
+    """Score: the number of rows in favour of the option; a row may favour any number of options."""
+
+    kind: ClassVar[str] = "best-option"
+    title: ClassVar[str] = "Best of these options"
+    proof: ClassVar[str] = (
+        "A row adds 0 or 1 to the total of every option, so a person changes each total by at most the "
+        "person's number of rows, and all totals in the same direction."
+    )
+
+
+@dataclass(frozen=True)
+class FewestConflicts(_CountOfEach):
+    """Score: minus the number of rows that have a conflict; a row may conflict with every candidate."""
+
+    kind: ClassVar[str] = "fewest-conflicts"
+    title: ClassVar[str] = "Fewest conflicts"
+    proof: ClassVar[str] = (
+        "A row adds 0 or 1 conflict to every candidate, so a person changes each score by at most the "
+        "person's number of rows, and all scores in the same direction."
+    )
+
+    def _scores(self, counts: np.ndarray) -> np.ndarray:
+        return -counts
+
+
+@dataclass(frozen=True)
+class Quantile(Score):
+    """Score: minus how many rows the level-quantile lies outside the candidate, times the level's denominator.
+
+    A candidate is a span of cells (first, beyond the last), an empty span being a cut between two cells. With
+    `below`, `inside` and `above` counting rows, and level = a/b, the score is
+    -max(0, (b-a)·below - a·(inside + above), a·above - (b-a)·(below + inside)); for a cut it is
+    -|(b-a)·below - a·above|. It is 0 exactly if the candidate holds the quantile.
+    column_cells: the number of counts; those outside every span (of missing values) are never read.
+    ordered_cells: the cells that have an order, the first of the column's.
+    """
+
+    spans: tuple[tuple[int, int], ...] = ()
+    ordered_cells: int = 0
+    column_cells: int = 0
+    level: Fraction = Fraction(1, 2)
+    kind: ClassVar[str] = "quantile"
+    title: ClassVar[str] = "Median or quantile"
+    proof: ClassVar[str] = (
+        "With level a/b a row below a candidate moves the two distances in its score by b - a each, one above "
+        "by a, one inside by at most the larger; a row that moves from one side to the other by b; a maximum "
+        "moves no further than what it is taken over."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.level < 1 or self.level.denominator > MAX_DENOMINATOR:
+            raise PlanError("Choose a quantile between 0 and 1, with at most three decimal places.")
+        if len(self.spans) != len(self.candidates):
+            raise PlanError("Every candidate needs its range of cells.")
+        fitting = all(0 <= first <= beyond <= self.ordered_cells for first, beyond in self.spans)
+        if not fitting or self.ordered_cells > self.column_cells:
+            raise PlanError("A candidate lies outside the column's declared bounds.")
+
+    @classmethod
+    def of(cls, attribute: Attribute, level: Fraction) -> Quantile:
+        """Each bin of an ordered column a candidate; rows with missing values do not count."""
+        if not attribute.ordered:
+            raise PlanError(
+                f"Column {attribute.name} has no order; choose a number or a date for a quantile."
+            )
+        size = attribute.regular_size
+        spans = tuple((cell, cell + 1) for cell in range(size))
+        return cls(tuple(attribute.regular_labels()), spans, size, attribute.size, level)
+
+    @property
+    def cells(self) -> int:
+        return self.column_cells
+
+    @property
+    def points_per_row(self) -> int:
+        return self.level.denominator
+
+    def bound(self, unit: PrivacyUnit) -> ScoreBound:
+        """m·max(a, b-a) points where rows enter or leave, m·b where they move; never monotone."""
+        a, b = self.level.numerator, self.level.denominator
+        moved = max(a, b - a) if unit.neighbours is Neighbours.ADD_REMOVE else b
+        return ScoreBound(Fraction(unit.max_rows * moved), monotone=False)
+
+    def _scores(self, counts: np.ndarray) -> np.ndarray:
+        a, b = self.level.numerator, self.level.denominator
+        before = np.concatenate([[0], np.cumsum(counts[: self.ordered_cells])])
+        first, beyond = np.array(self.spans, dtype=np.int64).T
+        below, inside, above = before[first], before[beyond] - before[first], before[-1] - before[beyond]
+        too_high = (b - a) * below - a * (inside + above)
+        too_low = a * above - (b - a) * (below + inside)
+        return -np.maximum(0, np.maximum(too_high, too_low))
+
+    def to_json(self) -> dict[str, Any]:
+        extra = {"ordered_cells": self.ordered_cells, "column_cells": self.column_cells}
+        return {
+            **super().to_json(),
+            "spans": [list(span) for span in self.spans],
+            **extra,
+            "level": str(self.level),
+        }
+
+
+KINDS: dict[str, type[Score]] = {c.kind: c for c in (MostCommonValue, BestOption, FewestConflicts, Quantile)}
+
+
+def score_from_json(value: Mapping[str, Any]) -> Score:
+    """Build a score from what its `to_json` wrote."""
+    fields = {key: v for key, v in value.items() if key != "kind"}
+    fields["candidates"] = tuple(fields["candidates"])
+    if value["kind"] == Quantile.kind:
+        fields["spans"] = tuple((int(first), int(beyond)) for first, beyond in fields["spans"])
+        fields["level"] = Fraction(fields["level"])
+    return KINDS[value["kind"]](**fields)
