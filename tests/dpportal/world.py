@@ -77,7 +77,7 @@ class World:
             with sqlite3.connect(path, timeout=20) as connection:
                 return connection.execute(sql.replace("%s", "?"), [_plain(v) for v in values]).fetchall()
         with psycopg.connect(self.database_url) as connection:
-            return connection.execute(sql, values).fetchall()  # type: ignore[arg-type]
+            return connection.execute(sql, values).fetchall()
 
     def stop_all(self) -> None:
         for process in self.started:
@@ -119,12 +119,12 @@ def with_servers(folder: Path, postgres_url: str, redis_url: str) -> Iterator[Wo
     broker = {"CELERY_BROKER_URL": redis_url, "TEST_QUEUE_PREFIX": f"{name}:"}
     (folder / "data").mkdir(parents=True)
     with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}"')  # type: ignore[arg-type]
+        server.execute(f'CREATE DATABASE "{name}"')
         try:
             with _migrated(World(folder, f"{postgres_url}/{name}", broker)) as world:
                 yield world
         finally:
-            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')  # type: ignore[arg-type]
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
             queue = redis.Redis.from_url(redis_url)
             for key in queue.scan_iter(f"{name}:*"):
                 queue.delete(key)
