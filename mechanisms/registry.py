@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
 from mechanisms.mechanism import Mechanism
+from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
 
 HISTOGRAMS: tuple[Mechanism, ...] = (LaplaceHistogram(), GaussianHistogram())
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
+RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
 
 _BY_NAME: dict[str, Mechanism] = {m.name: m for m in HISTOGRAMS}
 
@@ -25,4 +27,12 @@ def selection(name: str) -> Selection:
     by_name = {m.name: m for m in SELECTIONS}
     if name not in by_name:
         raise KeyError(f"no selection {name!r}; there are {', '.join(sorted(by_name))}")
+    return by_name[name]
+
+
+def response(name: str) -> Response:
+    """The way of randomised response of that name. Raises KeyError with the names that exist."""
+    by_name = {m.name: m for m in RESPONSES}
+    if name not in by_name:
+        raise KeyError(f"no response {name!r}; there are {', '.join(sorted(by_name))}")
     return by_name[name]
