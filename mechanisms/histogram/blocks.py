@@ -1,0 +1,152 @@
+"""Partitions of a box of cells into blocks: labels, exact sums, and even spreading inside a block.
+
+Labels are (n,) int64 in cell order (C order of the domain's shape), 0..k-1, one for each of k blocks. A
+partition never depends on true counts, only on public numbers and on what was measured before.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.postprocess import lattice_simplex
+
+Shape = tuple[int, ...]
+
+
+def grid_labels(shape: Shape, sides: np.ndarray) -> np.ndarray:
+    """A grid: axis j of w cells is cut into sides_j intervals, cell i into interval ⌊i·sides_j/w⌋.
+
+    shape: d axes. sides: (d,) integers, 1 <= sides_j <= shape_j, so that no block is empty. Grids of 2^l and
+    2^(l+1) intervals are nested. Returns (n,) labels in C order of the grid.
+    """
+    labels = np.zeros(shape, dtype=np.int64)
+    for axis, (width, side) in enumerate(zip(shape, sides.tolist(), strict=True)):
+        interval = np.arange(width, dtype=np.int64) * side // width
+        labels = labels * side + _along(interval, axis, len(shape))
+    return labels.ravel()
+
+
+def block_sums(counts: np.ndarray, labels: np.ndarray, blocks: int) -> np.ndarray:
+    """Exact integer sums: counts (n,) int64, labels (n,). Returns (blocks,) int64."""
+    sums = np.zeros(blocks, dtype=np.int64)
+    np.add.at(sums, labels, counts)
+    return sums
+
+
+def block_sizes(labels: np.ndarray, blocks: int) -> np.ndarray:
+    """Number of cells of each block, (blocks,) int64."""
+    return np.bincount(labels, minlength=blocks)
+
+
+def spread(estimates: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Each block's estimate in equal parts over its cells: (k,) real in, (n,) float out."""
+    return (estimates / block_sizes(labels, estimates.size))[labels]
+
+
+def possible_counts(estimates: np.ndarray, labels: np.ndarray, total: int) -> np.ndarray:
+    """Counts of a possible table: integers >= 0 that sum to `total`, evenly spread inside each block.
+
+    The blocks' totals are the nearest possible ones (`lattice_simplex`); each is then dealt out over its
+    cells so that any run of them, in cell order, holds its even share to within 1. Rounding cell by cell
+    instead would empty every block that holds less than half a row a cell.
+    """
+    totals = lattice_simplex(estimates, total)
+    sizes = block_sizes(labels, totals.size)
+    order = np.argsort(labels, kind="stable")
+    place = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    every, over = np.divmod(totals, sizes)
+    sorted_labels = labels[order]
+    over, size = over[sorted_labels], sizes[sorted_labels]
+    counts = np.empty(labels.size, dtype=np.int64)
+    counts[order] = every[sorted_labels] + (place + 1) * over // size - place * over // size
+    return counts
+
+
+def _along(values: np.ndarray, axis: int, axes: int) -> np.ndarray:
+    """values (w,) shaped to broadcast along one of `axes` axes."""
+    return values.reshape(tuple(-1 if a == axis else 1 for a in range(axes)))
+
+
+class SummedArea:
+    """Sums over boxes in 2^d look-ups each, exact in int64."""
+
+    def __init__(self, counts: np.ndarray, shape: Shape) -> None:
+        """counts: (n,) int64 in C order of shape."""
+        table = np.zeros(tuple(w + 1 for w in shape), dtype=np.int64)
+        inner = table[(slice(1, None),) * len(shape)]
+        inner[...] = counts.reshape(shape)
+        for axis in range(len(shape)):
+            np.cumsum(inner, axis=axis, out=inner)
+        self._table = table
+
+    def sums(self, boxes: Boxes) -> np.ndarray:
+        """(k,) int64, by inclusion and exclusion over the corners."""
+        axes = self._table.ndim
+        total = np.zeros(len(boxes), dtype=np.int64)
+        for corner in range(2**axes):
+            at_lower = [bool(corner >> axis & 1) for axis in range(axes)]
+            index = tuple((boxes.lower if low else boxes.upper)[:, axis] for axis, low in enumerate(at_lower))
+            total += self._table[index] * (-1) ** sum(at_lower)
+        return total
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """k boxes of cells: lower, upper (k, d) int64; box i holds lower_i <= cell < upper_i, at least one cell."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    @classmethod
+    def whole(cls, shape: Shape) -> Boxes:
+        upper = np.array([shape], dtype=np.int64)
+        return cls(np.zeros_like(upper), upper)
+
+    @property
+    def widths(self) -> np.ndarray:
+        """(k, d) cells along each axis."""
+        return self.upper - self.lower
+
+    def __getitem__(self, chosen: np.ndarray) -> Boxes:
+        return Boxes(self.lower[chosen], self.upper[chosen])
+
+    def followed_by(self, other: Boxes) -> Boxes:
+        return Boxes(np.vstack([self.lower, other.lower]), np.vstack([self.upper, other.upper]))
+
+    def halved(self, axis: np.ndarray) -> Boxes:
+        """Each box cut in two along its own axis ((k,) integers); the first half gets the smaller part.
+
+        Returns the 2k halves, the two of a box in succession. The axis has at least 2 cells.
+        """
+        rows = np.arange(len(self))
+        middle = (self.lower[rows, axis] + self.upper[rows, axis]) // 2
+        lower, upper = np.repeat(self.lower, 2, axis=0), np.repeat(self.upper, 2, axis=0)
+        upper[2 * rows, axis[rows]] = middle
+        lower[2 * rows + 1, axis[rows]] = middle
+        return Boxes(lower, upper)
+
+    def labels(self, shape: Shape) -> np.ndarray:
+        """The partition that these boxes make of a shape: (n,) labels. Raises ValueError if they do not."""
+        sizes = self.widths.prod(axis=1)
+        if sizes.sum() != math.prod(shape):
+            raise ValueError("the boxes must cover every cell once")
+        owner = np.repeat(np.arange(len(self)), sizes)
+        place = np.arange(owner.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        flat = np.zeros(owner.size, dtype=np.int64)
+        stride = 1
+        for axis in reversed(range(len(shape))):
+            width = self.widths[owner, axis]
+            flat += (self.lower[owner, axis] + place % width) * stride
+            place //= width
+            stride *= shape[axis]
+        labels = np.full(owner.size, -1, dtype=np.int64)
+        labels[flat] = owner
+        if labels.min() < 0:
+            raise ValueError("the boxes must cover every cell once")
+        return labels

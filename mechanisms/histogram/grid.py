@@ -1,0 +1,215 @@
+"""Grids whose fineness follows from the number of people and the loss (Qardaji, Yang, Li 2013)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.histogram.blocks import Shape, block_sums, grid_labels
+from mechanisms.histogram.nested import Level, consistent_leaves
+from mechanisms.histogram.noisy import WITHIN_BINS
+from mechanisms.histogram.partitioned import PEOPLE, Asked, Blocks, PartitionedHistogram
+from mechanisms.histogram.spending import Stage, stage_laws
+from mechanisms.mechanism import Parameter, Plan
+from mechanisms.noise import Noise, NoiseLaw
+
+# The paper's constant c, found by experiment: how unevenly people lie in a block, against noise.
+UNEVENNESS = 10.0
+# The paper's bounds on the first level of two: at least 10 × 10, else a quarter of the sides.
+_COARSER, _LEAST_PULL = 16.0, 100.0
+_SMALLEST_ERROR = 1e-9
+
+
+class UniformGrid(PartitionedHistogram):
+    """One grid, m intervals an axis: in two dimensions m = √(n ε / 10).
+
+    Measurement: [noisy number of people, if it is not public], then the noisy count of each block.
+    Private because the blocks are unions of disjoint cells, chosen from public numbers or from the noisy
+    number of people; the two counts compose.
+    """
+
+    name: ClassVar[str] = "uniform-grid"
+    title: ClassVar[str] = "Uniform grid"
+    summary: ClassVar[str] = (
+        "Counts blocks of neighbouring cells, as coarse as the noise asks; meant for ordered columns."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
+
+    def _stages(self, asked: Asked) -> list[Stage]:
+        return [*asked.people_stage(), asked.count_stage("blocks", asked.rest())]
+
+    def _facts(self, asked: Asked) -> dict[str, Any]:
+        if not asked.people:
+            return {}
+        law = self._stages(asked)[-1].law
+        return {"sides": uniform_sides(asked.domain.shape, asked.people, law).tolist()}
+
+    def _how(self, asked: Asked) -> str:
+        return f"One grid of blocks, its fineness from {_source(asked)} and the cost."
+
+    def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
+        bought = bought_people(plan, counts, noise)
+        labels, blocks = self._grid(plan, bought)
+        sums = block_sums(counts, labels, blocks)
+        return [bought, sums + noise.draw(stage_laws(plan)["blocks"], blocks)]
+
+    def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
+        bought, estimates = split_bought(plan, values)
+        return Blocks(estimates, self._grid(plan, bought)[0])
+
+    def _grid(self, plan: Plan, bought: np.ndarray) -> tuple[np.ndarray, int]:
+        shape = plan.domain.shape
+        sides = uniform_sides(shape, known_people(plan, bought), stage_laws(plan)["blocks"])
+        return grid_labels(shape, sides), math.prod(sides.tolist())
+
+
+class AdaptiveGrid(PartitionedHistogram):
+    """A coarse grid, then in each of its blocks a grid as fine as the block's noisy count allows.
+
+    Measurement: [noisy number of people, if it is not public], the noisy count of each coarse block, then
+    the noisy count of each fine block, ordered by coarse block.
+    Private because every grid is made from public numbers and from counts that are already noisy; the
+    stages compose, half of the loss each. Both levels are made to agree by least squares.
+    """
+
+    name: ClassVar[str] = "adaptive-grid"
+    title: ClassVar[str] = "Adaptive grid"
+    summary: ClassVar[str] = (
+        "A coarse grid first, then finer blocks where it shows many people; meant for ordered columns."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
+
+    def _stages(self, asked: Asked) -> list[Stage]:
+        half = asked.rest() * Fraction(1, 2)
+        return [*asked.people_stage(), asked.count_stage("coarse", half), asked.count_stage("fine", half)]
+
+    def _facts(self, asked: Asked) -> dict[str, Any]:
+        return {}
+
+    def _how(self, asked: Asked) -> str:
+        return (
+            f"A coarse grid, its fineness from {_source(asked)} and the cost, is counted with half of the cost; "
+            "each of its blocks is divided by its noisy count and counted again with the other half."
+        )
+
+    def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
+        laws = stage_laws(plan)
+        bought = bought_people(plan, counts, noise)
+        grid = _TwoLevels(plan, known_people(plan, bought))
+        coarse = block_sums(counts, grid.coarse_labels, grid.coarse_blocks)
+        coarse += noise.draw(laws["coarse"], grid.coarse_blocks)
+        sides = grid.fine_sides(coarse)
+        blocks = int(sides.prod(axis=1).sum())
+        fine = block_sums(counts, grid.fine_labels(sides), blocks)
+        return [bought, coarse, fine + noise.draw(laws["fine"], blocks)]
+
+    def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
+        laws = stage_laws(plan)
+        bought, counts = split_bought(plan, values)
+        grid = _TwoLevels(plan, known_people(plan, bought))
+        coarse, fine = counts[: grid.coarse_blocks], counts[grid.coarse_blocks :]
+        sides = grid.fine_sides(coarse)
+        parents = np.repeat(np.arange(coarse.size), sides.prod(axis=1))
+        levels = [
+            Level(coarse, laws["coarse"].variance, np.zeros_like(coarse)),
+            Level(fine, laws["fine"].variance, parents),
+        ]
+        return Blocks(consistent_leaves(levels), grid.fine_labels(sides))
+
+
+class _TwoLevels:
+    """The geometry of an adaptive grid: the coarse grid, and the fine grids that noisy counts ask for."""
+
+    def __init__(self, plan: Plan, people: int) -> None:
+        self._shape = np.array(plan.domain.shape, dtype=np.int64)
+        self._fine_law = stage_laws(plan)["fine"]
+        # The paper takes ε for both levels together here; the coarse level's law is that of half of it.
+        whole = 2 * pull(np.array([people]), stage_laws(plan)["coarse"], UNEVENNESS)
+        self._sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, whole / _COARSER))[0]
+        self.coarse_labels = grid_labels(plan.domain.shape, self._sides)
+        self.coarse_blocks = math.prod(self._sides.tolist())
+
+    def fine_sides(self, coarse: np.ndarray) -> np.ndarray:
+        """(blocks, d) intervals of each coarse block's own grid, from its noisy count."""
+        people = np.maximum(coarse, 0)
+        lower, upper = self._bounds()
+        return balanced_sides(upper - lower, pull(people, self._fine_law, UNEVENNESS / 2))
+
+    def fine_labels(self, sides: np.ndarray) -> np.ndarray:
+        """(n,) labels of the fine blocks, numbered coarse block by coarse block."""
+        lower, upper = self._bounds()
+        block = self.coarse_labels
+        cells = np.unravel_index(np.arange(block.size), tuple(self._shape.tolist()))
+        local = np.zeros(block.size, dtype=np.int64)
+        for axis, index in enumerate(cells):
+            start, side = lower[block, axis], sides[block, axis]
+            local = local * side + (index - start) * side // (upper[block, axis] - start)
+        fine = sides.prod(axis=1)
+        return (np.cumsum(fine) - fine)[block] + local
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """(blocks, d) first cell and one past the last: interval k of a side of s starts at ⌈k·w/s⌉."""
+        place = np.unravel_index(np.arange(self.coarse_blocks), tuple(self._sides.tolist()))
+        interval = np.stack(place, axis=1)
+        return -(-interval * self._shape // self._sides), -(-(interval + 1) * self._shape // self._sides)
+
+
+def uniform_sides(shape: Shape, people: int, law: NoiseLaw) -> np.ndarray:
+    """(d,) intervals of each axis of a uniform grid."""
+    widths = np.array([shape], dtype=np.int64)
+    return balanced_sides(widths, pull(np.array([people]), law, UNEVENNESS))[0]
+
+
+def pull(people: np.ndarray, law: NoiseLaw, unevenness: float) -> np.ndarray:
+    """n ε / c, the paper's measure of how fine a grid may be, with √2 / standard error for ε.
+
+    people: (b,) numbers of people, >= 0. Returns (b,).
+    """
+    return people * math.sqrt(2) / (max(law.standard_error, _SMALLEST_ERROR) * unevenness)
+
+
+def balanced_sides(widths: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+    """Intervals of each axis at which noise and unevenness of a block of people weigh the same.
+
+    widths: (b, d) cells of each block's axes. pulls: (b,) n ε / c. Returns (b, d) integers, 1..width.
+    With d axes of m intervals a range query meets noise ∝ m^(d/2)/ε and unevenness ∝ n/m, least together at
+    m = (2nε/(dc))^(2/(d+2)): √(nε/c) for d = 2, the paper's Guideline 1. An axis that has no more than m
+    cells keeps them all; it adds noise but no unevenness, and m is found anew for the others.
+    """
+    capped = widths <= 1
+    side = np.ones(len(widths))
+    for _ in range(widths.shape[1]):
+        free = np.maximum(1, (~capped).sum(axis=1))
+        fixed = np.where(capped, widths, 1).prod(axis=1)
+        side = (2 * pulls / (free * np.sqrt(fixed))) ** (2 / (free + 2))
+        capped |= widths <= side[:, None]
+    wanted = np.clip(np.rint(side), 1, 2**24).astype(np.int64)
+    return np.where(capped, widths, np.minimum(wanted[:, None], widths))
+
+
+def bought_people(plan: Plan, counts: np.ndarray, noise: Noise) -> np.ndarray:
+    """The noisy number of people as (1,) int64, or (0,) where it is public."""
+    law = stage_laws(plan).get("people")
+    if law is None:
+        return np.empty(0, dtype=np.int64)
+    return counts.sum(keepdims=True) + noise.draw(law, 1)
+
+
+def split_bought(plan: Plan, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A measurement's noisy number of people ((1,), or (0,) where it is public) and the rest."""
+    first = int("people" in stage_laws(plan))
+    return values[:first], values[first:]
+
+
+def known_people(plan: Plan, bought: np.ndarray) -> int:
+    """The public number of people, or the noisy one, at least 0."""
+    return max(0, int(bought[0])) if bought.size else int(plan.details["people"])
+
+
+def _source(asked: Asked) -> str:
+    if asked.people:
+        return f"the public number of people ({asked.people:,})"
+    return "a noisy number of people (a twentieth of the cost)"

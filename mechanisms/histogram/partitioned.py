@@ -1,0 +1,229 @@
+"""What the histograms share that count blocks of cells and take people to be evenly spread inside a block."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.counting import Sensitivity, histogram_sensitivity
+from mechanisms.domain import Domain
+from mechanisms.histogram.blocks import possible_counts, spread
+from mechanisms.histogram.noisy import MAX_AMOUNT, WITHIN_BINS
+from mechanisms.histogram.spending import Stage, count_law, share_of, stages_to_json
+from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
+from mechanisms.noise import Noise
+
+MAX_CELLS = 2**24
+MAX_COLUMNS = 4
+# A number of people that is not public costs this share of the loss.
+PEOPLE_SHARE = Fraction(1, 20)
+
+PEOPLE = Parameter(
+    name="people",
+    label="Number of people, if it is public",
+    help=(
+        "Sets how fine the grid is. It is published, so take it from public knowledge; "
+        "0 buys a noisy number with a twentieth of the cost instead."
+    ),
+    default=0,
+    kind="integer",
+    minimum=0,
+    maximum=10**10,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is made from, checked."""
+
+    domain: Domain
+    parameters: Mapping[str, Any]
+    loss: Loss
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return histogram_sensitivity(self.loss.unit)
+
+    @property
+    def free_axes(self) -> int:
+        """Columns with more than one cell; at least 1, so that it can divide."""
+        return max(1, sum(width > 1 for width in self.domain.shape))
+
+    @property
+    def people(self) -> int:
+        """The public number of people, or 0 if it is not public."""
+        return int(self.parameters.get("total", self.parameters.get(PEOPLE.name, 0)))
+
+    def count_stage(self, name: str, share: Fraction) -> Stage:
+        """A stage that counts rows in the blocks of a partition.
+
+        Blocks are unions of disjoint cells, so one person moves their counts by no more than the cells'.
+        """
+        return Stage(name, share, count_law(share_of(self.loss, share), self.sensitivity))
+
+    def people_stage(self) -> list[Stage]:
+        """The stage that buys the number of people, if it is not public."""
+        return [] if self.people else [self.count_stage("people", PEOPLE_SHARE)]
+
+    def rest(self) -> Fraction:
+        """The share that is left for everything else."""
+        return 1 - sum((stage.share for stage in self.people_stage()), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Estimates of a partition's blocks: estimates (k,) real, labels (n,) of the cells."""
+
+    estimates: np.ndarray
+    labels: np.ndarray
+
+
+class PartitionedHistogram(ABC):
+    """A histogram by blocks; a subclass says how they come about. Its error depends on the data."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS,)
+
+    @abstractmethod
+    def _stages(self, asked: Asked) -> list[Stage]:
+        """The private questions in order; the last one's law is the plan's."""
+
+    @abstractmethod
+    def _facts(self, asked: Asked) -> dict[str, Any]:
+        """Further public numbers for `Plan.details`."""
+
+    @abstractmethod
+    def _how(self, asked: Asked) -> str:
+        """One sentence on how the blocks are chosen."""
+
+    @abstractmethod
+    def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
+        """The private step: the parts of the measurement, one after the other."""
+
+    @abstractmethod
+    def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
+        """The blocks that a measurement tells of."""
+
+    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+        """Decide everything without data.
+
+        parameters: the mechanism's own; and "total", the public number of rows, where a person is replaced
+        and has one row. Raises PlanError if the loss, the domain or a parameter does not fit.
+        """
+        _check(domain, loss)
+        chosen = {p.name: _value(p, parameters) for p in self.parameters}
+        asked = Asked(domain, {**chosen, **_public_total(parameters, loss.unit)}, loss)
+        stages = self._stages(asked)
+        return Plan(
+            mechanism=self.name,
+            domain=domain,
+            parameters=asked.parameters,
+            loss=loss,
+            sensitivity=asked.sensitivity,
+            noise=stages[-1].law,
+            standard_error=None,
+            half_width=None,
+            coverage=None,
+            explanation=f"{self._how(asked)} {_error_sentence(stages[-1])}",
+            details={"stages": stages_to_json(stages), "people": asked.people, **self._facts(asked)},
+        )
+
+    def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """The only private step; the class says how the measurement is laid out.
+
+        counts: (plan.domain.size,) int64 >= 0. Returns one int64 array.
+        Raises ValueError if the shape, the type or the sign does not fit.
+        """
+        wanted = (plan.domain.size,)
+        if counts.shape != wanted:
+            raise ValueError(f"counts must have shape {wanted}, got {counts.shape}")
+        if counts.dtype != np.int64:
+            raise ValueError(f"counts must have type int64, got {counts.dtype}")
+        if counts.min() < 0:
+            raise ValueError("counts must not be negative")
+        return Measurement(np.concatenate(self._measured(plan, counts, noise)))
+
+    def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
+        """Each block's estimate spread evenly over its cells, and the nearest possible table of that kind.
+
+        That table has the public total where the plan holds one, else the rounded sum of the estimates, or
+        0 if the sum is negative.
+        """
+        blocks = self._blocks(plan, measurement.values)
+        total = int(plan.parameters.get("total", max(0, round(float(blocks.estimates.sum())))))
+        return Result(
+            raw=spread(blocks.estimates, blocks.labels),
+            counts=possible_counts(blocks.estimates, blocks.labels, total),
+            partition=blocks.labels,
+        )
+
+    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
+        """Raises PlanError: no loss promises an interval, because the error depends on the data."""
+        raise PlanError(
+            f"{self.title}: its error depends on the data, so no cost promises ± {half_width} rows. "
+            "Choose a cost, or a method with an interval."
+        )
+
+
+def _check(domain: Domain, loss: Loss) -> None:
+    if not 1 <= len(domain.attributes) <= MAX_COLUMNS:
+        raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns; {len(domain.attributes)} are chosen.")
+    if not 1 <= domain.size <= MAX_CELLS:
+        raise PlanError(
+            f"The chosen columns have {domain.size:,} cells; this method takes at most {MAX_CELLS:,}. "
+            "Choose fewer columns or wider bins, or the plain noisy histogram."
+        )
+    if loss.amount > MAX_AMOUNT:
+        raise PlanError(
+            f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}; "
+            "values up to about 1 are usual."
+        )
+
+
+def _value(parameter: Parameter, given: Mapping[str, Any]) -> str | int:
+    value = given.get(parameter.name, parameter.default)
+    if parameter.kind == "choice":
+        allowed = [key for key, _ in parameter.choices]
+        if value not in allowed:
+            raise PlanError(f"{parameter.label}: choose one of {', '.join(allowed)}.")
+        return str(value)
+    low, high = parameter.minimum, parameter.maximum
+    assert low is not None and high is not None
+    if not isinstance(value, int) or not low <= value <= high:
+        raise PlanError(f"{parameter.label}: give a whole number from {low:,} to {high:,}.")
+    return value
+
+
+def _public_total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, int]:
+    """The public number of rows, if one was given and it is public."""
+    if parameters.get("total") is None:
+        return {}
+    if unit != PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=1):
+        raise PlanError(
+            "The number of rows is private here. Leave it out, or declare that a person is replaced "
+            "(not added or removed) and has one row."
+        )
+    total = int(parameters["total"])
+    if total < 0:
+        raise PlanError("The number of rows must not be negative.")
+    return {"total": total}
+
+
+def _error_sentence(last: Stage) -> str:
+    error = last.law.standard_error
+    digits = 0 if error >= 100 else 1 - math.floor(math.log10(error)) if error > 0 else 0
+    shown = f"{round(error, max(0, digits)):,g}" if error < 10**6 else f"{error:,.0f}"
+    return (
+        f"Each block's noisy count has a standard error of {shown} rows; inside a block people are taken to be "
+        "evenly spread, so the error of a cell depends on the data and cannot be promised beforehand."
+    )

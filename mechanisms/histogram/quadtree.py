@@ -1,0 +1,105 @@
+"""Quadtree: grids that halve every axis from level to level, all counted, made consistent."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition
+from mechanisms.histogram.blocks import Shape, block_sums, grid_labels
+from mechanisms.histogram.nested import Level, consistent_leaves
+from mechanisms.histogram.noisy import WITHIN_BINS
+from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
+from mechanisms.histogram.spending import Stage, rational_shares, stage_laws
+from mechanisms.mechanism import Parameter, Plan
+from mechanisms.noise import Noise
+
+DEPTH = Parameter(
+    name="depth",
+    label="Halvings",
+    help="How often every column is halved at most; fewer make larger blocks. Single cells are not halved.",
+    default=10,
+    kind="integer",
+    minimum=0,
+    maximum=24,
+)
+
+
+class Quadtree(PartitionedHistogram):
+    """Counts on 2^l intervals an axis for l = 0, ..., depth, with more of the loss for finer levels.
+
+    Measurement: the noisy counts of level 0 (everything), 1, ..., each in C order of its grid.
+    Private because the grids are fixed: each level is a histogram of disjoint blocks, and levels compose.
+    Source: Cormode, Procopiuc, Srivastava, Shen, Yu 2012 (geometric budget, least squares).
+    """
+
+    name: ClassVar[str] = "quadtree"
+    title: ClassVar[str] = "Quadtree"
+    summary: ClassVar[str] = (
+        "Counts blocks of every size, halving each column, and makes them agree: good for ranges; "
+        "meant for ordered columns."
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, DEPTH)
+
+    def _stages(self, asked: Asked) -> list[Stage]:
+        grids = _grids(asked.domain.shape, int(asked.parameters[DEPTH.name]))
+        shares = level_shares(grids, asked.free_axes, asked.loss.definition)
+        return [asked.count_stage(f"level {level}", share) for level, share in enumerate(shares)]
+
+    def _facts(self, asked: Asked) -> dict[str, Any]:
+        grids = _grids(asked.domain.shape, int(asked.parameters[DEPTH.name]))
+        return {"depth": len(grids) - 1, "sides": grids[-1].tolist()}
+
+    def _how(self, asked: Asked) -> str:
+        depth = self._facts(asked)["depth"]
+        return (
+            f"Blocks are counted at {depth + 1} levels, from all cells together to every column halved {depth} "
+            "times; finer levels get more of the cost, and least squares makes the levels agree."
+        )
+
+    def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
+        parts = []
+        for grid, law in zip(_grids_of(plan), stage_laws(plan).values(), strict=True):
+            blocks = math.prod(grid.tolist())
+            sums = block_sums(counts, grid_labels(plan.domain.shape, grid), blocks)
+            parts.append(sums + noise.draw(law, blocks))
+        return parts
+
+    def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
+        levels, start = [], 0
+        above = _grids_of(plan)[0]
+        for grid, law in zip(_grids_of(plan), stage_laws(plan).values(), strict=True):
+            stop = start + math.prod(grid.tolist())
+            levels.append(Level(values[start:stop], law.variance, _parents(grid, above)))
+            start, above = stop, grid
+        return Blocks(consistent_leaves(levels), grid_labels(plan.domain.shape, above))
+
+
+def level_shares(grids: list[np.ndarray], free_axes: int, definition: Definition) -> list[Fraction]:
+    """Shares of the loss, coarse to fine, for a query that cuts b^((d-1)/d) of the b blocks of a level.
+
+    Least summed variance: ε_l ∝ cut^(1/3) (Cormode et al. 2012, there for d = 2), ρ_l ∝ cut^(1/2).
+    """
+    power = (free_axes - 1) / free_axes / (3 if definition is Definition.PURE else 2)
+    return rational_shares([float(math.prod(grid.tolist())) ** power for grid in grids])
+
+
+def _grids(shape: Shape, depth: int) -> list[np.ndarray]:
+    """(d,) intervals of each level, until the depth or until every block is one cell."""
+    last = min(depth, (max(shape) - 1).bit_length())
+    return [np.minimum(2**level, np.array(shape, dtype=np.int64)) for level in range(last + 1)]
+
+
+def _grids_of(plan: Plan) -> list[np.ndarray]:
+    return _grids(plan.domain.shape, int(plan.parameters[DEPTH.name]))
+
+
+def _parents(grid: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """(blocks,) the block of the grid above that holds each block.
+
+    Interval i of 2^(l+1) lies in ⌊i/2⌋; where an axis has fewer than 2^(l+1) cells, its intervals are cells.
+    """
+    return grid_labels(tuple(grid.tolist()), above)

@@ -1,0 +1,96 @@
+"""How a release's loss is divided over the stages of a mechanism, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from mechanisms.accounting import Definition, Loss, pure_within_zcdp
+from mechanisms.counting import Sensitivity
+from mechanisms.histogram.noisy import MAX_SCALE
+from mechanisms.mechanism import Plan, PlanError
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw, law_from_json
+
+# Weights that are not rational are rounded to multiples of this, then divided by their sum.
+_GRID = 2**20
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One private question: its law of noise, and which share of the loss each of its `times` askings costs."""
+
+    name: str
+    share: Fraction
+    law: NoiseLaw
+    times: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {"stage": self.name, "share": str(self.share), "times": self.times, "law": self.law.to_json()}
+
+
+def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """The stages for `Plan.details["stages"]`. Raises ValueError if together they cost more than the loss."""
+    spent = sum((stage.share * stage.times for stage in stages), Fraction(0))
+    if spent > 1:
+        raise ValueError(f"the stages cost {spent} of the loss")
+    return [stage.to_json() for stage in stages]
+
+
+def stage_laws(plan: Plan) -> dict[str, NoiseLaw]:
+    """The laws of a plan's stages, by name, in order."""
+    stages: list[Mapping[str, Any]] = plan.details["stages"]
+    return {stage["stage"]: law_from_json(stage["law"]) for stage in stages}
+
+
+def share_of(loss: Loss, share: Fraction) -> Loss:
+    """A part of a loss; the parts of sequential stages add up (ε and ρ alike)."""
+    return replace(loss, amount=loss.amount * share)
+
+
+def count_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
+    """The noise for a vector of integers: discrete Laplace under pure DP, discrete Gaussian under zCDP.
+
+    Raises PlanError if its scale exceeds 10^9 rows.
+    """
+    if loss.definition is Definition.PURE:
+        return laplace_law(loss, sensitivity.l1 / loss.amount)
+    variance = sensitivity.l2_squared / (2 * loss.amount)
+    if variance > MAX_SCALE**2:
+        raise _too_small(loss)
+    return DiscreteGaussian(variance)
+
+
+def laplace_law(loss: Loss, scale: Fraction) -> DiscreteLaplace:
+    """Discrete Laplace noise that a loss asks for. Raises PlanError if the scale exceeds 10^9 rows."""
+    if scale > MAX_SCALE:
+        raise _too_small(loss)
+    return DiscreteLaplace(scale)
+
+
+def pure_epsilon(loss: Loss) -> Fraction:
+    """An ε such that an ε-DP stage fits the loss: itself, or the largest ε with ε²/2 <= ρ.
+
+    Raises PlanError if ρ leaves none.
+    """
+    if loss.definition is Definition.PURE:
+        return loss.amount
+    try:
+        return pure_within_zcdp(loss.amount)
+    except ValueError as error:
+        raise _too_small(loss) from error
+
+
+def rational_shares(weights: Sequence[float]) -> list[Fraction]:
+    """Positive fractions that sum to exactly 1, proportional to the weights up to rounding."""
+    largest = max(weights)
+    whole = [max(1, round(weight / largest * _GRID)) for weight in weights]
+    return [Fraction(w, sum(whole)) for w in whole]
+
+
+def _too_small(loss: Loss) -> PlanError:
+    return PlanError(
+        f"{loss.symbol} is too small: a part of it would need noise above ± {MAX_SCALE:,} rows. "
+        f"Choose a larger {loss.symbol}."
+    )

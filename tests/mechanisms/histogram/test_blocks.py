@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.counting import histogram_sensitivity
+from mechanisms.histogram.blocks import (
+    Boxes,
+    SummedArea,
+    block_sizes,
+    block_sums,
+    grid_labels,
+    possible_counts,
+    spread,
+)
+
+
+def test_a_grid_cuts_every_axis_into_intervals() -> None:
+    labels = grid_labels((2, 4), np.array([1, 2]))
+    assert labels.reshape(2, 4).tolist() == [[0, 0, 1, 1], [0, 0, 1, 1]]
+
+
+def test_an_axis_that_does_not_divide_evenly_has_no_empty_interval() -> None:
+    # ⌊i·3/5⌋ for i = 0..4.
+    assert grid_labels((5,), np.array([3])).tolist() == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize("width", range(1, 20))
+def test_no_grid_has_an_empty_block(width: int) -> None:
+    for side in range(1, width + 1):
+        assert block_sizes(grid_labels((width, 2), np.array([side, 1])), side).min() > 0
+
+
+def test_sums_beyond_the_precision_of_floats_stay_exact() -> None:
+    counts = np.array([2**60 + 1, 1, 2**60, 0])
+    assert block_sums(counts, np.array([0, 0, 1, 1]), 2).tolist() == [2**60 + 2, 2**60]
+
+
+def _person(rows: int, cells: int) -> list[tuple[int, ...]]:
+    """Every way that one person's rows, at most `rows`, can fall into the cells."""
+    return [c for c in itertools.product(range(rows + 1), repeat=cells) if sum(c) <= rows]
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_person_moves_blocks_no_more_than_cells(neighbours: Neighbours, rows: int) -> None:
+    sensitivity = histogram_sensitivity(PrivacyUnit(neighbours, rows))
+    before = _person(rows, 4) if neighbours is Neighbours.REPLACE_ONE else [(0,) * 4]
+    for labels in itertools.product(range(3), repeat=4):
+        for old, new in itertools.product(before, _person(rows, 4)):
+            move = block_sums(np.subtract(new, old), np.array(labels), 3)
+            assert np.abs(move).sum() <= sensitivity.l1
+            assert (move**2).sum() <= sensitivity.l2_squared
+
+
+def test_an_estimate_is_spread_in_equal_parts() -> None:
+    assert spread(np.array([3, 8]), np.array([0, 0, 1, 0])).tolist() == [1, 1, 8, 1]
+
+
+def test_sparse_blocks_keep_their_people() -> None:
+    # Two blocks of ten cells hold 4 and 1: a part of a row in each cell, and none is lost.
+    counts = possible_counts(np.array([4, 1]), np.repeat([0, 1], 10), 5)
+    assert (counts[:10].sum(), counts[10:].sum()) == (4, 1)
+
+
+def test_rows_of_a_block_are_dealt_out_evenly_along_it() -> None:
+    assert possible_counts(np.array([4]), np.zeros(8, np.int64), 4).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+
+
+def test_counts_of_a_possible_table_have_the_total_and_no_negative() -> None:
+    counts = possible_counts(np.array([-7.5, 3.2, 9.9]), np.array([0, 1, 2, 2, 1, 0, 0]), 11)
+    assert (counts.sum(), counts.min()) == (11, 0)
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (2, 2, 3, 2)])
+def test_box_sums_agree_with_slices(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(len(shape))
+    counts = rng.integers(0, 100, shape)
+    lower = np.array([[rng.integers(0, w) for w in shape] for _ in range(30)])
+    upper = np.array([[rng.integers(a + 1, w + 1) for a, w in zip(row, shape, strict=True)] for row in lower])
+    wanted = [counts[tuple(map(slice, a, b))].sum() for a, b in zip(lower, upper, strict=True)]
+    assert SummedArea(counts.ravel(), shape).sums(Boxes(lower, upper)).tolist() == wanted
+
+
+def test_box_sums_beyond_the_precision_of_floats_stay_exact() -> None:
+    table = SummedArea(np.array([2**60 + 1, 2**60]), (2,))
+    assert table.sums(Boxes(np.array([[0]]), np.array([[1]]))).tolist() == [2**60 + 1]
+
+
+def test_halves_are_labelled_in_order() -> None:
+    halves = Boxes.whole((2, 3)).halved(np.array([1]))
+    assert halves.labels((2, 3)).reshape(2, 3).tolist() == [[0, 1, 1], [0, 1, 1]]
+
+
+def test_boxes_that_leave_a_cell_out_are_no_partition() -> None:
+    with pytest.raises(ValueError, match="cover every cell once"):
+        Boxes(np.array([[0], [0]]), np.array([[1], [1]])).labels((2,))
