@@ -18,6 +18,7 @@ from dpportal.releases.chart_cells import (
     merged_labels,
     widths_within,
 )
+from dpportal.releases.chart_partition import mark_blocks_2d
 from dpportal.releases.chart_style import hover, plain, plain_all, series_names
 from mechanisms.domain import Domain
 
@@ -77,7 +78,14 @@ def layout_of(domain: Domain, series: int, numbers: int) -> Panels:
     return Panels(domain, axes, panel_axes, widths)
 
 
-def heat_maps(panels: Panels, series: Series, *, half_width: int | None, unit: str) -> go.Figure:
+def heat_maps(
+    panels: Panels,
+    series: Series,
+    *,
+    half_width: int | None,
+    unit: str,
+    partition: np.ndarray | None = None,
+) -> go.Figure:
     """A row for each cell of the panel columns, a column for each series, one colour scale for all."""
     cells = panels.cells()
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
@@ -89,6 +97,8 @@ def heat_maps(panels: Panels, series: Series, *, half_width: int | None, unit: s
         figure.add_trace(
             _heat_map(panels, kind, z, hover(unit, interval, "%{z:,}", "%{y}, %{x}")), row + 1, column + 1
         )
+    if partition is not None and not panels.summed:
+        _mark_partition(figure, panels, cells, len(tables), partition)
     figure.update_xaxes(type="category", showline=False, nticks=TICKS)
     figure.update_yaxes(type="category", autorange="reversed")
     figure.update_xaxes(title_text=plain(panels.across), row=len(cells))
@@ -99,6 +109,14 @@ def heat_maps(panels: Panels, series: Series, *, half_width: int | None, unit: s
         coloraxis={"cmin": 0, "cmax": max(1, int(highest)), "colorbar": bar}, margin={"t": 64}
     )
     return figure
+
+
+def _mark_partition(
+    figure: go.Figure, panels: Panels, cells: list[tuple[int, ...]], series: int, partition: np.ndarray
+) -> None:
+    blocks = partition.reshape(panels.domain.shape).transpose(*panels.panel_axes, *panels.axes)
+    for row, column in itertools.product(range(len(cells)), range(series)):
+        mark_blocks_2d(figure, blocks[cells[row]], panels.widths, row * series + column + 1)
 
 
 def _grid(panels: Panels, cells: list[tuple[int, ...]], kinds: list[str]) -> go.Figure:

@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from dpportal.releases.chart_cells import Series, marginal, merged, merged_labels, shaped, widths_within
 from dpportal.releases.chart_panels import heat_maps, layout_of, panels_caption
+from dpportal.releases.chart_partition import mark_blocks
 from dpportal.releases.chart_style import (
     TRANSPARENT,
     Figure,
@@ -51,31 +52,39 @@ def counts_figure(
     counts: np.ndarray,
     half_width: int | None,
     true: np.ndarray | None = None,
+    partition: np.ndarray | None = None,
     unit: str = "people",
 ) -> Figure:
     """Released counts, and true counts beside them if given.
 
     raw, counts, true: (domain.size,) in cell order. half_width: of one raw count's 95% interval.
+    partition: (domain.size,) labels of the blocks of cells that were measured together, drawn as lines.
     One column: bars, or steps with a band above MAX_BARS cells. Two: heat maps side by side on one scale.
     More: small multiples of such heat maps. Raises ValueError if an array has not the domain's size.
     """
     series = shaped(domain, {"true": true, "noisy": raw, "synthetic": counts})
     if len(domain.attributes) > 1:
-        return _panels(domain, series, half_width, unit)
+        return _panels(domain, series, half_width, unit, partition)
     attribute = domain.attributes[0]
     draw = _bars if attribute.size <= MAX_BARS else _steps
-    return draw(attribute, series, half_width, unit)
+    return draw(attribute, series, half_width, unit, partition)
 
 
-def _bars(attribute: Attribute, series: Series, half_width: int | None, unit: str) -> Figure:
+def _bars(
+    attribute: Attribute, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+) -> Figure:
     labels = plain_all(attribute.labels())
     bars = [bar(kind, labels, y, unit=unit, half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
     figure.update_layout(xaxis=category_axis(attribute.name), yaxis=people_axis(unit))
+    if partition is not None:
+        mark_blocks(figure, partition, 1)
     return finished(figure, title=_counts_title(attribute.name), caption=_interval_caption(half_width, unit))
 
 
-def _steps(attribute: Attribute, series: Series, half_width: int | None, unit: str) -> Figure:
+def _steps(
+    attribute: Attribute, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
     labels = plain_all(merged_labels(attribute, width, attribute.size))
     single = width == 1
@@ -87,15 +96,19 @@ def _steps(attribute: Attribute, series: Series, half_width: int | None, unit: s
         text = hover(unit, half_width if kind == "noisy" and single else None)
         figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
     figure.update_layout(xaxis=category_axis(attribute.name, TICKS), yaxis=people_axis(unit))
+    if partition is not None:
+        mark_blocks(figure, partition, width)
     caption = _interval_caption(half_width, unit) if single else _merged_caption(attribute.name, width)
     return finished(figure, title=_counts_title(attribute.name), caption=caption)
 
 
-def _panels(domain: Domain, series: Series, half_width: int | None, unit: str) -> Figure:
+def _panels(
+    domain: Domain, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows = len(panels.cells())
     return finished(
-        heat_maps(panels, series, half_width=half_width, unit=unit),
+        heat_maps(panels, series, half_width=half_width, unit=unit, partition=partition),
         title=_counts_title(*domain.names),
         caption=panels_caption(panels, half_width=half_width, unit=unit),
         height=420 if rows == 1 else 120 + 230 * rows,

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
-from dpportal.releases import charts, drafts
-from dpportal.releases.drafts import DraftError, Offer
+from dpportal.releases import drafts
+from dpportal.releases.drafts import Offer
 from dpportal.releases.forms import PARAMETER
 from dpportal.releases.models import Release
-from mechanisms import registry
+from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products.histogram import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-from mechanisms.error import expectation
 
 SMALLEST_ON_DIAL = 0.001
 LARGEST_ON_DIAL = 10.0
@@ -39,9 +39,9 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, 
         "chosen": names,
         "cells": size,
         "per_cell": people / size if people and size else None,
-        "many": drafts.WARN_CELLS < size <= drafts.MAX_CELLS,
-        "too_many": size > drafts.MAX_CELLS,
-        "too_many_columns": len(names) > drafts.MAX_COLUMNS,
+        "many": WARN_CELLS < size <= MAX_CELLS,
+        "too_many": size > MAX_CELLS,
+        "too_many_columns": len(names) > MAX_COLUMNS,
     }
 
 
@@ -50,7 +50,8 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
     amount = draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
-    method = draft.mechanism or registry.HISTOGRAMS[0].name
+    names = [m.name for m in product_of(draft).mechanisms]
+    method = draft.mechanism if draft.mechanism in names else names[0]
     return {"mechanism": method, "amount": plain(amount), "purpose": draft.purpose, **chosen}
 
 
@@ -74,7 +75,7 @@ def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> d
         "amount": amount,
         "exceeds": amount > budget.left,
         "offers": [_offer_row(offer, draft) for offer in offers],
-        "figure": _noise_picture(offers, chosen, draft.people),
+        "figure": _noise_picture(offers, chosen, draft),
     }
 
 
@@ -84,7 +85,8 @@ def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
     asked: "epsilon" (the cost, in ε or ρ) or "half_width" (people), and "mechanism".
     Raises ValidationError, DraftError or PlanError with a sentence for the curator.
     """
-    method = registry.mechanism(asked.get("mechanism") or registry.HISTOGRAMS[0].name)
+    methods = {m.name: m for m in product_of(draft).mechanisms}
+    method = methods.get(asked.get("mechanism", "")) or next(iter(methods.values()))
     version, _domain = drafts.domain_of(draft)
     definition = Definition(drafts.budget_of(draft).definition)
     if "half_width" in asked:
@@ -96,7 +98,7 @@ def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
     offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
     if offer.plan is None:
         raise ValidationError(offer.refusal)
-    return {"amount": plain(amount), "half_width": offer.plan.half_width}
+    return {"amount": plain(amount), "half_width": getattr(offer.plan, "half_width", None)}
 
 
 def _half_width_field() -> forms.IntegerField:
@@ -109,16 +111,12 @@ def _half_width_field() -> forms.IntegerField:
 
 
 def _offer_row(offer: Offer, draft: Release) -> dict[str, Any]:
-    plan = offer.plan
-    if plan is None:
+    if offer.plan is None:
         return {"mechanism": offer.mechanism, "refusal": offer.refusal}
-    expected = expectation(plan, draft.people)
-    return {"mechanism": offer.mechanism, "plan": plan, "expected": expected}
+    return {"mechanism": offer.mechanism, "plan": offer.plan, **product_of(draft).offer(offer.plan, draft)}
 
 
-def _noise_picture(offers: list[Offer], chosen: str | None, people: int | None) -> charts.Figure | None:
+def _noise_picture(offers: list[Offer], chosen: str | None, draft: Release) -> Any:
     possible = [offer for offer in offers if offer.plan]
     picked = next((o for o in possible if o.mechanism.name == chosen), possible[0] if possible else None)
-    if picked is None or picked.plan is None:
-        return None
-    return charts.noise_figure(picked.plan.noise, picked.plan.domain.shape, people=people)
+    return None if picked is None else product_of(draft).noise_figure(picked.plan, draft.people)

@@ -7,70 +7,43 @@ import json
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
 from dpportal.releases.models import Release
-from mechanisms import registry
+from dpportal.releases.products import DraftError, product_of
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
-from mechanisms.mechanism import Mechanism, Plan, PlanError
-
-MAX_COLUMNS = 4
-WARN_CELLS = 10**6
-MAX_CELLS = 10**8
-
-
-class DraftError(Exception):
-    """Something a draft still lacks; the message says what to do, `step` where."""
-
-    def __init__(self, message: str, step: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.step = step
+from mechanisms.mechanism import PlanError
 
 
 @dataclass(frozen=True)
 class Offer:
     """One method as the wizard compares it: a plan, or the reason why there is none."""
 
-    mechanism: Mechanism
-    plan: Plan | None
+    mechanism: Any
+    plan: Any
     refusal: str = ""
 
 
 def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
     """The current domain of the draft's columns. Raises DraftError if it cannot be released."""
     version = release.dataset.current_domain()
-    declared = {a.column for a in version.attributes.all()} if version else set()
-    if version is None or not declared:
+    declared = version.domain() if version else Domain(())
+    if version is None or not declared.attributes:
         raise DraftError(
             _("No column has a declared domain yet. Declare the columns to release first."), "columns"
         )
-    check_columns(release.columns, declared)
-    domain = version.domain().project(release.columns)
-    check_cells(domain)
-    return version, domain
-
-
-def check_columns(columns: list[str], declared: set[str]) -> None:
-    if not 1 <= len(columns) <= MAX_COLUMNS:
-        raise DraftError(_("Choose between one and four columns."), "columns")
-    if not set(columns) <= declared:
+    if not set(release.columns) <= set(declared.names):
         raise DraftError(
             _("A chosen column has no declared domain any more. Choose the columns again."), "columns"
         )
-
-
-def check_cells(domain: Domain) -> None:
-    if domain.size > MAX_CELLS:
-        text = _(
-            "These columns make %(cells)s cells; at most 100,000,000 can be released. Use fewer columns, wider bins, "
-            "or fewer categories."
-        )
-        raise DraftError(text % {"cells": f"{domain.size:,}"}, "columns")
+    domain = declared.project(release.columns)
+    product_of(release).check(domain)
+    return version, domain
 
 
 def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:
@@ -92,21 +65,15 @@ def budget_of(release: Release) -> Budget:
     return budget
 
 
-def parameters_of(release: Release, version: DomainVersion) -> dict[str, object]:
-    """The chosen parameters, with the public total where the neighbouring relation makes it public."""
-    known_total = version.neighbours == "replace-one" and not version.unit_column
-    return {**release.parameters, **({"total": release.dataset.rows} if known_total else {})}
-
-
-def plan_of(release: Release) -> tuple[DomainVersion, Plan]:
+def plan_of(release: Release) -> tuple[DomainVersion, Any]:
     """The draft's complete plan. Raises DraftError with the step that is not finished."""
     version, domain = domain_of(release)
     loss = loss_of(release, budget_of(release), version)
-    if not release.mechanism:
+    methods = {m.name: m for m in product_of(release).mechanisms}
+    if release.mechanism not in methods:
         raise DraftError(_("Choose a method."), "method")
     try:
-        method = registry.mechanism(release.mechanism)
-        return version, method.plan(domain, parameters_of(release, version), loss)
+        return version, product_of(release).plan(methods[release.mechanism], release, version, domain, loss)
     except PlanError as refusal:
         raise DraftError(str(refusal), "method") from None
 
@@ -115,16 +82,16 @@ def offers(release: Release, amount: Decimal) -> list[Offer]:
     """Every method for these columns at this cost, side by side."""
     version, domain = domain_of(release)
     loss = Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit)
-    return [_offer(method, domain, parameters_of(release, version), loss) for method in registry.HISTOGRAMS]
+    return [_offer(method, release, version, domain, loss) for method in product_of(release).mechanisms]
 
 
-def _offer(method: Mechanism, domain: Domain, parameters: dict[str, object], loss: Loss) -> Offer:
+def _offer(method: Any, release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Offer:
     try:
-        return Offer(method, method.plan(domain, parameters, loss))
+        return Offer(method, product_of(release).plan(method, release, version, domain, loss))
     except PlanError as refusal:
         return Offer(method, None, str(refusal))
 
 
-def digest(plan: Plan) -> str:
+def digest(plan: Any) -> str:
     """A short name of a plan, so that a confirmation is for exactly what was reviewed."""
     return hashlib.sha256(json.dumps(plan.to_json(), sort_keys=True).encode()).hexdigest()[:32]

@@ -22,9 +22,9 @@ from dpportal import jobs, storage
 from dpportal.budgets import ledger
 from dpportal.datasets.rawdata import records
 from dpportal.jobs import Claim, JobState, LostClaimError
-from dpportal.releases import bundle, comparison, results
+from dpportal.releases import bundle, results
 from dpportal.releases.models import Artifact, Release, ReleaseJob
-from mechanisms import registry
+from dpportal.releases.products import confirmed_plan, product_of
 from mechanisms.mechanism import Measurement
 from mechanisms.noise import Noise
 
@@ -70,12 +70,11 @@ def measure(release_id: UUID, claim: Claim) -> None:
     release = _release(release_id)
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
-    plan, noise = release.plan, Noise()
+    product, plan, noise = product_of(release), confirmed_plan(release), Noise()
     claim.step("counting")
-    assert release.domain_version is not None
-    counts = records.count(release.dataset, release.domain_version, plan.domain, noise.key())
+    counts = product.count(release, plan, noise.key())
     claim.step("measuring")
-    measurement = registry.mechanism(plan.mechanism).measure(plan, counts, noise)
+    measurement = product.measure(plan, counts, noise)
     commit(release, claim, counts, measurement)
 
 
@@ -103,13 +102,13 @@ def finish(release_id: UUID, claim: Claim) -> None:
     """Post-process the stored measurement, write the bundle and the curator's comparison."""
     release = _release(release_id)
     claim.step("reconstructing")
-    result = results.reconstruct(release)
+    made = results.reconstruct(release)
     claim.step("bundling")
-    artifacts = bundle.write(release, result)
-    results.keep_figures(release, result)
+    artifacts = bundle.write(made)
+    results.keep_page(made)
     if release.dataset.has_records:
         true = records.kept_counts(release.true_counts)
-        records.keep_comparison(release.dataset_id, release.pk, comparison.build(release, result, true))
+        records.keep_comparison(release.dataset_id, release.pk, product_of(release).compare(made, true))
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()

@@ -9,7 +9,6 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
-from dpportal.releases.drafts import MAX_COLUMNS
 from dpportal.releases.models import Release
 from mechanisms.mechanism import Mechanism, Parameter
 
@@ -40,41 +39,8 @@ class TitleForm(forms.ModelForm):
         self.fields["title"].required = True
 
 
-class ColumnsForm(forms.Form):
-    """Which declared columns to count together, and how many people the curator thinks there are."""
-
-    columns = forms.MultipleChoiceField(
-        label=_("columns"),
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose between one and four columns.")},
-    )
-    people = forms.IntegerField(
-        label=_("your estimate of the number of people"),
-        min_value=1,
-        max_value=10**10,
-        help_text=_(
-            "Used only to show what errors mean. Take it from public knowledge; it need not be exact."
-        ),
-    )
-
-    def __init__(self, *args: Any, declared: list[tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["columns"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = declared
-
-    def clean_columns(self) -> list[str]:
-        columns: list[str] = self.cleaned_data["columns"]
-        if len(columns) > MAX_COLUMNS:
-            raise forms.ValidationError(
-                _("You chose %(chosen)s columns; at most four can be counted together. Leave some out."),
-                params={"chosen": len(columns)},
-            )
-        return columns
-
-
 class MethodForm(forms.Form):
-    """A method, what it may cost, and the method's own parameters."""
+    """A method, what it may cost, and the method's own parameters, kept beside what the choice form said."""
 
     mechanism = forms.ChoiceField(
         label=_("method"),
@@ -86,7 +52,10 @@ class MethodForm(forms.Form):
     )
     amount = amount_formfield(label=_("cost"))
     purpose = forms.ChoiceField(
-        label=_("What the release is for"), widget=forms.RadioSelect, choices=Release.Purpose.choices
+        label=_("What the release is for"),
+        widget=forms.RadioSelect,
+        choices=Release.Purpose.choices,
+        required=False,
     )
 
     def __init__(self, *args: Any, mechanisms: Iterable[Mechanism], **kwargs: Any) -> None:
@@ -96,14 +65,14 @@ class MethodForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(m.name, m.title) for m in self.mechanisms.values()]
         for method in self.mechanisms.values():
-            for parameter in method.parameters:
+            for parameter in getattr(method, "parameters", ()):
                 if parameter.name != PURPOSE:
                     self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
 
     def parameters(self) -> dict[str, Any]:
         """The chosen method's parameters; call after `is_valid()`."""
         method = self.mechanisms[self.cleaned_data["mechanism"]]
-        return {p.name: self._chosen(p) for p in method.parameters}
+        return {p.name: self._chosen(p) for p in getattr(method, "parameters", ())}
 
     def _chosen(self, parameter: Parameter) -> Any:
         if parameter.name == PURPOSE:

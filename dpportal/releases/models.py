@@ -13,7 +13,6 @@ from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs import Job
-from mechanisms.mechanism import Plan
 
 
 class Release(models.Model):
@@ -29,6 +28,7 @@ class Release(models.Model):
 
     class Product(models.TextChoices):
         HISTOGRAM = "histogram", _("Histogram and synthetic table")
+        SELECTION = "selection", _("Private choice")
 
     class Purpose(models.TextChoices):
         CELLS = "cells", _("Single cells")
@@ -73,13 +73,6 @@ class Release(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("releases:public", args=[self.pk])
-
-    @property
-    def plan(self) -> Plan:
-        """The plan that was confirmed; the job runs exactly it."""
-        if self.plan_json is None:
-            raise ValueError("a draft has no confirmed plan")
-        return Plan.from_json(self.plan_json)
 
     @property
     def is_draft(self) -> bool:

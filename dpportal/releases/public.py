@@ -13,6 +13,7 @@ from dpportal.accounts.models import User
 from dpportal.releases import results
 from dpportal.releases.bundle.descriptions import filled_columns
 from dpportal.releases.models import Artifact, Release
+from dpportal.releases.products import confirmed_plan, product_of
 from dpportal.releases.statement import epsilon_delta_text, loss_text, statement
 
 TYPES = {
@@ -31,16 +32,17 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
     release = _visible(request, release_id)
     if release is None:
         return render(request, "releases/withdrawn.html", {"nav_section": "releases"}, status=GONE)
-    plan, delta = release.plan, release.dataset.budget.delta
+    plan, delta = confirmed_plan(release), release.dataset.budget.delta
     context = {
         "release": release,
+        "product": product_of(release),
         "plan": plan,
         "statement": statement(plan.loss, delta),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
         "artifacts": release.artifacts.all(),
-        "shown": results.kept_figures(release),
+        "shown": results.kept_page(release),
         "is_curator": request.user == release.dataset.owner,
         "address": request.build_absolute_uri(release.get_absolute_url()),
         "nav_section": "releases",

@@ -24,6 +24,7 @@ from dpportal.releases import services
 from dpportal.releases.access import own_release
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.products import confirmed_plan, product_of
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.statement import statement
 from dpportal.spreadsheet import inert
@@ -139,7 +140,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
-    plan = release.plan
+    plan = confirmed_plan(release)
     context: dict[str, Any] = {
         "release": release,
         "dataset": release.dataset,
@@ -147,7 +148,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "plan": plan,
         "statement": statement(plan.loss, release.dataset.budget.delta),
         "comparison": comparison,
-        "errors": {row["measure"]: row for row in comparison["errors"]},
+        "product": product_of(release),
         "nav_section": "releases",
     }
     return render(request, "releases/compare.html", context)
@@ -165,10 +166,7 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     response["Content-Disposition"] = f'attachment; filename="confidential-comparison-{release.pk}.csv"'
     response["Cache-Control"] = "no-store"
     writer = csv.writer(response)
-    interval = [] if comparison["interval"] is None else ["interval_lower", "interval_upper"]
-    numbers = ["noisy_count", "count", *interval, "true_count"]
-    writer.writerow([inert(name) for name in release.columns] + numbers)
-    for row in comparison["table"]:
+    for row in (comparison["header"], *comparison["table"]):
         writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])
     return response
 

@@ -19,13 +19,11 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets.views import own_dataset
 from dpportal.releases import choices, drafts, services
 from dpportal.releases.access import own_release
-from dpportal.releases.drafts import DraftError
-from dpportal.releases.forms import ColumnsForm, ConfirmForm, MethodForm, ProductForm
+from dpportal.releases.forms import ConfirmForm, MethodForm, ProductForm
 from dpportal.releases.models import Release
+from dpportal.releases.products import PRODUCTS, DraftError, product_of
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.statement import epsilon_delta_text, statement
-from mechanisms import registry
-from mechanisms.error import expectation
 
 STEPS = [
     ("product", gettext_lazy("Product")),
@@ -52,11 +50,14 @@ def product(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     draft = own_release(request, release_id)
     if not draft.is_draft:
         return _already_spent(request, draft)
+    before = draft.product
     form = ProductForm(request.POST or None, instance=draft)
     if request.method == "POST" and form.is_valid():
+        if form.cleaned_data["product"] != before:
+            draft.columns, draft.mechanism, draft.parameters = [], "", {}
         form.save()
         return redirect("releases:columns", draft.pk)
-    return _page(request, "product", draft, form)
+    return _page(request, "product", draft, form, products=PRODUCTS.values())
 
 
 @curator_required
@@ -65,28 +66,14 @@ def columns(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     draft = own_release(request, release_id)
     if not draft.is_draft:
         return _already_spent(request, draft)
-    declared = choices.declared_columns(draft)
-    initial = {"columns": draft.columns, "people": draft.people}
-    names = [(a.name, a.name) for a in declared.attributes]
-    form = ColumnsForm(request.POST or None, initial=initial, declared=names)
+    declared, chosen = choices.declared_columns(draft), product_of(draft)
+    form = chosen.form(request.POST or None, declared=declared, draft=draft)
     if request.method == "POST" and form.is_valid():
-        chosen = [a.name for a in declared.attributes if a.name in form.cleaned_data["columns"]]
-        try:
-            drafts.check_cells(declared.project(chosen))
-        except DraftError as error:
-            form.add_error("columns", error.message)
-        else:
-            draft.columns, draft.people = chosen, form.cleaned_data["people"]
-            draft.save(update_fields=["columns", "people", "changed_at"])
-            return redirect("releases:method", draft.pk)
-    return _page(
-        request,
-        "columns",
-        draft,
-        form,
-        declared=declared,
-        **choices.cells(declared, draft.columns, draft.people),
-    )
+        form.apply(draft)
+        draft.save(update_fields=["columns", "people", "parameters", "changed_at"])
+        return redirect("releases:method", draft.pk)
+    context = {"declared": declared, **choices.cells(declared, draft.columns, draft.people)}
+    return _page(request, "columns", draft, form, **context)
 
 
 @curator_required
@@ -101,11 +88,14 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
     form = MethodForm(
-        request.POST or None, initial=choices.method_initial(draft, budget), mechanisms=registry.HISTOGRAMS
+        request.POST or None,
+        initial=choices.method_initial(draft, budget),
+        mechanisms=product_of(draft).mechanisms,
     )
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
-        draft.parameters, draft.purpose = form.parameters(), form.cleaned_data["purpose"]
+        draft.parameters = {**draft.parameters, **form.parameters()}
+        draft.purpose = form.cleaned_data["purpose"] or draft.purpose
         try:
             drafts.plan_of(draft)
         except DraftError as error:
@@ -145,7 +135,7 @@ def review(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     context = {
         "plan": plan,
         "version": version,
-        "expected": expectation(plan, draft.people),
+        **product_of(draft).offer(plan, draft),
         "statement": statement(plan.loss, budget.delta),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,
@@ -180,6 +170,7 @@ def _page(request: HttpRequest, step: str, draft: Release, form: Any, **context:
     ]
     shared = {
         "release": draft,
+        "product": product_of(draft),
         "dataset": draft.dataset,
         "budget": Budget.objects.filter(dataset=draft.dataset).first(),
         "form": form,

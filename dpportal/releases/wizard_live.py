@@ -14,9 +14,8 @@ from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.releases import choices, drafts, services
 from dpportal.releases.access import own_release
-from dpportal.releases.drafts import DraftError
 from dpportal.releases.models import Release
-from mechanisms import registry
+from dpportal.releases.products import DraftError, product_of
 from mechanisms.mechanism import PlanError
 
 
@@ -28,7 +27,7 @@ def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
     people = request.POST.get("people", "")
     estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
     context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
-    return render(request, "releases/_cells.html", context)
+    return render(request, "releases/histogram/_cells.html", context)
 
 
 @curator_required
@@ -39,9 +38,11 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
     try:
         budget = drafts.budget_of(draft)
     except DraftError as error:
-        return render(request, "releases/_offers.html", {"release": draft, "refusal": error.message})
+        return render(
+            request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
+        )
     context = choices.methods(draft, budget, request.POST.get("amount"), request.POST.get("mechanism"))
-    return render(request, "releases/_offers.html", {"release": draft, **context})
+    return render(request, product_of(draft).offers_template, {"release": draft, **context})
 
 
 @curator_required
@@ -76,5 +77,5 @@ def advice(request: HttpRequest, release_id: UUID) -> HttpResponse:
     except DraftError as error:
         context["refusal"] = error.message
     else:
-        context["titles"] = {m.name: m.title for m in registry.HISTOGRAMS}
+        context["titles"] = {m.name: m.title for m in product_of(draft).mechanisms}
     return render(request, "releases/_advice.html", context)

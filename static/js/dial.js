@@ -5,10 +5,10 @@
                                        {"amount": "0.25", "half_width": 14}, or {"error": "a sentence"} with 400
      <input type="range" data-dial-range>  its value is the logarithm (base 10) of the amount
      <input data-dial-amount>          ε or ρ, as text the server reads exactly; this one is the form's field
-     <input data-dial-half-width>      ± people at 95%
+     <input data-dial-half-width>      ± people at 95% (optional; half_width is null where a method has none)
      <p data-dial-message>             where the error goes (role="status")
    </div>
-   Every other number of the answer fills the element inside the dial with data-dial-show="its name".
+   A checked input[name=mechanism] of the same form is asked for. Every other number of the answer fills the element inside the dial with data-dial-show="its name".
    Sends "dial:change" (it bubbles, with the answer in detail) after each answer; htmx can trigger on it. */
 "use strict";
 {
@@ -26,6 +26,8 @@
     async function look(query) {
       const asked = ++latest;
       const parameters = new URLSearchParams(dial.dataset.dialQuery || "");
+      const method = dial.closest("form")?.querySelector("input[name=mechanism]:checked");
+      if (method) parameters.set("mechanism", method.value);
       Object.entries(query).forEach(([name, value]) => parameters.set(name, value));
       const answer = await fetch(`${dial.dataset.dial}?${parameters}`, { headers: { Accept: "application/json" } });
       const found = await answer.json();
@@ -36,9 +38,10 @@
       message.textContent = found.error || "";
       if (found.error) return;
       if (document.activeElement !== amount) amount.value = found.amount;
-      if (document.activeElement !== halfWidth) halfWidth.value = found.half_width;
+      if (halfWidth && document.activeElement !== halfWidth) halfWidth.value = found.half_width ?? "";
       if (document.activeElement !== range) range.value = Math.log10(Number(found.amount));
-      range.setAttribute("aria-valuetext", `${found.amount}; ± ${found.half_width}`);
+      const interval = found.half_width === null ? "" : `; ± ${found.half_width}`;
+      range.setAttribute("aria-valuetext", found.amount + interval);
       dial.querySelectorAll("[data-dial-show]").forEach((place) => {
         place.textContent = found[place.dataset.dialShow] ?? "";
       });
@@ -55,7 +58,7 @@
       ask({ epsilon: amount.value });
     });
     amount.addEventListener("input", () => amount.value && ask({ epsilon: amount.value }));
-    halfWidth.addEventListener("input", () => halfWidth.value && ask({ half_width: halfWidth.value }));
+    halfWidth?.addEventListener("input", () => halfWidth.value && ask({ half_width: halfWidth.value }));
     if (Number(amount.value) > 0) range.value = Math.log10(Number(amount.value));
     dial.dataset.dialReady = "";
   }

@@ -9,42 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from dpportal import storage
-from dpportal.releases.bundle import descriptions, tables
+from dpportal.releases.bundle import descriptions
 from dpportal.releases.bundle.descriptions import BundleFile
 from dpportal.releases.models import Artifact, Release
-from mechanisms.mechanism import Result
+from dpportal.releases.products import Made, product_of
+from dpportal.releases.products.base import Table
 
 
-def write(release: Release, result: Result) -> list[Artifact]:
+def write(made: Made) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows."""
+    release = made.release
     with storage.scratch_folder() as folder:
-        files = _tables(release, result, folder)
-        files += _explanations(release, result, files, folder)
+        tables = product_of(release).tables(made, folder)
+        files = [BundleFile(table.path, table.about) for table in tables]
+        files += _explanations(made, tables, files, folder)
         archive = BundleFile(folder / f"release-{release.pk}.zip", "Everything below in one file")
         _zip(archive.path, files, release)
         return [_store(release, file) for file in (archive, *files)]
 
 
-def _tables(release: Release, result: Result, folder: Path) -> list[BundleFile]:
-    csv = BundleFile(folder / "synthetic.csv", "Synthetic table, for any program")
-    parquet = BundleFile(folder / "synthetic.parquet", "Synthetic table with exact column types")
-    histogram = BundleFile(folder / "histogram.csv", "Noisy counts with standard errors and 95% intervals")
-    tables.write_synthetic(release, result, csv.path, parquet.path)
-    tables.write_histogram(release.plan, result, histogram.path)
-    return [csv, parquet, histogram]
-
-
-def _explanations(
-    release: Release, result: Result, files: list[BundleFile], folder: Path
-) -> list[BundleFile]:
+def _explanations(made: Made, tables: list[Table], files: list[BundleFile], folder: Path) -> list[BundleFile]:
     package = BundleFile(folder / "datapackage.json", "Column types of the tables (Frictionless)")
-    _write_json(package.path, descriptions.datapackage_json(release, files))
+    _write_json(package.path, descriptions.datapackage_json(made, tables))
     readme = BundleFile(folder / "README.md", "What this is and how to read it")
-    readme.path.write_text(descriptions.readme(release, files), encoding="utf-8")
+    readme.path.write_text(descriptions.readme(made, files), encoding="utf-8")
     about = BundleFile(folder / "release.json", "Every parameter, version and checksum")
-    _write_json(
-        about.path, descriptions.release_json(release, [*files, package, readme], int(result.counts.sum()))
-    )
+    _write_json(about.path, descriptions.release_json(made, [*files, package, readme]))
     return [about, package, readme]
 
 

@@ -11,22 +11,13 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from dpportal import storage
-from dpportal.releases.bundle.tables import NUMBERS, histogram_columns
 from dpportal.releases.models import Release
+from dpportal.releases.products import Made, product_of
+from dpportal.releases.products.base import Table
 from dpportal.releases.statement import statement
-from dpportal.spreadsheet import inert
-from mechanisms.domain import Attribute, Date, Integer, Real
-from mechanisms.domain import Boolean as BooleanAttribute
 
 FORMAT = 1
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
-NUMBER_TITLES = {
-    "noisy_count": "Count with noise, unbiased, may be negative",
-    "count": "Count made into that of a possible table, never negative",
-    "standard_error": "Standard error of the noisy count, in rows",
-    "interval_lower": "Lower end of the 95% interval of the true count",
-    "interval_upper": "Upper end of the 95% interval of the true count",
-}
 
 
 @dataclass(frozen=True)
@@ -49,22 +40,23 @@ class BundleFile:
         return storage.sha256(self.path)
 
 
-def release_json(release: Release, files: list[BundleFile], synthetic_rows: int) -> dict[str, Any]:
+def release_json(made: Made, files: list[BundleFile]) -> dict[str, Any]:
     """All parameters, versions and digests: enough to check how the release was made."""
-    plan, delta = release.plan, release.dataset.budget.delta
+    release = made.release
     assert release.measured_at is not None and release.domain_version is not None
     return {
         "format": FORMAT,
         "release": str(release.pk),
+        "product": release.product,
         "title": release.title,
         "dataset": release.dataset.name,
         "curator": release.created_by.get_full_name() or release.created_by.get_username(),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
-        "statement": statement(plan.loss, delta),
-        "plan": plan.to_json(),
+        "statement": statement(made.plan.loss, release.dataset.budget.delta),
+        "plan": made.plan.to_json(),
         "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
-        "synthetic_rows": synthetic_rows,
+        **product_of(release).facts(made),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
         "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
     }
@@ -77,38 +69,34 @@ def filled_columns(release: Release) -> list[str]:
     return list(filled.values_list("column", flat=True))
 
 
-def datapackage_json(release: Release, files: list[BundleFile]) -> dict[str, Any]:
+def datapackage_json(made: Made, tables: list[Table]) -> dict[str, Any]:
     """A Frictionless data package of the bundle's CSV tables."""
-    domain = release.plan.domain
-    schemas = {
-        "synthetic.csv": [_field(inert(a.name), a) for a in domain.attributes],
-        "histogram.csv": [
-            *({"name": inert(name), "type": "string"} for name in histogram_columns(domain)),
-            *({"name": name, "type": _number_type(name), "title": NUMBER_TITLES[name]} for name in NUMBERS),
-        ],
-    }
+    release = made.release
     return {
         "profile": "tabular-data-package",
         "name": f"release-{release.pk}",
         "title": release.title,
-        "description": statement(release.plan.loss, release.dataset.budget.delta),
-        "resources": [_resource(file, schemas[file.name]) for file in files if file.name in schemas],
+        "description": statement(made.plan.loss, release.dataset.budget.delta),
+        "resources": [_resource(table) for table in tables if table.fields],
     }
 
 
-def readme(release: Release, files: list[BundleFile]) -> str:
+def readme(made: Made, files: list[BundleFile]) -> str:
     """The bundle's explanation for people."""
+    release = made.release
     context = {
         "release": release,
-        "plan": release.plan,
-        "statement": statement(release.plan.loss, release.dataset.budget.delta),
+        "plan": made.plan,
+        "statement": statement(made.plan.loss, release.dataset.budget.delta),
         "files": files,
         "filled": filled_columns(release),
+        "product": product_of(release),
     }
     return render_to_string("releases/bundle_readme.md", context)
 
 
-def _resource(file: BundleFile, fields: list[dict[str, Any]]) -> dict[str, Any]:
+def _resource(table: Table) -> dict[str, Any]:
+    file = BundleFile(table.path, table.about)
     return {
         "profile": "tabular-data-resource",
         "name": file.path.stem,
@@ -118,21 +106,5 @@ def _resource(file: BundleFile, fields: list[dict[str, Any]]) -> dict[str, Any]:
         "encoding": "utf-8",
         "bytes": file.size,
         "hash": f"sha256:{file.sha256}",
-        "schema": {"fields": fields, "missingValues": [""]},
+        "schema": {"fields": list(table.fields), "missingValues": [""]},
     }
-
-
-def _field(name: str, attribute: Attribute) -> dict[str, Any]:
-    if isinstance(attribute, Integer):
-        return {"name": name, "type": "integer"}
-    if isinstance(attribute, Real):
-        return {"name": name, "type": "number"}
-    if isinstance(attribute, Date):
-        return {"name": name, "type": "date"}
-    if isinstance(attribute, BooleanAttribute):
-        return {"name": name, "type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
-    return {"name": name, "type": "string"}
-
-
-def _number_type(name: str) -> str:
-    return "number" if name == "standard_error" else "integer"

@@ -6,29 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from dpportal.releases import charts, results
-from dpportal.releases.models import Release
+from dpportal.releases import charts
+from dpportal.releases.products.histogram_page import figure_json, first_cells, interval, whole
 from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error
 from mechanisms.mechanism import Plan, Result
 
 
-def build(release: Release, result: Result, true: np.ndarray) -> dict[str, Any]:
+def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
     """The compare page as JSON: figures, error table, first cells. Holds true counts; stored with the records."""
-    plan = release.plan
     return {
         "figures": _figures(plan, result, true),
-        "errors": _errors(plan, result, true),
-        "table": _table(release, result, true),
+        "errors": {row["measure"]: row for row in _errors(plan, result, true)},
+        "header": _header(plan, result),
+        "table": _table(plan, result, true),
         "cells": plan.domain.size,
-        "interval": results.interval(plan, result),
+        "interval": interval(plan, result),
     }
 
 
 def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
-    raw, counts, half_width = results.whole(result.raw), result.counts, results.interval(plan, result)
+    raw, counts, half_width = whole(result.raw), result.counts, interval(plan, result)
     figures = {
-        "counts": charts.counts_figure(plan.domain, raw=raw, counts=counts, true=true, half_width=half_width),
+        "counts": charts.counts_figure(
+            plan.domain, raw=raw, counts=counts, true=true, half_width=half_width, partition=result.partition
+        ),
         "residuals": charts.residuals_figure(
             plan.domain, raw=raw, counts=counts, true=true, half_width=half_width
         ),
@@ -39,19 +41,14 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
                 plan.domain, attribute.name, raw=raw, counts=counts, true=true
             )
             figures[f"cumulative-{attribute.name}"] = cumulative
-    return {
-        name: {"json": figure.json, "title": figure.title, "caption": figure.caption}
-        for name, figure in figures.items()
-    }
+    return {name: figure_json(figure) for name, figure in figures.items()}
 
 
 def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]]:
     """One row a measure: expected of the raw counts, observed for raw and for post-processed counts."""
-    people, half_width = max(1, int(true.sum())), results.interval(plan, result)
+    people, half_width = max(1, int(true.sum())), interval(plan, result)
     expected = expectation(plan, people)
-    raw, counts = (
-        observed_error(true, c, half_width or 0) for c in (results.whole(result.raw), result.counts)
-    )
+    raw, counts = (observed_error(true, c, half_width or 0) for c in (whole(result.raw), result.counts))
     fields = ["total_variation", "l1", "l2", "largest"] + ([] if half_width is None else ["inside"])
     rows = [
         {
@@ -65,6 +62,11 @@ def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]
     return [{k: None if isinstance(v, float) and v != v else v for k, v in row.items()} for row in rows]
 
 
-def _table(release: Release, result: Result, true: np.ndarray) -> list[list[Any]]:
-    rows = results.first_cells(release, result)
+def _table(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
+    rows = first_cells(plan, result)
     return [[*row, int(t)] for row, t in zip(rows, true[: len(rows)], strict=True)]
+
+
+def _header(plan: Plan, result: Result) -> list[str]:
+    bounds = [] if interval(plan, result) is None else ["interval_lower", "interval_upper"]
+    return [*plan.domain.names, "noisy_count", "count", *bounds, "true_count"]
