@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
+from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.mechanism import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
 
-HISTOGRAMS: tuple[Mechanism, ...] = (LaplaceHistogram(), GaussianHistogram())
+HISTOGRAMS: tuple[Mechanism, ...] = (
+    LaplaceHistogram(),
+    GaussianHistogram(),
+    HierarchicalHistogram(),
+    PriveletHistogram(),
+)
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())

@@ -13,24 +13,25 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, pure_within_zcdp
 from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.domain import Domain
+from mechanisms.histogram.request import (
+    MAX_AMOUNT,
+    MAX_SCALE,
+    WITHIN_BINS,
+    check_amount,
+    check_cells,
+    check_counts,
+    choice,
+    public_total,
+    too_small,
+)
 from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
 
 MAX_CELLS = 10**8
-MAX_AMOUNT = 1000
-MAX_SCALE = 10**9
 LEVEL = 0.95
 # Losses are offered with six decimal places.
 _GRID = 10**6
-
-WITHIN_BINS = Parameter(
-    name="within_bins",
-    label="Values inside a bin",
-    help="Where in its bin a synthetic value lies: anywhere with equal chance, or at the middle.",
-    default="uniform",
-    choices=(("uniform", "Spread evenly over the bin"), ("midpoint", "At the middle of the bin")),
-)
 
 
 class _NoisyHistogram:
@@ -51,9 +52,9 @@ class _NoisyHistogram:
         parameters: "within_bins"; and "total", the public number of rows, where a person is replaced and has
         one row. Raises PlanError if the loss, the domain or a parameter does not fit.
         """
-        _check_cells(domain)
-        total = _total(parameters, loss.unit)
-        within_bins = _within_bins(parameters)
+        check_cells(domain, MAX_CELLS)
+        total = public_total(parameters, loss.unit)
+        within_bins = choice(WITHIN_BINS, parameters)
         sensitivity = histogram_sensitivity(loss.unit)
         law = self._fitting_law(loss, sensitivity)
         half_width = law.half_width(LEVEL)
@@ -67,18 +68,15 @@ class _NoisyHistogram:
             standard_error=law.standard_error,
             half_width=half_width,
             coverage=law.coverage(half_width),
-            explanation=_explanation(loss, sensitivity, law),
+            explanation=_explanation(loss, sensitivity, law) + _normalised(law, total),
             details=total,
         )
 
     def _fitting_law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
-        _check_amount(loss)
+        check_amount(loss)
         law = self._law(loss, sensitivity)
         if _scale_squared(law) > MAX_SCALE**2:
-            raise PlanError(
-                f"{loss.symbol} = {float(loss.amount):g} is too small: the noise would exceed "
-                f"± {MAX_SCALE:,} rows. Choose a larger {loss.symbol}."
-            )
+            raise too_small(loss)
         return law
 
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
@@ -87,13 +85,7 @@ class _NoisyHistogram:
         counts: (plan.domain.size,) int64 >= 0. Returns (plan.domain.size,) int64.
         Raises ValueError if the shape, the type or the sign does not fit.
         """
-        wanted = (plan.domain.size,)
-        if counts.shape != wanted:
-            raise ValueError(f"counts must have shape {wanted}, got {counts.shape}")
-        if counts.dtype != np.int64:
-            raise ValueError(f"counts must have type int64, got {counts.dtype}")
-        if counts.min() < 0:
-            raise ValueError("counts must not be negative")
+        check_counts(plan.domain, counts)
         return Measurement(counts + noise.draw(plan.noise, counts.size))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
@@ -164,47 +156,6 @@ class GaussianHistogram(_NoisyHistogram):
         return DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
 
 
-def _check_cells(domain: Domain) -> None:
-    if not domain.attributes:
-        raise PlanError("Choose at least one column.")
-    if not 1 <= domain.size <= MAX_CELLS:
-        raise PlanError(
-            f"The chosen columns have {domain.size:,} cells; at most {MAX_CELLS:,} can be released. "
-            "Choose fewer columns or wider bins."
-        )
-
-
-def _check_amount(loss: Loss) -> None:
-    if loss.amount > MAX_AMOUNT:
-        raise PlanError(
-            f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}; "
-            "values up to about 1 are usual."
-        )
-
-
-def _within_bins(parameters: Mapping[str, Any]) -> str:
-    value = parameters.get(WITHIN_BINS.name, WITHIN_BINS.default)
-    allowed = [key for key, _ in WITHIN_BINS.choices]
-    if value not in allowed:
-        raise PlanError(f"{WITHIN_BINS.label}: choose one of {', '.join(allowed)}.")
-    return str(value)
-
-
-def _total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, int]:
-    """The public number of rows, if one was given and it is public."""
-    if parameters.get("total") is None:
-        return {}
-    if unit != PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=1):
-        raise PlanError(
-            "The number of rows is private here. Leave it out, or declare that a person is replaced "
-            "(not added or removed) and has one row."
-        )
-    total = int(parameters["total"])
-    if total < 0:
-        raise PlanError("The number of rows must not be negative.")
-    return {"total": total}
-
-
 def _scale_squared(law: NoiseLaw) -> Fraction:
     return law.scale**2 if isinstance(law, DiscreteLaplace) else law.variance_parameter
 
@@ -226,4 +177,15 @@ def _explanation(loss: Loss, sensitivity: Sensitivity, law: NoiseLaw) -> str:
     return (
         f"{change} one person, who has {rows}, {moved}, so {noise} on every count gives "
         f"{loss.symbol} = {float(loss.amount):.6g}."
+    )
+
+
+def _normalised(law: NoiseLaw, total: Mapping[str, int]) -> str:
+    """Where n is public: the same release read as shares of n, the normalised histogram."""
+    if not total.get("total") or not isinstance(law, DiscreteLaplace):
+        return ""
+    return (
+        f" The number of people, n = {total['total']:,}, is public, so this is the normalised histogram: every share "
+        f"of n gets noise of scale {float(law.scale):.6g}/n, and the shares are then moved to the nearest ones "
+        "that are whole people and sum to 1."
     )

@@ -10,7 +10,7 @@ def test_names_are_distinct_and_find_their_mechanism() -> None:
 
 
 def test_an_unknown_name_lists_those_that_exist() -> None:
-    with pytest.raises(KeyError, match=r"gaussian-histogram, laplace-histogram"):
+    with pytest.raises(KeyError, match=r"gaussian-histogram, .*laplace-histogram"):
         mechanism("perfect-histogram")
 
 

@@ -1,0 +1,201 @@
+"""Histograms that measure weighted sums of cells by a strategy and rebuild the cells by least squares."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.counting import Sensitivity
+from mechanisms.domain import Domain
+from mechanisms.histogram.combination import Combination
+from mechanisms.histogram.dyadic import PURPOSE, range_energies, workload_energies
+from mechanisms.histogram.request import (
+    MAX_SCALE,
+    WITHIN_BINS,
+    check_amount,
+    check_cells,
+    check_counts,
+    choice,
+    public_total,
+    too_small,
+)
+from mechanisms.histogram.top_down import top_down
+from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+
+MAX_CELLS = 2**24
+# The sampler draws no wider noise.
+_WIDEST = 10**12
+
+
+class Strategy(Protocol):
+    """Integer-weighted sums over 2^K cells whose Gram matrix has the eigenspaces of `dyadic`.
+
+    column, replaced: how far a row moves the answers that enters or leaves, or changes its cell. levels: the
+    exponents of the block sizes it measures, from the root down. estimate: least squares, (size,) to (2^K,).
+    """
+
+    @property
+    def weights(self) -> tuple[int, ...]: ...
+    @property
+    def scales(self) -> int: ...
+    @property
+    def levels(self) -> tuple[int, ...]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def column(self) -> Sensitivity: ...
+    @property
+    def replaced(self) -> Sensitivity: ...
+    @property
+    def eigenvalues(self) -> tuple[float, ...]: ...
+    def answers(self, counts: np.ndarray) -> np.ndarray: ...
+    def estimate(self, values: np.ndarray) -> np.ndarray: ...
+    def cell_coefficients(self) -> Iterator[tuple[float, int]]: ...
+
+
+def strategy_sensitivity(unit: PrivacyUnit, strategy: Strategy) -> Sensitivity:
+    """How far one person moves the strategy's answers: one row's change, at worst m times in one direction."""
+    m = unit.max_rows
+    row = strategy.column if unit.neighbours is Neighbours.ADD_REMOVE else strategy.replaced
+    return Sensitivity(m * row.l1, m * m * row.l2_squared)
+
+
+def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
+    """The noise for a strategy's answers: discrete Laplace for pure ε, discrete Gaussian for zCDP.
+
+    Raises PlanError if it would be absurdly wide.
+    """
+    sensitivity = strategy_sensitivity(loss.unit, strategy)
+    law: NoiseLaw
+    if loss.definition is Definition.PURE:
+        law = DiscreteLaplace(sensitivity.l1 / loss.amount)
+        scale_squared = law.scale**2
+    else:
+        law = DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
+        scale_squared = law.variance_parameter
+    if scale_squared > min(_WIDEST, MAX_SCALE * max(strategy.weights)) ** 2:
+        raise too_small(loss)
+    return law
+
+
+class StrategyHistogram(ABC):
+    """What the histograms by a strategy share; a subclass says which strategy suits a purpose.
+
+    Measurement: the strategy's answers with noise, in the order of `Strategy.answers`.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
+
+    @abstractmethod
+    def best(self, purpose: str, cells: int, definition: Definition) -> Strategy:
+        """The strategy of least error for a purpose."""
+
+    @abstractmethod
+    def strategy(self, plan: Plan) -> Strategy:
+        """The strategy that a plan has laid down."""
+
+    @abstractmethod
+    def _how(self, strategy: Strategy) -> str:
+        """The beginning of a sentence: what is measured, and what one person changes."""
+
+    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+        """Decide everything without data.
+
+        parameters: "within_bins", "purpose"; and "total", the public number of rows, where a person is replaced
+        and has one row. `details["expected_errors"]` holds the root mean squared error of the unbiased estimates for
+        each purpose, in rows. Raises PlanError if the loss, the domain or a parameter does not fit.
+        """
+        check_cells(domain, MAX_CELLS)
+        check_amount(loss)
+        total = public_total(parameters, loss.unit)
+        purpose = choice(PURPOSE, parameters)
+        strategy = self.best(purpose, domain.size, loss.definition)
+        law = strategy_law(loss, strategy)
+        cell = Combination.of(law, strategy.cell_coefficients())
+        half_width = cell.half_width()
+        return Plan(
+            mechanism=self.name,
+            domain=domain,
+            parameters={"within_bins": choice(WITHIN_BINS, parameters), "purpose": purpose, **total},
+            loss=loss,
+            sensitivity=strategy_sensitivity(loss.unit, strategy),
+            noise=law,
+            standard_error=cell.standard_error,
+            half_width=half_width,
+            coverage=cell.coverage(half_width),
+            explanation=f"{self._how(strategy)} {_error_sentence(domain, law, strategy)}",
+            details={
+                "weights": list(strategy.weights),
+                "expected_errors": expected_errors(domain.size, law, strategy),
+                **total,
+            },
+        )
+
+    def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """Add the plan's noise to the strategy's answers.
+
+        counts: (plan.domain.size,) int64 >= 0. Returns (strategy.size,) int64.
+        Raises ValueError if the shape, the type or the sign does not fit.
+        """
+        check_counts(plan.domain, counts)
+        strategy = self.strategy(plan)
+        return Measurement(strategy.answers(counts) + noise.draw(plan.noise, strategy.size))
+
+    def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
+        """The unbiased least-squares estimates, and a possible table near them, fixed from large blocks down.
+
+        That table has the public total where the plan holds one, else the rounded estimate of it, or 0 if that
+        is negative.
+        """
+        strategy, cells = self.strategy(plan), plan.domain.size
+        estimates = strategy.estimate(measurement.values)
+        total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
+        return Result(raw=estimates[:cells], counts=top_down(estimates, strategy.levels, total, cells))
+
+    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
+        """Raises PlanError: what an interval costs depends on the number of cells, which is not given here."""
+        raise PlanError(
+            f"{self.title}: what ± {half_width} rows cost depends on the number of cells. "
+            "Choose a cost and read the interval beside it."
+        )
+
+
+def answer_standard_error(law: NoiseLaw, strategy: Strategy, start: int, stop: int) -> float:
+    """Standard error of the sum of the unbiased estimates over the cells start..stop-1, in rows; exact."""
+    return _root_error(range_energies(start, stop, strategy.scales), law, strategy)
+
+
+def expected_errors(cells: int, law: NoiseLaw, strategy: Strategy) -> dict[str, float]:
+    """Root mean squared error of the unbiased answers for each purpose, in rows; exact and data-free."""
+    return {
+        purpose: _root_error(workload_energies(purpose, cells), law, strategy)
+        for purpose, _ in PURPOSE.choices
+    }
+
+
+def _root_error(energies: tuple[float, ...], law: NoiseLaw, strategy: Strategy) -> float:
+    pairs = zip(energies, strategy.eigenvalues, strict=True)
+    return math.sqrt(law.variance * sum(energy / value for energy, value in pairs))
+
+
+def _error_sentence(domain: Domain, law: NoiseLaw, strategy: Strategy) -> str:
+    errors = expected_errors(domain.size, law, strategy)
+    order = (
+        ""
+        if len(domain.attributes) == 1
+        else " Cells are taken in the order of the columns, the last column changing fastest."
+    )
+    return (
+        f"Expected error: {errors['cells']:,.3g} rows for a cell, {errors['ranges']:,.3g} for a range of cells, "
+        f"{errors['totals']:,.3g} for a running total.{order}"
+    )
