@@ -1,0 +1,101 @@
+"""The demonstration dataset, from the first click to a public page and its downloads."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import visiting
+from tests.browser.visiting import Portal, Published
+
+TITLE = "Age and sex in the census extract"
+
+
+@pytest.fixture(scope="module")
+def published(portal: Portal, browser: Browser) -> Published:
+    page = browser.new_context(base_url=portal.address).new_page()
+    visiting.sign_in(page, "curator", portal.passwords["curator"])
+    visiting.open_dataset(page, "Adult census 1994")
+    compare = visiting.release(page, title=TITLE, columns=["age", "sex"], amount="0.50")
+    address = visiting.publish(page)
+    return Published(address, ["age", "sex"], visiting.download_all(page), compare)
+
+
+def test_the_zip_holds_the_six_files(published):
+    assert sorted(published.files) == [
+        "README.md",
+        "datapackage.json",
+        "histogram.csv",
+        "release.json",
+        "synthetic.csv",
+        "synthetic.parquet",
+    ]
+
+
+def test_the_budget_strip_shows_what_was_spent(published, visit):
+    page = visit("curator")
+    page.goto(published.compare)
+    strip = page.get_by_label("Privacy budget").inner_text()
+    assert re.search(r"0\.50\s+spent", strip)
+    assert re.search(r"9\.50\s+left", strip)
+
+
+def test_the_compare_page_says_who_sees_true_counts(published, visit):
+    page = visit("curator")
+    page.goto(published.compare)
+    expect(page.get_by_text("Only you see true counts")).to_be_visible()
+
+
+def test_the_compare_page_draws_its_charts(published, visit):
+    page = visit("curator")
+    page.goto(published.compare)
+    expect(page.locator("#counts-plot .main-svg").first).to_be_visible()
+    expect(page.locator("#residuals-plot .main-svg").first).to_be_visible()
+
+
+def test_a_stranger_sees_the_public_page(published, visit):
+    page = visit()
+    page.goto(published.address)
+    expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)
+    expect(page.locator("#counts-plot .main-svg").first).to_be_visible()
+
+
+def test_a_stranger_downloads_the_same_bytes(published, visit):
+    page = visit()
+    page.goto(published.address)
+    assert visiting.download_all(page) == published.files
+
+
+@pytest.mark.parametrize(
+    "suffix", ["", "download/release.json", "download/histogram.csv", "download/README.md"]
+)
+def test_nothing_public_names_a_series_of_true_counts(published, visit, suffix):
+    answer = visit().request.get(published.address + suffix)
+    assert answer.status == 200
+    assert not re.search(r"true_count|True count|[\"']true[\"']", answer.text())
+
+
+def test_nothing_public_holds_the_true_counts(published, visit):
+    table = visit("curator").request.get(published.compare.replace("compare/", "compare.csv")).text()
+    true = [line["true_count"] for line in csv.DictReader(table.splitlines())]
+    public = visit().request.get(published.address).text()
+    assert len(true) == 74 * 3
+    assert ", ".join(true) not in public
+    assert ",".join(true) not in public
+
+
+def test_a_stranger_cannot_see_the_comparison(published, visit):
+    page = visit()
+    page.goto(published.compare)
+    expect(page).to_have_url(re.compile("/account/"))
+
+
+def test_going_back_after_spending_leads_to_the_job_and_spends_nothing(published, visit):
+    page = visit("curator")
+    page.goto(published.compare.replace("compare/", "review/"))
+    expect(page).to_have_url(re.compile("/job/$"))
+    expect(page.get_by_text("already confirmed")).to_be_visible()
+    assert "9.50" in page.get_by_label("Privacy budget").inner_text()

@@ -1,0 +1,184 @@
+"""Every page at a phone's and a desk's width, in light and dark: whole, quiet, and usable by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import visiting
+from tests.browser.visiting import Portal
+
+TITLE = "Race and sex"
+CURATOR_PAGES = [
+    "/datasets/",
+    "/datasets/new/",
+    "{dataset}",
+    "{dataset}edit/",
+    "{dataset}rows/",
+    "{dataset}domain/",
+    "{dataset}domain/0/",
+    "{dataset}domain/1/",
+    "{dataset}domain/unit/",
+    "{dataset}ledger/",
+    "{draft}product/",
+    "{draft}columns/",
+    "{draft}method/",
+    "{draft}review/",
+    "{release}job/",
+    "{release}compare/",
+    "{release}publish/",
+    "{release}",
+    "/releases/",
+    "/releases/finished/",
+    "/account/password/",
+    "/guide/",
+]
+STRANGER_PAGES = ["/account/sign-in/", "/releases/", "{release}", "/guide/"]
+ADMIN_PAGES = ["/admin/"] + [
+    f"/admin/{name}/"
+    for name in (
+        "accounts/user",
+        "datasets/dataset",
+        "budgets/budget",
+        "budgets/ledgerentry",
+        "budgets/ledgerentry/add",
+        "releases/release",
+        "releases/releasejob",
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def places(portal: Portal, browser: Browser) -> dict[str, str]:
+    """Addresses of the demonstration dataset, a published release of it, and a complete draft."""
+    page = browser.new_context(base_url=portal.address).new_page()
+    visiting.sign_in(page, "curator", portal.passwords["curator"])
+    visiting.open_dataset(page, "Adult census 1994")
+    dataset = page.url
+    visiting.release(page, title=TITLE, columns=["race", "sex"], amount="0.10")
+    release = visiting.publish(page)
+    visiting.open_dataset(page, "Adult census 1994")
+    draft = draft_up_to_review(page)
+    return {"dataset": dataset, "release": release, "draft": draft}
+
+
+def draft_up_to_review(page: Page) -> str:
+    page.get_by_role("button", name="New release").click()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("age", exact=True).check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_url("**/review/")
+    return page.url.removesuffix("review/")
+
+
+def look_at(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    for plot in page.locator("[data-figure]:visible").all():
+        expect(plot.locator(".main-svg").first).to_be_visible()
+
+
+def sideways(page: Page) -> int:
+    """By how many pixels the page is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_a_curators_pages_are_whole_and_quiet(places, visit, width, scheme):
+    page = visit("curator", width, scheme)
+    for address in CURATOR_PAGES:
+        look_at(page, address.format(**places))
+        assert sideways(page) <= 0, page.url
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_strangers_pages_are_whole_and_quiet(places, visit, width, scheme):
+    page = visit("", width, scheme)
+    for address in STRANGER_PAGES:
+        look_at(page, address.format(**places))
+        assert sideways(page) <= 0, page.url
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_administrators_pages_are_whole_and_quiet(places, visit, width):
+    page = visit("administrator", width)
+    for address in ADMIN_PAGES:
+        look_at(page, address)
+        assert sideways(page) <= 0, page.url
+
+
+def test_the_wizard_works_by_keyboard_alone(places, visit):
+    page = visit("curator")
+    page.goto(places["dataset"])
+    press_on(page, "New release")
+    type_into(page, "Title", "By keyboard")
+    press_on(page, "Continue")
+    reach(page, "age")
+    page.keyboard.press("Space")
+    type_into(page, "Your estimate of the number of people", "32000")
+    press_on(page, "Continue")
+    type_into(page, "Cost ε", "0.20")
+    press_on(page, "Continue")
+    expect(page).to_have_url(re.compile("/review/$"))
+    reach(page, "I understand")
+    page.keyboard.press("Space")
+    press_on(page, "Spend ε 0.20 and release")
+    expect(page).to_have_url(re.compile("/job/$"))
+
+
+def focused(page: Page) -> str:
+    """The name of the control that has the focus."""
+    return page.evaluate(
+        "() => { const e = document.activeElement;"
+        " return (e.labels?.length ? e.labels[0] : e).textContent.trim(); }"
+    )
+
+
+def reach(page: Page, name: str) -> None:
+    """Press Tab until the control of that name has the focus."""
+    for _ in range(80):
+        if focused(page).startswith(name):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not reach “{name}” on {page.url}")
+
+
+def press_on(page: Page, name: str) -> None:
+    reach(page, name)
+    before = page.url
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: address != before)
+    page.wait_for_load_state()
+
+
+def type_into(page: Page, name: str, text: str) -> None:
+    reach(page, name)
+    page.keyboard.press("Control+A")
+    page.keyboard.type(text)
+
+
+def test_a_half_width_typed_into_the_dial_sets_the_cost(places, visit):
+    page = visit("curator")
+    page.goto(places["draft"] + "method/")
+    page.locator("#half-width").fill("20")
+    cost = page.get_by_label("Cost ε")
+    expect(cost).not_to_have_value("1.00")
+    assert 0.1 < float(cost.input_value()) < 0.2
+
+
+def test_an_unpublished_release_is_nowhere_for_a_stranger(places, visit):
+    answer = visit().request.get(places["draft"])
+    assert answer.status == 404
+
+
+def test_a_withdrawn_release_is_gone(places, visit):
+    page = visit("curator")
+    page.goto(places["release"] + "compare/")
+    page.get_by_role("button", name="Withdraw").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
+    page.get_by_text("Withdrawn. The page and the downloads are closed").wait_for()
+    answers = [visit().request.get(places["release"] + end) for end in ("", "download/histogram.csv")]
+    assert [answer.status for answer in answers] == [410, 410]

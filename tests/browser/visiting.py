@@ -1,0 +1,114 @@
+"""What a visitor of the portal does, in the visitor's own words."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import ConsoleMessage, Page, Response
+
+ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
+JOB_MS = 90_000
+
+
+@dataclass(frozen=True)
+class Portal:
+    address: str
+    passwords: dict[str, str]
+
+
+@dataclass
+class Watch:
+    """Notes every error in a page's console and every answer of 400 or above."""
+
+    page: Page
+    troubles: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._heard)
+        self.page.on("response", self._answered)
+        self.page.on("pageerror", lambda error: self.troubles.append(f"{self.page.url}: {error}"))
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.troubles.append(f"{self.page.url}: {message.text}")
+
+    def _answered(self, response: Response) -> None:
+        if response.status >= 400:
+            self.troubles.append(f"{response.status} {response.url}")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release that was made and published in the browser."""
+
+    address: str
+    columns: list[str]
+    files: dict[str, bytes]
+    compare: str
+
+
+def sign_in(page: Page, role: str, password: str) -> None:
+    page.goto("/")
+    page.get_by_label("Username").fill(role)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_load_state()
+
+
+def open_dataset(page: Page, name: str) -> None:
+    page.goto("/datasets/")
+    page.get_by_role("link", name=name).first.click()
+    page.wait_for_load_state()
+
+
+def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
+    """From a dataset's page through the wizard to the finished job; returns the compare page's address."""
+    page.get_by_role("button", name="New release").click()
+    page.get_by_label("Title").fill(title)
+    page.get_by_role("button", name="Continue").click()
+    for column in columns:
+        page.get_by_label(column, exact=True).check()
+    page.get_by_label("Your estimate of the number of people").fill("32000")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Cost ε").fill(amount)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("I understand").check()
+    page.get_by_role("button", name=f"Spend ε {amount} and release").click()
+    page.get_by_role("link", name="Compare with the true counts").click(timeout=JOB_MS)
+    page.wait_for_url("**/compare/")
+    return page.url
+
+
+def publish(page: Page) -> str:
+    """From the compare page to the public one; returns its address."""
+    page.get_by_role("link", name="Publish").click()
+    page.get_by_role("button", name="Publish").click()
+    page.get_by_text("Published. Anyone with the address").wait_for()
+    return page.url
+
+
+def download_all(page: Page) -> dict[str, bytes]:
+    """The files of the zip on a public page."""
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download all").click()
+    with zipfile.ZipFile(io.BytesIO(waiting.value.path().read_bytes())) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def adult_csv(*, without_first: int = 0) -> bytes:
+    """The census extract (UCI Adult, Becker and Kohavi 1996, CC BY 4.0), or a part of it."""
+    header, *rows = gzip.decompress(ADULT.read_bytes()).splitlines(keepends=True)
+    return header + b"".join(rows[without_first:])
+
+
+def upload(page: Page, content: bytes, name: str) -> None:
+    page.goto("/datasets/new/")
+    file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": content}
+    page.get_by_label("Drop a table here").set_input_files(file)
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/datasets/*-*/", timeout=JOB_MS)
