@@ -46,13 +46,11 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, 
 
 
 def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
-    """What was chosen before, or the first method at a tenth of what is left."""
+    """What was chosen before, or a tenth of what is left."""
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
     amount = draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
-    names = [m.name for m in product_of(draft).mechanisms]
-    method = draft.mechanism if draft.mechanism in names else names[0]
-    return {"mechanism": method, "amount": plain(amount), "purpose": draft.purpose, **chosen}
+    return {"mechanism": draft.mechanism or None, "amount": plain(amount), "purpose": draft.purpose, **chosen}
 
 
 def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> dict[str, Any]:
@@ -70,8 +68,12 @@ def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> d
         return {**shared, "refusal": error.messages[0]}
     except DraftError as error:
         return {**shared, "refusal": error.message}
+    plans = {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
+    if chosen not in plans:
+        chosen = product_of(draft).suggested(plans) if plans else None
     return {
         **shared,
+        "chosen_method": chosen,
         "amount": amount,
         "exceeds": amount > budget.left,
         "offers": [_offer_row(offer, draft) for offer in offers],
@@ -98,7 +100,8 @@ def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
     offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
     if offer.plan is None:
         raise ValidationError(offer.refusal)
-    return {"amount": plain(amount), "half_width": getattr(offer.plan, "half_width", None)}
+    half_width = offer.plan.half_width if product_of(draft).has_interval else None
+    return {"amount": plain(amount), "half_width": half_width}
 
 
 def _half_width_field() -> forms.IntegerField:

@@ -29,6 +29,7 @@ class Release(models.Model):
     class Product(models.TextChoices):
         HISTOGRAM = "histogram", _("Histogram and synthetic table")
         SELECTION = "selection", _("Private choice")
+        RESPONSE = "response", _("Randomised answers")
 
     class Purpose(models.TextChoices):
         CELLS = "cells", _("Single cells")

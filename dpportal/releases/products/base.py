@@ -105,6 +105,10 @@ class Product(ABC):
     def offer(self, plan: Any, draft: Release) -> dict[str, Any]:
         """What the comparison of methods shows of a plan."""
 
+    def suggested(self, plans: Mapping[str, Any]) -> str:
+        """The method to begin with, of those that have a plan; the usual one comes first."""
+        return next(iter(plans))
+
     @abstractmethod
     def count(self, release: Release, plan: Any, key: bytes) -> np.ndarray:
         """The true integers that are measured. Reads people's records."""

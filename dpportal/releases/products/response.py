@@ -1,0 +1,267 @@
+"""The product "randomised answers": one column, randomised row by row, with estimated counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.rawdata import records
+from dpportal.releases import charts
+from dpportal.releases.models import Release
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, Table
+from dpportal.releases.products.histogram_page import figure_json, whole
+from dpportal.spreadsheet import inert, inert_frame
+from mechanisms import registry
+from mechanisms.accounting import Loss
+from mechanisms.domain import Domain
+from mechanisms.evaluate import observed_error
+from mechanisms.mechanism import Measurement
+from mechanisms.noise import Noise
+from mechanisms.postprocess import lattice_simplex
+from mechanisms.response import Estimate, Response, ResponsePlan, UnaryEncoding, shuffled_codes
+
+ROWS_AT_ONCE = 100_000
+LEVEL = 0.95
+
+
+class ColumnForm(ChoiceForm):
+    """The one column to randomise, and how many people the curator thinks there are."""
+
+    columns = forms.ChoiceField(label=gettext_lazy("Column"), widget=forms.RadioSelect)
+    people = forms.IntegerField(
+        label=gettext_lazy("Your estimate of the number of people"),
+        min_value=1,
+        max_value=10**10,
+        help_text=gettext_lazy("Used only to show what errors mean; it need not be exact."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["columns"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(a.name, a.name) for a in self.declared.attributes]
+
+    def chosen(self, draft: Release) -> dict[str, Any]:
+        return {**super().chosen(draft), "columns": next(iter(draft.columns), None)}
+
+    def apply(self, draft: Release) -> None:
+        draft.columns, draft.people = [self.cleaned_data["columns"]], self.cleaned_data["people"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The reports, what they estimate, and the estimates made into the counts of a possible table."""
+
+    reports: np.ndarray
+    estimate: Estimate
+    counts: np.ndarray
+
+    @property
+    def half_width(self) -> int:
+        """In whole rows, an interval that holds for every value."""
+        return math.ceil(float(self.estimate.half_width.max()))
+
+
+class ResponseProduct(Product):
+    """Every row's value is replaced by a noisy report; the reports and the estimated counts are released."""
+
+    name = Release.Product.RESPONSE.value
+    title = gettext_lazy("Randomised answers")
+    summary = gettext_lazy(
+        "One column, randomised row by row: anyone may download the answers, none of which gives its person away, "
+        "with estimated counts. Less accurate than a histogram at the same cost."
+    )
+    icon = "icon-response"
+    form = ColumnForm
+    choose_template = "releases/response/_choose.html"
+    offers_template = "releases/response/_offers.html"
+    review_template = "releases/response/_review.html"
+    page_template = "releases/response/_page.html"
+    compare_template = "releases/histogram/_compare.html"
+    readme_template = "releases/response/readme.md"
+
+    @property
+    def mechanisms(self) -> Sequence[Response]:
+        return registry.RESPONSES
+
+    def check(self, domain: Domain) -> None:
+        if len(domain.attributes) != 1:
+            raise DraftError(_("Choose exactly one column."), "columns")
+
+    def plan(
+        self, method: Response, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> ResponsePlan:
+        return method.plan(domain.size, loss)
+
+    def read_plan(self, value: Mapping[str, Any]) -> ResponsePlan:
+        return ResponsePlan.from_json(value)
+
+    def offer(self, plan: ResponsePlan, draft: Release) -> dict[str, Any]:
+        people = draft.people or 1
+        return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
+
+    def suggested(self, plans: Mapping[str, ResponsePlan]) -> str:
+        return min(plans, key=lambda name: plans[name].standard_error)
+
+    def count(self, release: Release, plan: ResponsePlan, key: bytes) -> np.ndarray:
+        version = release.domain_version
+        assert version is not None
+        return records.count(release.dataset, version, version.domain().project(release.columns), key)
+
+    def measure(self, plan: ResponsePlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        return registry.response(plan.mechanism).measure(plan, shuffled_codes(counts, noise), noise)
+
+    def reconstruct(self, plan: ResponsePlan, measurement: Measurement) -> Answers:
+        estimate = registry.response(plan.mechanism).estimate(plan, measurement)
+        counts = lattice_simplex(estimate.counts, len(measurement.values))
+        return Answers(measurement.values, estimate, counts)
+
+    def tables(self, made: Made, folder: Path) -> list[Table]:
+        (name,), labels = made.release.columns, _labels(made)
+        answers, estimates = folder / "answers.csv", folder / "estimates.csv"
+        fields = _write_answers(made, name, labels, answers)
+        _write_estimates(made.result, name, labels, estimates)
+        return [
+            Table(answers, "The randomised answers, a row for each person", fields),
+            Table(
+                estimates, "Estimated counts with standard errors and 95% intervals", _estimate_fields(name)
+            ),
+        ]
+
+    def page(self, made: Made) -> dict[str, Any]:
+        answers: Answers = made.result
+        return {
+            "figure": figure_json(_figure(made)),
+            "table": _table(made),
+            "interval": answers.half_width,
+            "people": len(answers.reports),
+        }
+
+    def compare(self, made: Made, true: np.ndarray) -> dict[str, Any]:
+        answers: Answers = made.result
+        raw = whole(answers.estimate.counts)
+        figures = {
+            "counts": figure_json(_figure(made, true)),
+            "residuals": figure_json(
+                charts.residuals_figure(
+                    _domain(made), raw=raw, counts=answers.counts, true=true, half_width=answers.half_width
+                )
+            ),
+        }
+        return {
+            "figures": figures,
+            "errors": _errors(made, true),
+            "header": [
+                _domain(made).names[0],
+                "estimate",
+                "count",
+                "interval_lower",
+                "interval_upper",
+                "true_count",
+            ],
+            "table": [[*row, int(t)] for row, t in zip(_table(made), true, strict=True)],
+            "cells": len(true),
+            "interval": answers.half_width,
+        }
+
+
+def _domain(made: Made) -> Domain:
+    assert made.release.domain_version is not None
+    return made.release.domain_version.domain().project(made.release.columns)
+
+
+def _labels(made: Made) -> list[str]:
+    return _domain(made).attributes[0].labels()
+
+
+def _figure(made: Made, true: np.ndarray | None = None) -> charts.Figure:
+    answers: Answers = made.result
+    return charts.counts_figure(
+        _domain(made),
+        raw=whole(answers.estimate.counts),
+        counts=answers.counts,
+        half_width=answers.half_width,
+        true=true,
+    )
+
+
+def _table(made: Made) -> list[list[Any]]:
+    """Rows of the page's table: value, estimate, count, interval."""
+    answers: Answers = made.result
+    estimate, half_width = answers.estimate.counts, answers.estimate.half_width
+    numbers = (
+        whole(n).tolist() for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
+    )
+    return [list(row) for row in zip(_labels(made), *numbers, strict=True)]
+
+
+def _errors(made: Made, true: np.ndarray) -> dict[str, dict[str, Any]]:
+    answers: Answers = made.result
+    raw, counts = (
+        observed_error(true, c, answers.half_width) for c in (whole(answers.estimate.counts), answers.counts)
+    )
+    expected = {
+        "l1": float(answers.estimate.standard_error.sum() * math.sqrt(2 / math.pi)),
+        "l2": float(np.linalg.norm(answers.estimate.standard_error)),
+        "inside": LEVEL,
+    }
+    expected["total_variation"] = expected["l1"] / (2 * max(1, len(answers.reports)))
+    fields = ("total_variation", "l1", "l2", "largest", "inside")
+    return {
+        f: {"expected": expected.get(f), "raw": getattr(raw, f), "counts": getattr(counts, f)} for f in fields
+    }
+
+
+def _write_answers(made: Made, name: str, labels: list[str], path: Path) -> list[dict[str, str]]:
+    """Write the reports; returns their Frictionless fields."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for start, frame in enumerate(_answer_frames(made, name, labels)):
+            inert_frame(frame).to_csv(file, index=False, header=start == 0, lineterminator="\n")
+    if made.plan.mechanism == UnaryEncoding.name:
+        return [{"name": inert(f"{name}: {label}"), "type": "integer"} for label in labels]
+    return [{"name": inert(name), "type": "string"}]
+
+
+def _answer_frames(made: Made, name: str, labels: list[str]) -> Iterator[pd.DataFrame]:
+    plan, reports = made.plan, made.result.reports
+    texts = np.array(labels, dtype=object)
+    for start in range(0, max(1, len(reports)), ROWS_AT_ONCE):
+        some = reports[start : start + ROWS_AT_ONCE]
+        if plan.mechanism == UnaryEncoding.name:
+            yield pd.DataFrame(
+                UnaryEncoding.bits(plan, some), columns=[f"{name}: {label}" for label in labels]
+            )
+        else:
+            yield pd.DataFrame({name: texts[some]})
+
+
+def _write_estimates(answers: Answers, name: str, labels: list[str], path: Path) -> None:
+    estimate = answers.estimate
+    frame = pd.DataFrame(
+        {
+            name: labels,
+            "estimate": estimate.counts,
+            "count": answers.counts,
+            "standard_error": estimate.standard_error,
+            "interval_lower": estimate.counts - estimate.half_width,
+            "interval_upper": estimate.counts + estimate.half_width,
+        }
+    )
+    inert_frame(frame).to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _estimate_fields(name: str) -> list[dict[str, str]]:
+    numbers = ("estimate", "standard_error", "interval_lower", "interval_upper")
+    ordered = ("estimate", "count", "standard_error", "interval_lower", "interval_upper")
+    kinds = {n: "number" if n in numbers else "integer" for n in ordered}
+    return [{"name": inert(name), "type": "string"}, *({"name": n, "type": k} for n, k in kinds.items())]
