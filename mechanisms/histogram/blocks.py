@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-
-from mechanisms.postprocess import lattice_simplex
 
 Shape = tuple[int, ...]
 
@@ -27,6 +26,23 @@ def grid_labels(shape: Shape, sides: np.ndarray) -> np.ndarray:
         interval = np.arange(width, dtype=np.int64) * side // width
         labels = labels * side + _along(interval, axis, len(shape))
     return labels.ravel()
+
+
+def halvings(shape: Shape, depth: int) -> list[np.ndarray]:
+    """The grids of 2^l intervals an axis, l = 0, 1, ..., until the depth or until every block is one cell.
+
+    Returns (d,) sides of each grid; an axis of fewer than 2^l cells keeps them. Each grid refines the one before.
+    """
+    last = min(depth, (max(shape) - 1).bit_length())
+    return [np.minimum(2**level, np.array(shape, dtype=np.int64)) for level in range(last + 1)]
+
+
+def nesting(grids: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """For each of the `halvings` but the first, the block of the grid before that holds each block.
+
+    Interval k of 2^(l+1) lies in ⌊k/2⌋; where an axis has fewer than 2^(l+1) cells, its intervals are cells.
+    """
+    return tuple(grid_labels(tuple(grid.tolist()), above) for above, grid in pairwise(grids))
 
 
 def block_sums(counts: np.ndarray, labels: np.ndarray, blocks: int) -> np.ndarray:
@@ -46,14 +62,12 @@ def spread(estimates: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return (estimates / block_sizes(labels, estimates.size))[labels]
 
 
-def possible_counts(estimates: np.ndarray, labels: np.ndarray, total: int) -> np.ndarray:
-    """Counts of a possible table: integers >= 0 that sum to `total`, evenly spread inside each block.
+def deal(totals: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Each block's rows dealt out evenly over its cells: (k,) integers >= 0 in, (n,) int64 out.
 
-    The blocks' totals are the nearest possible ones (`lattice_simplex`); each is then dealt out over its
-    cells so that any run of them, in cell order, holds its even share to within 1. Rounding cell by cell
-    instead would empty every block that holds less than half a row a cell.
+    Any run of a block's cells, in cell order, holds its even share to within 1. Rounding cell by cell instead
+    would empty every block that holds less than half a row a cell.
     """
-    totals = lattice_simplex(estimates, total)
     sizes = block_sizes(labels, totals.size)
     order = np.argsort(labels, kind="stable")
     place = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)

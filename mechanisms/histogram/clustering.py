@@ -10,13 +10,14 @@ from scipy.spatial import KDTree
 
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.blocks import Shape, block_sums
-from mechanisms.histogram.noisy import WITHIN_BINS
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
+from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, count_law, share_of, stage_laws
 from mechanisms.mechanism import Parameter, Plan, PlanError
 from mechanisms.noise import Noise
 
 ROUNDS_SHARE = Fraction(1, 2)
+DEFAULT_CLUSTERS = 64
 # Every column is stretched to about this length, if it is not longer by itself.
 _REACH = 2**22
 _CHUNK = 1 << 14
@@ -24,10 +25,10 @@ _CHUNK = 1 << 14
 CLUSTERS = Parameter(
     name="clusters",
     label="Number of clusters",
-    help="How many blocks to form around centres; about one for every few hundred people.",
-    default=64,
+    help="How many blocks to form around centres; 0 takes 64, or fewer where there are fewer cells.",
+    default=0,
     kind="integer",
-    minimum=1,
+    minimum=0,
     maximum=1024,
 )
 ROUNDS = Parameter(
@@ -61,7 +62,7 @@ class ClusteredHistogram(PartitionedHistogram):
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, CLUSTERS, ROUNDS)
 
     def _stages(self, asked: Asked) -> list[Stage]:
-        cells, clusters = asked.domain.size, int(asked.parameters[CLUSTERS.name])
+        cells, clusters = asked.domain.size, _clusters(asked)
         if clusters > cells:
             raise PlanError(
                 f"{clusters:,} clusters are asked for, but the chosen columns have only {cells:,} cells. "
@@ -79,17 +80,17 @@ class ClusteredHistogram(PartitionedHistogram):
         return [rows, *sums, asked.count_stage("clusters", 1 - ROUNDS_SHARE)]
 
     def _facts(self, asked: Asked) -> dict[str, Any]:
-        return {}
+        return {"clusters": _clusters(asked)}
 
     def _how(self, asked: Asked) -> str:
-        clusters, rounds = (int(asked.parameters[p.name]) for p in (CLUSTERS, ROUNDS))
+        clusters, rounds = _clusters(asked), int(asked.parameters[ROUNDS.name])
         return (
             f"{clusters:,} centres start evenly spread and move in {rounds} rounds to the noisy middle of the "
             "people nearest to them, for half of the cost; the other half counts the cells nearest to each."
         )
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
-        laws, clusters = stage_laws(plan), int(plan.parameters[CLUSTERS.name])
+        laws, clusters = stage_laws(plan), int(plan.details["clusters"])
         space = _Space(plan.domain.shape)
         centres, parts = starting_centres(clusters, space), []
         for _ in range(int(plan.parameters[ROUNDS.name])):
@@ -104,7 +105,7 @@ class ClusteredHistogram(PartitionedHistogram):
         return [*parts, block_sums(counts, labels, blocks) + noise.draw(laws["clusters"], blocks)]
 
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
-        clusters, rounds = (int(plan.parameters[p.name]) for p in (CLUSTERS, ROUNDS))
+        clusters, rounds = int(plan.details["clusters"]), int(plan.parameters[ROUNDS.name])
         space = _Space(plan.domain.shape)
         centres, each = starting_centres(clusters, space), (1 + len(space.axes)) * clusters
         for i in range(rounds):
@@ -193,6 +194,11 @@ def starting_centres(clusters: int, space: _Space) -> np.ndarray:
         golden = (1 + golden) ** (1 / (axes + 1))
     steps = golden ** -np.arange(1, axes + 1, dtype=np.float64)
     return space.at((0.5 + np.arange(1, clusters + 1)[:, None] * steps) % 1)
+
+
+def _clusters(asked: Asked) -> int:
+    """k, as it was asked for or chosen."""
+    return int(asked.parameters[CLUSTERS.name]) or min(DEFAULT_CLUSTERS, asked.domain.size)
 
 
 def _free_axes(shape: Shape) -> list[tuple[int, int]]:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.histogram.blocks import Shape, block_sums, grid_labels
+from mechanisms.histogram.blocks import Shape, block_sums, grid_labels, halvings, nesting
 from mechanisms.histogram.nested import Level, consistent_leaves
-from mechanisms.histogram.noisy import WITHIN_BINS
 from mechanisms.histogram.partitioned import PEOPLE, Asked, Blocks, PartitionedHistogram
+from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, stage_laws
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import Noise, NoiseLaw
@@ -21,6 +21,8 @@ UNEVENNESS = 10.0
 # The paper's bounds on the first level of two: at least 10 × 10, else a quarter of the sides.
 _COARSER, _LEAST_PULL = 16.0, 100.0
 _SMALLEST_ERROR = 1e-9
+# Enough halvings to reach single blocks of any axis.
+_DEPTH = 24
 
 
 class UniformGrid(PartitionedHistogram):
@@ -52,18 +54,19 @@ class UniformGrid(PartitionedHistogram):
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
         bought = bought_people(plan, counts, noise)
-        labels, blocks = self._grid(plan, bought)
-        sums = block_sums(counts, labels, blocks)
+        sides = self._sides(plan, bought)
+        blocks = math.prod(sides.tolist())
+        sums = block_sums(counts, grid_labels(plan.domain.shape, sides), blocks)
         return [bought, sums + noise.draw(stage_laws(plan)["blocks"], blocks)]
 
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         bought, estimates = split_bought(plan, values)
-        return Blocks(estimates, self._grid(plan, bought)[0])
+        sides = self._sides(plan, bought)
+        return Blocks(estimates, grid_labels(plan.domain.shape, sides), _nesting(sides))
 
-    def _grid(self, plan: Plan, bought: np.ndarray) -> tuple[np.ndarray, int]:
-        shape = plan.domain.shape
-        sides = uniform_sides(shape, known_people(plan, bought), stage_laws(plan)["blocks"])
-        return grid_labels(shape, sides), math.prod(sides.tolist())
+    def _sides(self, plan: Plan, bought: np.ndarray) -> np.ndarray:
+        law = stage_laws(plan)["blocks"]
+        return uniform_sides(plan.domain.shape, known_people(plan, bought), law)
 
 
 class AdaptiveGrid(PartitionedHistogram):
@@ -117,7 +120,7 @@ class AdaptiveGrid(PartitionedHistogram):
             Level(coarse, laws["coarse"].variance, np.zeros_like(coarse)),
             Level(fine, laws["fine"].variance, parents),
         ]
-        return Blocks(consistent_leaves(levels), grid.fine_labels(sides))
+        return Blocks(consistent_leaves(levels), grid.fine_labels(sides), (*_nesting(grid.sides), parents))
 
 
 class _TwoLevels:
@@ -128,9 +131,9 @@ class _TwoLevels:
         self._fine_law = stage_laws(plan)["fine"]
         # The paper takes ε for both levels together here; the coarse level's law is that of half of it.
         whole = 2 * pull(np.array([people]), stage_laws(plan)["coarse"], UNEVENNESS)
-        self._sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, whole / _COARSER))[0]
-        self.coarse_labels = grid_labels(plan.domain.shape, self._sides)
-        self.coarse_blocks = math.prod(self._sides.tolist())
+        self.sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, whole / _COARSER))[0]
+        self.coarse_labels = grid_labels(plan.domain.shape, self.sides)
+        self.coarse_blocks = math.prod(self.sides.tolist())
 
     def fine_sides(self, coarse: np.ndarray) -> np.ndarray:
         """(blocks, d) intervals of each coarse block's own grid, from its noisy count."""
@@ -152,9 +155,9 @@ class _TwoLevels:
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """(blocks, d) first cell and one past the last: interval k of a side of s starts at ⌈k·w/s⌉."""
-        place = np.unravel_index(np.arange(self.coarse_blocks), tuple(self._sides.tolist()))
+        place = np.unravel_index(np.arange(self.coarse_blocks), tuple(self.sides.tolist()))
         interval = np.stack(place, axis=1)
-        return -(-interval * self._shape // self._sides), -(-(interval + 1) * self._shape // self._sides)
+        return -(-interval * self._shape // self.sides), -(-(interval + 1) * self._shape // self.sides)
 
 
 def uniform_sides(shape: Shape, people: int, law: NoiseLaw) -> np.ndarray:
@@ -207,6 +210,11 @@ def split_bought(plan: Plan, values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def known_people(plan: Plan, bought: np.ndarray) -> int:
     """The public number of people, or the noisy one, at least 0."""
     return max(0, int(bought[0])) if bought.size else int(plan.details["people"])
+
+
+def _nesting(sides: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Ever finer groups of a grid's blocks, for making its counts possible: post-processing only."""
+    return nesting(halvings(tuple(sides.tolist()), _DEPTH))
 
 
 def _source(asked: Asked) -> str:

@@ -11,11 +11,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.domain import Domain
-from mechanisms.histogram.blocks import possible_counts, spread
-from mechanisms.histogram.noisy import MAX_AMOUNT, WITHIN_BINS
+from mechanisms.histogram.blocks import deal, spread
+from mechanisms.histogram.nested import possible_leaves
+from mechanisms.histogram.request import (
+    WITHIN_BINS,
+    check_amount,
+    check_cells,
+    check_counts,
+    choice,
+    public_total,
+)
 from mechanisms.histogram.spending import Stage, count_law, share_of, stages_to_json
 from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
 from mechanisms.noise import Noise
@@ -79,10 +87,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Estimates of a partition's blocks: estimates (k,) real, labels (n,) of the cells."""
+    """Estimates of a partition's blocks: estimates (k,) real, labels (n,) of the cells.
+
+    parents: where coarser partitions were counted too, how they nest (see `nested.possible_leaves`).
+    """
 
     estimates: np.ndarray
     labels: np.ndarray
+    parents: tuple[np.ndarray, ...] = ()
 
 
 class PartitionedHistogram(ABC):
@@ -122,7 +134,7 @@ class PartitionedHistogram(ABC):
         """
         _check(domain, loss)
         chosen = {p.name: _value(p, parameters) for p in self.parameters}
-        asked = Asked(domain, {**chosen, **_public_total(parameters, loss.unit)}, loss)
+        asked = Asked(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
         stages = self._stages(asked)
         return Plan(
             mechanism=self.name,
@@ -144,13 +156,7 @@ class PartitionedHistogram(ABC):
         counts: (plan.domain.size,) int64 >= 0. Returns one int64 array.
         Raises ValueError if the shape, the type or the sign does not fit.
         """
-        wanted = (plan.domain.size,)
-        if counts.shape != wanted:
-            raise ValueError(f"counts must have shape {wanted}, got {counts.shape}")
-        if counts.dtype != np.int64:
-            raise ValueError(f"counts must have type int64, got {counts.dtype}")
-        if counts.min() < 0:
-            raise ValueError("counts must not be negative")
+        check_counts(plan.domain, counts)
         return Measurement(np.concatenate(self._measured(plan, counts, noise)))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
@@ -163,7 +169,7 @@ class PartitionedHistogram(ABC):
         total = int(plan.parameters.get("total", max(0, round(float(blocks.estimates.sum())))))
         return Result(
             raw=spread(blocks.estimates, blocks.labels),
-            counts=possible_counts(blocks.estimates, blocks.labels, total),
+            counts=deal(possible_leaves(blocks.estimates, blocks.parents, total), blocks.labels),
             partition=blocks.labels,
         )
 
@@ -176,47 +182,21 @@ class PartitionedHistogram(ABC):
 
 
 def _check(domain: Domain, loss: Loss) -> None:
-    if not 1 <= len(domain.attributes) <= MAX_COLUMNS:
-        raise PlanError(f"Choose between 1 and {MAX_COLUMNS} columns; {len(domain.attributes)} are chosen.")
-    if not 1 <= domain.size <= MAX_CELLS:
-        raise PlanError(
-            f"The chosen columns have {domain.size:,} cells; this method takes at most {MAX_CELLS:,}. "
-            "Choose fewer columns or wider bins, or the plain noisy histogram."
-        )
-    if loss.amount > MAX_AMOUNT:
-        raise PlanError(
-            f"{loss.symbol} = {float(loss.amount):g} protects nobody. Choose at most {MAX_AMOUNT}; "
-            "values up to about 1 are usual."
-        )
+    check_cells(domain, MAX_CELLS)
+    if len(domain.attributes) > MAX_COLUMNS:
+        raise PlanError(f"Choose at most {MAX_COLUMNS} columns; {len(domain.attributes)} are chosen.")
+    check_amount(loss)
 
 
 def _value(parameter: Parameter, given: Mapping[str, Any]) -> str | int:
-    value = given.get(parameter.name, parameter.default)
     if parameter.kind == "choice":
-        allowed = [key for key, _ in parameter.choices]
-        if value not in allowed:
-            raise PlanError(f"{parameter.label}: choose one of {', '.join(allowed)}.")
-        return str(value)
+        return choice(parameter, given)
+    value = given.get(parameter.name, parameter.default)
     low, high = parameter.minimum, parameter.maximum
     assert low is not None and high is not None
     if not isinstance(value, int) or not low <= value <= high:
         raise PlanError(f"{parameter.label}: give a whole number from {low:,} to {high:,}.")
     return value
-
-
-def _public_total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, int]:
-    """The public number of rows, if one was given and it is public."""
-    if parameters.get("total") is None:
-        return {}
-    if unit != PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=1):
-        raise PlanError(
-            "The number of rows is private here. Leave it out, or declare that a person is replaced "
-            "(not added or removed) and has one row."
-        )
-    total = int(parameters["total"])
-    if total < 0:
-        raise PlanError("The number of rows must not be negative.")
-    return {"total": total}
 
 
 def _error_sentence(last: Stage) -> str:

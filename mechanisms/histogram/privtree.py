@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.histogram.blocks import Boxes, SummedArea
-from mechanisms.histogram.noisy import WITHIN_BINS
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
+from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of, stage_laws
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise

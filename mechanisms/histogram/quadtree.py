@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.blocks import Shape, block_sums, grid_labels
+from mechanisms.histogram.blocks import block_sums, grid_labels, halvings, nesting
 from mechanisms.histogram.nested import Level, consistent_leaves
-from mechanisms.histogram.noisy import WITHIN_BINS
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
+from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, rational_shares, stage_laws
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import Noise
@@ -45,12 +45,12 @@ class Quadtree(PartitionedHistogram):
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, DEPTH)
 
     def _stages(self, asked: Asked) -> list[Stage]:
-        grids = _grids(asked.domain.shape, int(asked.parameters[DEPTH.name]))
+        grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
         shares = level_shares(grids, asked.free_axes, asked.loss.definition)
         return [asked.count_stage(f"level {level}", share) for level, share in enumerate(shares)]
 
     def _facts(self, asked: Asked) -> dict[str, Any]:
-        grids = _grids(asked.domain.shape, int(asked.parameters[DEPTH.name]))
+        grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
         return {"depth": len(grids) - 1, "sides": grids[-1].tolist()}
 
     def _how(self, asked: Asked) -> str:
@@ -62,20 +62,22 @@ class Quadtree(PartitionedHistogram):
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
         parts = []
-        for grid, law in zip(_grids_of(plan), stage_laws(plan).values(), strict=True):
+        for grid, law in zip(_grids(plan), stage_laws(plan).values(), strict=True):
             blocks = math.prod(grid.tolist())
             sums = block_sums(counts, grid_labels(plan.domain.shape, grid), blocks)
             parts.append(sums + noise.draw(law, blocks))
         return parts
 
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
-        levels, start = [], 0
-        above = _grids_of(plan)[0]
-        for grid, law in zip(_grids_of(plan), stage_laws(plan).values(), strict=True):
-            stop = start + math.prod(grid.tolist())
-            levels.append(Level(values[start:stop], law.variance, _parents(grid, above)))
-            start, above = stop, grid
-        return Blocks(consistent_leaves(levels), grid_labels(plan.domain.shape, above))
+        grids = _grids(plan)
+        parents = nesting(grids)
+        ends = np.cumsum([math.prod(grid.tolist()) for grid in grids])
+        noisy = zip(np.split(values, ends[:-1]), stage_laws(plan).values(), strict=True)
+        levels = [
+            Level(counts, law.variance, above)
+            for (counts, law), above in zip(noisy, [np.zeros(1, dtype=np.int64), *parents], strict=True)
+        ]
+        return Blocks(consistent_leaves(levels), grid_labels(plan.domain.shape, grids[-1]), parents)
 
 
 def level_shares(grids: list[np.ndarray], free_axes: int, definition: Definition) -> list[Fraction]:
@@ -87,19 +89,5 @@ def level_shares(grids: list[np.ndarray], free_axes: int, definition: Definition
     return rational_shares([float(math.prod(grid.tolist())) ** power for grid in grids])
 
 
-def _grids(shape: Shape, depth: int) -> list[np.ndarray]:
-    """(d,) intervals of each level, until the depth or until every block is one cell."""
-    last = min(depth, (max(shape) - 1).bit_length())
-    return [np.minimum(2**level, np.array(shape, dtype=np.int64)) for level in range(last + 1)]
-
-
-def _grids_of(plan: Plan) -> list[np.ndarray]:
-    return _grids(plan.domain.shape, int(plan.parameters[DEPTH.name]))
-
-
-def _parents(grid: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """(blocks,) the block of the grid above that holds each block.
-
-    Interval i of 2^(l+1) lies in ⌊i/2⌋; where an axis has fewer than 2^(l+1) cells, its intervals are cells.
-    """
-    return grid_labels(tuple(grid.tolist()), above)
+def _grids(plan: Plan) -> list[np.ndarray]:
+    return halvings(plan.domain.shape, int(plan.parameters[DEPTH.name]))

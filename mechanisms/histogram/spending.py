@@ -9,8 +9,8 @@ from typing import Any
 
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.counting import Sensitivity
-from mechanisms.histogram.noisy import MAX_SCALE
-from mechanisms.mechanism import Plan, PlanError
+from mechanisms.histogram.request import MAX_SCALE, too_small
+from mechanisms.mechanism import Plan
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw, law_from_json
 
 # Weights that are not rational are rounded to multiples of this, then divided by their sum.
@@ -58,14 +58,14 @@ def count_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
         return laplace_law(loss, sensitivity.l1 / loss.amount)
     variance = sensitivity.l2_squared / (2 * loss.amount)
     if variance > MAX_SCALE**2:
-        raise _too_small(loss)
+        raise too_small(loss)
     return DiscreteGaussian(variance)
 
 
 def laplace_law(loss: Loss, scale: Fraction) -> DiscreteLaplace:
     """Discrete Laplace noise that a loss asks for. Raises PlanError if the scale exceeds 10^9 rows."""
     if scale > MAX_SCALE:
-        raise _too_small(loss)
+        raise too_small(loss)
     return DiscreteLaplace(scale)
 
 
@@ -79,7 +79,7 @@ def pure_epsilon(loss: Loss) -> Fraction:
     try:
         return pure_within_zcdp(loss.amount)
     except ValueError as error:
-        raise _too_small(loss) from error
+        raise too_small(loss) from error
 
 
 def rational_shares(weights: Sequence[float]) -> list[Fraction]:
@@ -87,10 +87,3 @@ def rational_shares(weights: Sequence[float]) -> list[Fraction]:
     largest = max(weights)
     whole = [max(1, round(weight / largest * _GRID)) for weight in weights]
     return [Fraction(w, sum(whole)) for w in whole]
-
-
-def _too_small(loss: Loss) -> PlanError:
-    return PlanError(
-        f"{loss.symbol} is too small: a part of it would need noise above ± {MAX_SCALE:,} rows. "
-        f"Choose a larger {loss.symbol}."
-    )

@@ -12,8 +12,10 @@ from mechanisms.histogram.blocks import (
     SummedArea,
     block_sizes,
     block_sums,
+    deal,
     grid_labels,
-    possible_counts,
+    halvings,
+    nesting,
     spread,
 )
 
@@ -32,6 +34,18 @@ def test_an_axis_that_does_not_divide_evenly_has_no_empty_interval() -> None:
 def test_no_grid_has_an_empty_block(width: int) -> None:
     for side in range(1, width + 1):
         assert block_sizes(grid_labels((width, 2), np.array([side, 1])), side).min() > 0
+
+
+def test_halving_ends_at_single_cells() -> None:
+    assert [grid.tolist() for grid in halvings((5, 2), 24)] == [[1, 1], [2, 2], [4, 2], [5, 2]]
+
+
+@pytest.mark.parametrize("shape", [(1,), (5,), (8, 3), (7, 1, 6)])
+def test_each_halving_nests_in_the_one_before(shape: tuple[int, ...]) -> None:
+    grids = halvings(shape, 24)
+    labels = [grid_labels(shape, grid) for grid in grids]
+    for above, below, parents in zip(labels, labels[1:], nesting(grids), strict=False):
+        assert np.array_equal(parents[below], above)
 
 
 def test_sums_beyond_the_precision_of_floats_stay_exact() -> None:
@@ -62,17 +76,17 @@ def test_an_estimate_is_spread_in_equal_parts() -> None:
 
 def test_sparse_blocks_keep_their_people() -> None:
     # Two blocks of ten cells hold 4 and 1: a part of a row in each cell, and none is lost.
-    counts = possible_counts(np.array([4, 1]), np.repeat([0, 1], 10), 5)
+    counts = deal(np.array([4, 1]), np.repeat([0, 1], 10))
     assert (counts[:10].sum(), counts[10:].sum()) == (4, 1)
 
 
 def test_rows_of_a_block_are_dealt_out_evenly_along_it() -> None:
-    assert possible_counts(np.array([4]), np.zeros(8, np.int64), 4).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+    assert deal(np.array([4]), np.zeros(8, np.int64)).tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
 
 
-def test_counts_of_a_possible_table_have_the_total_and_no_negative() -> None:
-    counts = possible_counts(np.array([-7.5, 3.2, 9.9]), np.array([0, 1, 2, 2, 1, 0, 0]), 11)
-    assert (counts.sum(), counts.min()) == (11, 0)
+def test_every_cell_of_a_block_gets_the_whole_part() -> None:
+    # 17 over the three cells of block 1: 5, 6, 6; its cells need not lie side by side.
+    assert deal(np.array([3, 17]), np.array([1, 0, 1, 1])).tolist() == [5, 3, 6, 6]
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (2, 2, 3, 2)])

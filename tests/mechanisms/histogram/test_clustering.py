@@ -132,8 +132,13 @@ def test_more_clusters_than_cells_are_refused() -> None:
         CLUSTERS.plan(box(6, 9), {"clusters": 55}, pure("1"))
 
 
+@pytest.mark.parametrize(("widths", "clusters"), [((6, 9), 54), ((60, 90), 64)])
+def test_a_number_not_asked_for_is_64_or_that_of_the_cells(widths: tuple[int, ...], clusters: int) -> None:
+    assert CLUSTERS.plan(box(*widths), {}, pure("1")).details["clusters"] == clusters
+
+
 @pytest.mark.parametrize(
-    ("name", "value"), [("clusters", 0), ("clusters", 1025), ("rounds", 0), ("rounds", 21)]
+    ("name", "value"), [("clusters", -1), ("clusters", 1025), ("rounds", 0), ("rounds", 21)]
 )
 def test_numbers_out_of_bounds_are_refused(name: str, value: int) -> None:
     with pytest.raises(PlanError, match="give a whole number"):

@@ -194,9 +194,9 @@ def test_counts_that_do_not_fit_are_refused_without_their_values(
 @pytest.mark.parametrize(
     ("domain", "parameters", "asked", "message"),
     [
-        (Domain(()), {}, loss("1"), "between 1 and 4 columns; 0 are chosen"),
-        (box(2, 2, 2, 2, 2), {}, loss("1"), "between 1 and 4 columns; 5 are chosen"),
-        (box(2**24 + 1), {}, loss("1"), "16,777,217 cells; this method takes at most 16,777,216"),
+        (Domain(()), {}, loss("1"), "at least one column"),
+        (box(2, 2, 2, 2, 2), {}, loss("1"), "at most 4 columns; 5 are chosen"),
+        (box(2**24 + 1), {}, loss("1"), "16,777,217 cells; at most 16,777,216"),
         (box(6, 9), FEW, loss("1001"), "protects nobody"),
         (box(6, 9), FEW, loss("0.0000000001"), "too small"),
         (box(6, 9), FEW, loss("0.0000000000000000000001", Definition.ZCDP), "too small"),
