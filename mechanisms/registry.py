@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from mechanisms.histogram.clustering import ClusteredHistogram
+from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
 from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
 from mechanisms.histogram.privelet import PriveletHistogram
+from mechanisms.histogram.privtree import PrivTree
+from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.mechanism import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
@@ -14,6 +18,11 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
     GaussianHistogram(),
     HierarchicalHistogram(),
     PriveletHistogram(),
+    UniformGrid(),
+    AdaptiveGrid(),
+    Quadtree(),
+    PrivTree(),
+    ClusteredHistogram(),
 )
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
