@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, models
+from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -118,29 +118,29 @@ class Claim:
             beat.join()
 
     def _beat(self, stop: threading.Event) -> None:
-        try:
-            while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
+        while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
+            try:
                 self.renew()
-        except LostClaimError:
-            return  # the working thread finds out at its next write
-        finally:
-            connection.close()
+            except LostClaimError:
+                break  # the working thread finds out at its next write
+            except DatabaseError:
+                connection.close()  # a server that restarts: the next beat connects anew
+        connection.close()
 
 
 def claim(model: type[Job], pk: Any) -> Claim | None:
     """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take."""
     now = timezone.now()
     free = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now)
-    taken = model._base_manager.filter(free, pk=pk, attempts__lt=settings.JOB_ATTEMPTS).update(
+    return _raise_fence(
+        model,
+        pk,
+        free & Q(attempts__lt=settings.JOB_ATTEMPTS),
         state=JobState.RUNNING,
         attempts=F("attempts") + 1,
-        fence=F("fence") + 1,
         lease_until=_lease_end(),
         started_at=Coalesce("started_at", now, output_field=models.DateTimeField()),
     )
-    if not taken:
-        return None
-    return Claim(model, pk, model._base_manager.values_list("fence", flat=True).get(pk=pk))
 
 
 def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]) -> None:
@@ -152,7 +152,8 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     stale = now - timedelta(seconds=settings.JOB_LEASE_SECONDS)
     lost = model._base_manager.filter(state=JobState.RUNNING, lease_until__lt=now)
     for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
-        give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
+        with suppress(LostClaimError):  # another sweep was faster
+            give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )
@@ -163,8 +164,18 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
 
 def take_over_expired(model: type[Job], pk: Any) -> Claim | None:
     """Claim a job that used all its attempts and whose lease ran out, only to close it."""
-    expired = model._base_manager.filter(pk=pk, state=JobState.RUNNING, lease_until__lt=timezone.now())
-    if not expired.update(fence=F("fence") + 1):
+    expired = Q(state=JobState.RUNNING, lease_until__lt=timezone.now())
+    return _raise_fence(model, pk, expired, lease_until=_lease_end())
+
+
+@transaction.atomic
+def _raise_fence(model: type[Job], pk: Any, free: Q, **fields: Any) -> Claim | None:
+    """Claim the job if it is free.
+
+    One transaction: a worker that was stopped between the UPDATE and the reading would read, when it wakes up,
+    the fence of the one that took over from it.
+    """
+    if not model._base_manager.filter(free, pk=pk).update(fence=F("fence") + 1, **fields):
         return None
     return Claim(model, pk, model._base_manager.values_list("fence", flat=True).get(pk=pk))
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -15,6 +16,9 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.utils import timezone
+
+# Ends the name of a file that is not complete yet.
+PART = ".part"
 
 
 class PrivateStorage(FileSystemStorage):
@@ -65,7 +69,7 @@ def keep(path: Path, name: str) -> str:
         with path.open("rb") as file:
             return default_storage.save(name, File(file))
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = target.with_name(target.name + ".part")
+    part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
     shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
     part.chmod(0o600)
     _fsync(part)
@@ -101,9 +105,16 @@ def delete_orphans(folder: str, known: set[str], older: timedelta, suffixes: tup
     for directory in directories:
         delete_orphans(f"{folder}/{directory}", known, older, suffixes)
     for name in (f"{folder}/{file}" for file in files):
-        old = default_storage.get_modified_time(name) < timezone.now() - older
-        if old and name not in known and name.endswith(suffixes):
+        if name not in known and name.endswith(suffixes) and _older(name, older):
             default_storage.delete(name)
+
+
+def _older(name: str, age: timedelta) -> bool:
+    """Whether a stored file is older than that; one that has gone meanwhile is not."""
+    try:
+        return default_storage.get_modified_time(name) < timezone.now() - age
+    except FileNotFoundError:
+        return False
 
 
 def remove(path: Path) -> None:

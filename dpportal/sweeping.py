@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from dpportal.releases.models import Release
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
 FILES_EVERY_SECONDS = 3600.0
+# What a killed worker leaves: half a file, and what counting spilled to disk beside the table.
+UNFINISHED = (storage.PART, ".tmp", ".block")
 
 
 def sweep_jobs() -> None:
@@ -30,8 +33,8 @@ def sweep_files() -> None:
     known = {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
-    storage.delete_orphans("records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy"))
-    storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy",))
+    storage.delete_orphans("records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", *UNFINISHED))
+    storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED))
     _sweep_scratch(settings.SCRATCH_DIR)
 
 
@@ -39,5 +42,6 @@ def _sweep_scratch(folder: Path) -> None:
     """Remove what killed workers and broken uploads left behind."""
     oldest = time.time() - ORPHANS_AFTER.total_seconds()
     for path in folder.iterdir():
-        if path.stat().st_mtime < oldest:
-            storage.remove(path)
+        with suppress(FileNotFoundError):  # its owner was faster
+            if path.stat().st_mtime < oldest:
+                storage.remove(path)

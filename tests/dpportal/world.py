@@ -9,7 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -51,14 +51,16 @@ class World:
         )
         return done.stdout
 
-    def start(self, *arguments: str, pipes: bool = False, **extra: str) -> subprocess.Popen[bytes]:
+    def start(
+        self, *arguments: str, pipes: bool = False, extra: dict[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
         """Start `python arguments` as the leader of its own process group; it is killed with the world."""
         pipe = subprocess.PIPE if pipes else None
         with self.log().open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=ROOT,
-                env={**self.environment, **extra},
+                env={**self.environment, **(extra or {})},
                 stdin=pipe,
                 stdout=pipe or log,
                 stderr=log,
@@ -71,13 +73,22 @@ class World:
         return self.folder / "processes.log"
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query with %s for values; read past Django."""
+        """The rows of a query with %s for values."""
+        return self.select(sql, *values)[1]
+
+    def select(self, sql: str, *values: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The column names and the rows of a query with %s for values; read past Django."""
+        with closing(self._connect()) as connection:
+            cursor = connection.cursor()
+            if isinstance(connection, sqlite3.Connection):
+                sql, values = sql.replace("%s", "?"), tuple(map(_plain, values))
+            cursor.execute(sql, values)
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+
+    def _connect(self) -> Any:
         if self.database_url.startswith("sqlite"):
-            path = self.database_url.removeprefix("sqlite:///")
-            with sqlite3.connect(path, timeout=20) as connection:
-                return connection.execute(sql.replace("%s", "?"), [_plain(v) for v in values]).fetchall()
-        with psycopg.connect(self.database_url) as connection:
-            return connection.execute(sql, values).fetchall()
+            return sqlite3.connect(self.database_url.removeprefix("sqlite:///"), timeout=20)
+        return psycopg.connect(self.database_url)
 
     def stop_all(self) -> None:
         for process in self.started:

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError, connection
+from kombu.exceptions import OperationalError as QueueError
 
 from dpportal import sweeping
 
@@ -29,6 +30,8 @@ class Command(BaseCommand):
             except OperationalError:
                 self.stderr.write("The database does not answer; sweeping again in a moment.")
                 connection.close()
+            except QueueError:
+                self.stderr.write("The queue does not answer; sweeping again in a moment.")
             if options["once"]:
                 return
             time.sleep(settings.SWEEP_SECONDS)

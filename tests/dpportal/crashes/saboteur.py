@@ -1,0 +1,109 @@
+"""A Celery worker that kills or stops itself, its whole process group, at one point of one release's job, once.
+
+Started as `celery -A tests.dpportal.crashes.saboteur worker`. Without a point in the environment it works to the
+end. After each job it has left it adds the release's id to the trace file.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import django
+
+django.setup()
+
+from dpportal import jobs, storage  # noqa: E402
+from dpportal.budgets import ledger  # noqa: E402
+from dpportal.celery import app  # noqa: E402
+from dpportal.datasets.rawdata import counting, records  # noqa: E402
+from dpportal.releases import execution, tasks  # noqa: E402
+from tests.dpportal.crashes import points  # noqa: E402
+
+__all__ = ["app"]
+
+Call = Callable[..., Any]
+POINT = os.environ.get("SABOTAGE_POINT", "")
+SIGNAL = signal.Signals(int(os.environ.get("SABOTAGE_SIGNAL", signal.SIGKILL)))
+RELEASE = os.environ.get("SABOTAGE_RELEASE", "")
+MARK = Path(os.environ.get("SABOTAGE_MARK", os.devnull))
+TRACE = Path(os.environ["SABOTAGE_TRACE"])
+
+current = ""
+
+
+def strike() -> None:
+    """Send the signal to the worker and its pool, if this is the release meant and it was not sent before."""
+    if current != RELEASE:
+        return
+    try:
+        os.close(os.open(MARK, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    os.killpg(os.getpgid(0), SIGNAL)
+
+
+def before(function: Call) -> Call:
+    def struck(*args: Any, **kwargs: Any) -> Any:
+        strike()
+        return function(*args, **kwargs)
+
+    return struck
+
+
+def after(function: Call) -> Call:
+    def struck(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        strike()
+        return result
+
+    return struck
+
+
+def traced(function: Call) -> Call:
+    """Know the release in work, and write down that its job was left."""
+
+    def execute(release_id: Any) -> None:
+        global current
+        current = str(release_id)
+        function(release_id)
+        with TRACE.open("a") as trace:
+            trace.write(f"{release_id}\n")
+
+    return execute
+
+
+# Where the production code is touched: the module, the name in it, and whether to strike before or after.
+PLACES: dict[str, tuple[ModuleType, str, Callable[[Call], Call]]] = {
+    points.BEFORE_CLAIM: (execution, "execute", before),
+    points.AFTER_CLAIM: (jobs, "claim", after),
+    points.COUNTING: (counting, "column_types", after),
+    points.COUNTED: (records, "keep_counts", before),
+    points.BEFORE_COMMIT: (ledger, "spend", after),
+    points.AFTER_COMMIT: (execution, "commit", after),
+    points.BUNDLING: (storage, "keep", after),
+    points.PUBLISHED: (execution, "finish", after),
+}
+
+
+def only_of_the_bundle(function: Call) -> Call:
+    """Strike after a file of the bundle was stored, not after any other file."""
+
+    def keep(path: Path, name: str) -> str:
+        stored: str = function(path, name)
+        if "/bundle/" in name:
+            strike()
+        return stored
+
+    return keep
+
+
+if POINT:
+    module, name, when = PLACES[POINT]
+    how = only_of_the_bundle if POINT == points.BUNDLING else when
+    setattr(module, name, how(getattr(module, name)))
+tasks.execute = traced(execution.execute)

@@ -1,0 +1,116 @@
+"""A world with a clerk, a sweep and workers, and what can be seen of a release from outside."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from tests.dpportal.world import World
+
+PATIENCE_SECONDS = 90.0
+CELERY_OPTIONS = ["--pool", "prefork", "--loglevel", "WARNING"]
+CELERY_OPTIONS += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Everything the database says about one release, and its files by name."""
+
+    release: dict[str, Any]
+    job: dict[str, Any]
+    charge: dict[str, Any]
+    artifacts: dict[str, str]
+
+
+class Stage:
+    """Where workers are killed. The sweep runs all the time, as it does in a portal."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.trace = world.folder / "trace"
+        self.clerk = world.start("-m", "tests.dpportal.crashes.clerk", pipes=True)
+        self.dataset = UUID(self.ask("prepare"))
+        world.start("manage.py", "sweep")
+
+    def ask(self, *question: str) -> Any:
+        """Let the clerk do something."""
+        assert self.clerk.stdin is not None and self.clerk.stdout is not None
+        self.clerk.stdin.write(json.dumps(question).encode() + b"\n")
+        self.clerk.stdin.flush()
+        return json.loads(self.clerk.stdout.readline())
+
+    def worker(self, processes: int = 1) -> subprocess.Popen[bytes]:
+        """A worker as every portal has it."""
+        return self._celery("dpportal", processes)
+
+    def tracing_worker(self, processes: int) -> subprocess.Popen[bytes]:
+        """A worker that does no harm and writes down which jobs it left."""
+        return self._celery("tests.dpportal.crashes.saboteur", processes, SABOTAGE_TRACE=str(self.trace))
+
+    def saboteur(
+        self, point: str, release: UUID, number: signal.Signals = signal.SIGKILL
+    ) -> subprocess.Popen[bytes]:
+        """A worker that sends itself a signal at that point of that release's job."""
+        return self._celery(
+            "tests.dpportal.crashes.saboteur",
+            1,
+            SABOTAGE_POINT=point,
+            SABOTAGE_RELEASE=str(release),
+            SABOTAGE_SIGNAL=str(int(number)),
+            SABOTAGE_MARK=str(self.mark(release)),
+            SABOTAGE_TRACE=str(self.trace),
+        )
+
+    def mark(self, release: UUID) -> Path:
+        """The file that is there once the saboteur has struck."""
+        return self.world.folder / f"struck-{release}"
+
+    def times_left(self, release: UUID) -> int:
+        """How often a tracing worker or a saboteur came to the end of that release's job."""
+        return self.trace.read_text().split().count(str(release)) if self.trace.exists() else 0
+
+    def _celery(self, app: str, processes: int, **extra: str) -> subprocess.Popen[bytes]:
+        options = [*CELERY_OPTIONS, "--concurrency", str(processes)]
+        return self.world.start("-m", "celery", "--quiet", "-A", app, "worker", *options, extra=extra)
+
+    def see(self, release: UUID) -> Seen:
+        [release_row] = self._table("releases_release", "id", release)
+        [job] = self._table("releases_releasejob", "release_id", release)
+        [charge] = self._table("budgets_ledgerentry", "key", release)
+        artifacts = self._table("releases_artifact", "release_id", release)
+        return Seen(release_row, job, charge, {a["name"]: a["sha256"] for a in artifacts})
+
+    def budget(self) -> tuple[int, int]:
+        """(spent, reserved) in millionths."""
+        [row] = self._table("budgets_budget", "dataset_id", self.dataset)
+        return row["spent"], row["reserved"]
+
+    def files(self) -> dict[str, str]:
+        """The digest of every stored file."""
+        stored = self.world.folder / "data" / "files"
+        return {
+            str(path.relative_to(stored)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in stored.rglob("*")
+            if path.is_file()
+        }
+
+    def _table(self, table: str, column: str, value: UUID) -> list[dict[str, Any]]:
+        names, rows = self.world.select(f"SELECT * FROM {table} WHERE {column} = %s", value)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def wait_until(happened: Callable[[], bool], what: str) -> None:
+    """Look again and again. Raises TimeoutError with `what` if it does not happen."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not happened():
+        if time.monotonic() > until:
+            raise TimeoutError(f"waited {PATIENCE_SECONDS:g} s until {what}")
+        time.sleep(0.1)

@@ -1,0 +1,107 @@
+"""Real workers are killed, stopped and told twice: one measurement, one charge, the same bytes each time."""
+
+import os
+import signal
+from uuid import UUID
+
+import pytest
+
+from tests.dpportal.crashes import points
+from tests.dpportal.crashes.stage import Seen, Stage, wait_until
+from tests.dpportal.world import kill
+
+pytestmark = pytest.mark.worker
+
+# ε = 0.1 in millionths.
+AMOUNT = 100_000
+DOWNLOADS = 7
+
+
+@pytest.mark.parametrize("point", points.KILLED_AT)
+def test_a_worker_killed_at_any_point_costs_nothing_and_loses_nothing(stage: Stage, point: str):
+    expected = points.KILLED_AT[point]
+    spent, _reserved = stage.budget()
+    release = UUID(stage.ask("confirm"))
+    victim = stage.saboteur(point, release)
+    assert victim.wait(90) == -signal.SIGKILL
+    left = stage.see(release)
+    assert (left.job["state"], left.charge["state"]) == (expected.job, expected.charge)
+    assert bool(left.release["measurement"]) == expected.measured
+
+    if point == points.PUBLISHED:
+        redeliver(stage, release)
+    else:
+        successor = stage.worker()
+        finish(stage, release)
+        kill(successor)
+
+    done = stage.see(release)
+    assert done.job["attempts"] == expected.attempts
+    assert stage.budget() == (spent + AMOUNT, 0)
+    check_result(stage, done)
+    if expected.measured:
+        same = ("measurement", "measurement_sha256", "true_counts", "measured_at")
+        assert [done.release[name] for name in same] == [left.release[name] for name in same]
+    if left.artifacts:
+        assert done.artifacts == left.artifacts
+
+
+@pytest.mark.parametrize("point", [points.COUNTING, points.COUNTED])
+def test_a_worker_that_wakes_up_after_its_lease_changes_nothing(stage: Stage, point: str):
+    spent, _reserved = stage.budget()
+    release = UUID(stage.ask("confirm"))
+    sleeper = stage.saboteur(point, release, signal.SIGSTOP)
+    wait_until(stage.mark(release).exists, "the worker stops itself")
+    other = stage.worker()
+    finish(stage, release)
+    done, files = stage.see(release), stage.files()
+
+    os.killpg(sleeper.pid, signal.SIGCONT)
+    wait_until(lambda: stage.times_left(release) == 1, "the woken worker gives up")
+    kill(sleeper)
+    kill(other)
+
+    assert stage.see(release) == done
+    assert stage.budget() == (spent + AMOUNT, 0)
+    now = stage.files()
+    assert {name: now.get(name) for name in files} == files
+    if point == points.COUNTING:
+        assert now.keys() == files.keys()
+
+
+def test_a_job_delivered_three_times_is_done_once(stage: Stage):
+    spent, _reserved = stage.budget()
+    release = UUID(stage.ask("confirm"))
+    stage.ask("deliver", str(release))
+    stage.ask("deliver", str(release))
+    worker = stage.tracing_worker(processes=2)
+    wait_until(lambda: stage.times_left(release) >= 3, "all three deliveries are dealt with")
+    finish(stage, release)
+    kill(worker)
+    done = stage.see(release)
+    assert (done.job["attempts"], done.job["fence"]) == (1, 1)
+    assert stage.budget() == (spent + AMOUNT, 0)
+    check_result(stage, done)
+
+
+def redeliver(stage: Stage, release: UUID) -> None:
+    """Deliver the message that the killed worker never acknowledged, as a broker may, to another worker."""
+    stage.ask("deliver", str(release))
+    successor = stage.tracing_worker(processes=1)
+    wait_until(lambda: stage.times_left(release) >= 1, "the message is dealt with")
+    kill(successor)
+
+
+def finish(stage: Stage, release: UUID) -> None:
+    wait_until(lambda: stage.see(release).job["state"] == "done", "another worker finishes the job")
+
+
+def check_result(stage: Stage, done: Seen) -> None:
+    """The release is ready and charged; its files are those that its rows name, and come out again the same."""
+    assert (done.release["state"], done.charge["state"]) == ("ready", "spent")
+    assert stage.ask("digest", done.release["measurement"]) == done.release["measurement_sha256"]
+    assert len(done.artifacts) == DOWNLOADS
+    release = str(UUID(str(done.release["id"])))
+    stored = stage.files()
+    assert {n: stored[f"releases/{release}/bundle/{n}"] for n in done.artifacts} == done.artifacts
+    assert stage.ask("rebuild", release) == done.artifacts
