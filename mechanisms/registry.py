@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
+from mechanisms.histogram.dawa import DawaHistogram
 from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
 from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
@@ -18,6 +20,8 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
     GaussianHistogram(),
     HierarchicalHistogram(),
     PriveletHistogram(),
+    DawaHistogram(),
+    BinnedHistogram(),
     UniformGrid(),
     AdaptiveGrid(),
     Quadtree(),

@@ -21,6 +21,8 @@ GRID = 2**20
 BRANCHINGS = (2, 4, 8, 16, 32, 64)
 # A level of less than this share of the weights is left out.
 _NEGLIGIBLE = 1e-3
+# Steps of the optimisation: enough to tell trees apart, and enough to finish the best one.
+_ROUGH, _FINE = 15, 1000
 
 
 @dataclass(frozen=True)
@@ -158,11 +160,11 @@ def best_tree(purpose: str, cells: int, definition: Definition) -> Tree:
         # A cell is best measured alone: any other level only takes from its weight.
         return Tree((1, *[0] * top))
     order = 1 if definition is Definition.PURE else 2
-    candidates = (_optimised(energies, chain, order) for chain in _chains(top))
+    candidates = (_optimised(energies, chain, order, _ROUGH) for chain in _chains(top))
     _, chain, weights = min(candidates, key=lambda found: found[0])
     kept = weights > _NEGLIGIBLE * weights.max()
     kept[0] = True
-    _, chain, weights = _optimised(energies, tuple(np.array(chain)[kept]), order)
+    _, chain, weights = _optimised(energies, tuple(np.array(chain)[kept]), order, _FINE)
     return Tree(_on_grid(dict(zip(chain, weights.tolist(), strict=True)), top))
 
 
@@ -174,7 +176,7 @@ def _chains(top: int) -> list[tuple[int, ...]]:
 
 
 def _optimised(
-    energies: np.ndarray, chain: tuple[int, ...], order: int
+    energies: np.ndarray, chain: tuple[int, ...], order: int, steps: int
 ) -> tuple[float, tuple[int, ...], np.ndarray]:
     """Weights of least Σ energy_e / λ_e times the squared column norm; (error, chain, (levels,) weights)."""
     levels = np.arange(len(energies))
@@ -188,7 +190,14 @@ def _optimised(
         return math.log(loss) + 2 / order * math.log(norm), slope
 
     start = -0.2 * np.array(chain, dtype=float)
-    found = minimize(log_error, start, jac=True, method="L-BFGS-B", bounds=[(-30.0, 5.0)] * len(chain))
+    found = minimize(
+        log_error,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-30.0, 5.0)] * len(chain),
+        options={"maxiter": steps},
+    )
     return float(found.fun), chain, np.exp(found.x)
 
 

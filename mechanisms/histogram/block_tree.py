@@ -1,0 +1,212 @@
+"""Histograms that buy a partition of the line of cells first, and then count its blocks by a hierarchy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.counting import histogram_sensitivity
+from mechanisms.domain import Domain
+from mechanisms.histogram.dyadic import PURPOSE, scales
+from mechanisms.histogram.request import (
+    WITHIN_BINS,
+    check_amount,
+    check_cells,
+    check_counts,
+    choice,
+    public_total,
+)
+from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
+from mechanisms.histogram.strategy import strategy_law
+from mechanisms.histogram.top_down import top_down
+from mechanisms.histogram.tree import Tree, best_tree
+from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
+from mechanisms.noise import DiscreteLaplace, Noise
+
+MAX_CELLS = 2**22
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is made from, checked. share: of the loss, for the partition."""
+
+    cells: int
+    purpose: str
+    loss: Loss
+    share: Fraction
+
+    @property
+    def scales(self) -> int:
+        return scales(self.cells)
+
+    @property
+    def rows(self) -> int:
+        """How many counts one person can change by 1: D, the L1 sensitivity of the cells."""
+        return histogram_sensitivity(self.loss.unit).l1
+
+    @property
+    def partition_epsilon(self) -> Fraction:
+        """The pure ε of the partition."""
+        return pure_epsilon(share_of(self.loss, self.share))
+
+    @property
+    def count_loss(self) -> Loss:
+        """The loss that is left for counting."""
+        return share_of(self.loss, 1 - self.share)
+
+    def tree(self, blocks: int) -> Tree:
+        """The hierarchy over so many blocks."""
+        return best_tree(self.purpose, 2 ** scales(blocks), self.loss.definition)
+
+
+class BlockTreeHistogram(ABC):
+    """A partition into dyadic blocks, bought with a share of the loss, and a hierarchy over the blocks.
+
+    Measurement: the number b of blocks, their b exponents e from left to right (2^e cells each; the last may
+    reach beyond the cells), then the noisy answers of the hierarchy over the b blocks (`Tree.answers`).
+    The partition is an output of a private step, so asking for its blocks' counts is sequential composition.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    parameters: ClassVar[tuple[Parameter, ...]]
+    partition_name: ClassVar[str]
+    share: ClassVar[Parameter]
+
+    @abstractmethod
+    def _partition_law(self, asked: Asked) -> DiscreteLaplace:
+        """The scale of the partition's choice, as the law that it would be the scale of."""
+
+    @abstractmethod
+    def _facts(self, asked: Asked) -> dict[str, Any]:
+        """Public numbers that the partition needs, for `Plan.details`."""
+
+    @abstractmethod
+    def _partition(self, plan: Plan, law: DiscreteLaplace, padded: np.ndarray, noise: Noise) -> np.ndarray:
+        """The private choice: (2^K,) counts to the exponents of the blocks."""
+
+    @abstractmethod
+    def _how(self, asked: Asked) -> str:
+        """A sentence on how the blocks are chosen."""
+
+    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+        """Decide everything without data; the error is not foreseen, because it depends on the data.
+
+        parameters: "within_bins", "purpose", the share of the partition in per cent; and "total", the public number
+        of rows, where a person is replaced and has one row. Raises PlanError if something does not fit.
+        """
+        check_cells(domain, MAX_CELLS)
+        check_amount(loss)
+        total = public_total(parameters, loss.unit)
+        per_cent = _per_cent(self.share, parameters)
+        asked = Asked(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
+        law = strategy_law(asked.count_loss, asked.tree(asked.cells))
+        stages = [
+            Stage(self.partition_name, asked.share, self._partition_law(asked)),
+            Stage("counts", 1 - asked.share, law),
+        ]
+        return Plan(
+            mechanism=self.name,
+            domain=domain,
+            parameters={
+                "within_bins": choice(WITHIN_BINS, parameters),
+                "purpose": asked.purpose,
+                self.share.name: per_cent,
+                **total,
+            },
+            loss=loss,
+            sensitivity=histogram_sensitivity(loss.unit),
+            noise=law,
+            standard_error=None,
+            half_width=None,
+            coverage=None,
+            explanation=(
+                f"{self._how(asked)} The other {100 - per_cent} % of the cost counts the blocks by a hierarchy. Inside "
+                "a block people are taken to be evenly spread, so the error depends on the data and cannot be "
+                "promised beforehand."
+            ),
+            details={
+                "stages": stages_to_json(stages),
+                "trees": [list(asked.tree(2**k).weights) for k in range(asked.scales + 1)],
+                **self._facts(asked),
+                **total,
+            },
+        )
+
+    def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """Choose the partition, then count its blocks: the two private steps.
+
+        counts: (plan.domain.size,) int64 >= 0. Returns one int64 array, laid out as the class says.
+        Raises ValueError if the shape, the type or the sign does not fit.
+        """
+        check_counts(plan.domain, counts)
+        asked = self._asked(plan)
+        padded = np.zeros(2**asked.scales, dtype=np.int64)
+        padded[: counts.size] = counts
+        exponents = self._partition(plan, self._partition_law(asked), padded, noise)
+        starts = np.cumsum(1 << exponents) - (1 << exponents)
+        exponents, starts = exponents[starts < counts.size], starts[starts < counts.size]
+        tree = _tree(plan, exponents.size)
+        noisy = tree.answers(np.add.reduceat(padded, starts))
+        noisy += noise.draw(strategy_law(asked.count_loss, tree), tree.size)
+        return Measurement(np.concatenate([[exponents.size], exponents, noisy]))
+
+    def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
+        """Each block's least-squares estimate spread evenly over its cells, and a possible table near them.
+
+        That table has the public total where the plan holds one, else the rounded estimate of it, or 0 if that
+        is negative; blocks are fixed from large groups of them down (`top_down`).
+        """
+        blocks, cells = int(measurement.values[0]), plan.domain.size
+        exponents, values = np.split(measurement.values[1:], [blocks])
+        tree = _tree(plan, blocks)
+        estimates = tree.estimate(values)
+        total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
+        people = top_down(estimates, tree.levels, total, blocks)
+        labels = np.repeat(np.arange(blocks), 1 << exponents)[:cells]
+        sizes = np.bincount(labels, minlength=blocks)
+        return Result(
+            raw=(estimates[:blocks] / sizes)[labels],
+            counts=_dealt_out(people, labels, sizes),
+            partition=labels,
+        )
+
+    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
+        """Raises PlanError: no loss promises an interval, because the error depends on the data."""
+        raise PlanError(
+            f"{self.title}: its error depends on the data, so no cost promises ± {half_width} rows. "
+            "Choose a cost, or a method with an interval."
+        )
+
+    def _asked(self, plan: Plan) -> Asked:
+        share = Fraction(int(plan.parameters[self.share.name]), 100)
+        return Asked(plan.domain.size, str(plan.parameters["purpose"]), plan.loss, share)
+
+
+def _tree(plan: Plan, blocks: int) -> Tree:
+    return Tree(tuple(plan.details["trees"][scales(blocks)]))
+
+
+def _dealt_out(people: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Each block's people over its cells, so that any run of them holds its even share to within 1."""
+    place = np.arange(labels.size) - (np.cumsum(sizes) - sizes)[labels]
+    every, over = np.divmod(people, sizes)
+    over, size = over[labels], sizes[labels]
+    return every[labels] + (place + 1) * over // size - place * over // size
+
+
+def _per_cent(parameter: Parameter, parameters: Mapping[str, Any]) -> int:
+    value = parameters.get(parameter.name, parameter.default)
+    low, high = parameter.minimum, parameter.maximum
+    assert low is not None and high is not None
+    if not isinstance(value, int) or not low <= value <= high:
+        raise PlanError(f"{parameter.label}: give a whole number from {low} to {high}.")
+    return value

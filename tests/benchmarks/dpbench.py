@@ -1,0 +1,194 @@
+"""Error of every histogram method on the DPBench histograms, beside the best of eight published programs.
+
+Run: python -m tests.benchmarks.dpbench [--data FOLDER] [--trials 10] [--page PAGE.html]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.mechanism import PlanError
+from mechanisms.noise import Noise
+from mechanisms.registry import HISTOGRAMS, mechanism
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "dpbench"
+NAMES = ("ADULTFRANK", "HEPTH", "INCOME", "MEDCOST")
+EPSILONS = ("0.01", "0.1", "1")
+PURPOSES = ("cells", "totals", "ranges")
+RANGES = 1000
+# Least error of Identity, HB, Privelet, DAWA, EFPA, PHP, DPcube and Uniform, measured with the study's programs.
+PUBLISHED = {
+    "ranges": {
+        "ADULTFRANK": (777, 67, 17.6),
+        "HEPTH": (1224, 195, 19.5),
+        "INCOME": (1632, 195, 19.5),
+        "MEDCOST": (367, 88, 13.5),
+    },
+    "totals": {
+        "ADULTFRANK": (1028, 55, 14.7),
+        "HEPTH": (912, 149, 14.9),
+        "INCOME": (1489, 149, 14.9),
+        "MEDCOST": (870, 133, 14.9),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One method on one histogram at one ε, asked for one purpose."""
+
+    data: str
+    epsilon: str
+    method: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Root mean square errors in people over all trials; of the raw estimates and of the possible table."""
+
+    raw: dict[str, float]
+    counts: dict[str, float]
+
+    def better(self, purpose: str) -> tuple[float, str]:
+        return min((self.raw[purpose], "raw"), (self.counts[purpose], "counts"))
+
+
+def figures(setting: Setting, folder: Path, trials: int) -> Figures | None:
+    """Measure a setting; None where the method refuses it."""
+    true = np.load(folder / f"{setting.data}.npy").astype(np.int64)
+    domain = Domain((Integer("x", upper=true.size - 1),))
+    method = mechanism(setting.method)
+    named = {p.name for p in method.parameters}
+    parameters = {"purpose": setting.purpose} if "purpose" in named else {}
+    try:
+        plan = method.plan(domain, parameters, Loss(Definition.PURE, Fraction(setting.epsilon)))
+    except PlanError:
+        return None
+    squares: dict[str, dict[str, float]] = {"raw": defaultdict(float), "counts": defaultdict(float)}
+    for _ in range(trials):
+        result = method.reconstruct(plan, method.measure(plan, true, Noise()))
+        for kind, released in (("raw", result.raw), ("counts", result.counts)):
+            for purpose, error in _mean_squares(released - true).items():
+                squares[kind][purpose] += error / trials
+    root = {kind: {p: float(np.sqrt(s)) for p, s in sums.items()} for kind, sums in squares.items()}
+    return Figures(**root)
+
+
+def _mean_squares(error: np.ndarray) -> dict[str, float]:
+    """Mean squared error over all cells, all prefixes, and the fixed random ranges."""
+    prefixes = np.concatenate([[0], np.cumsum(error)])
+    ends = np.random.default_rng(20161).integers(0, error.size, size=(RANGES, 2))
+    spans = prefixes[ends.max(axis=1) + 1] - prefixes[ends.min(axis=1)]
+    answers = {"cells": error, "totals": prefixes[1:], "ranges": spans}
+    return {purpose: float(np.mean(np.square(a, dtype=np.float64))) for purpose, a in answers.items()}
+
+
+def settings(methods: list[str]) -> Iterator[Setting]:
+    """Every method is planned for the purpose it is measured on, where it lets one choose."""
+    for data in NAMES:
+        for epsilon in EPSILONS:
+            for method in methods:
+                chosen = any(p.name == "purpose" for p in mechanism(method).parameters)
+                for purpose in PURPOSES if chosen else ("",):
+                    yield Setting(data, epsilon, method, purpose)
+
+
+Table = dict[tuple[str, str, str], dict[str, tuple[float, str]]]
+
+
+def measured(methods: list[str], folder: Path, trials: int) -> Table:
+    """By (data, ε, purpose): each method's error, and which of its two answers it is."""
+    asked = list(settings(methods))
+    table: Table = defaultdict(dict)
+    with ProcessPoolExecutor(2) as pool:
+        found = pool.map(figures, asked, [folder] * len(asked), [trials] * len(asked), chunksize=3)
+        for setting, result in zip(asked, found, strict=True):
+            for purpose in [setting.purpose] if setting.purpose else PURPOSES:
+                if result:
+                    table[setting.data, setting.epsilon, purpose][setting.method] = result.better(purpose)
+    return table
+
+
+def target(data: str, epsilon: str, purpose: str) -> float | None:
+    if purpose not in PUBLISHED:
+        return None
+    return PUBLISHED[purpose][data][EPSILONS.index(epsilon)]
+
+
+def print_table(table: Table, methods: list[str]) -> None:
+    """One line a setting; * marks a method at or below the best published figure, r the raw answers."""
+    print(f"{'data':<11} {'ε':>5} {'over':<7} {'best known':>10}", *(f"{m[:14]:>16}" for m in methods))
+    reached, judged = 0, 0
+    for (data, epsilon, purpose), row in sorted(table.items(), key=lambda item: (item[0][2], item[0])):
+        goal = target(data, epsilon, purpose)
+        cells = [_cell(row.get(m), goal) for m in methods]
+        print(f"{data:<11} {epsilon:>5} {purpose:<7} {goal or '':>10}", *cells)
+        judged += goal is not None
+        reached += goal is not None and min(error for error, _ in row.values()) <= goal
+    print(f"\n{reached} of {judged} settings have a method at or below the best published figure.")
+
+
+def _cell(entry: tuple[float, str] | None, goal: float | None) -> str:
+    if entry is None:
+        return f"{'-':>16}"
+    error, kind = entry
+    mark = "*" if goal is not None and error <= goal else ""
+    return f"{error:,.1f}{'r' if kind == 'raw' else ''}{mark}".rjust(16)
+
+
+def page(table: Table, methods: list[str]) -> go.Figure:
+    """A panel for each purpose and histogram: error against ε on logarithmic axes."""
+    titles = [f"{data}, {purpose}" for purpose in PURPOSES for data in NAMES]
+    figure = make_subplots(rows=len(PURPOSES), cols=len(NAMES), subplot_titles=titles)
+    for i, purpose in enumerate(PURPOSES):
+        for j, data in enumerate(NAMES):
+            for m in [*methods, "best published"]:
+                line = [
+                    target(data, e, purpose)
+                    if m == "best published"
+                    else table[data, e, purpose].get(m, (None,))[0]
+                    for e in EPSILONS
+                ]
+                first = i == j == 0
+                dash = "dot" if m == "best published" else None
+                trace = go.Scatter(
+                    x=EPSILONS, y=line, name=m, legendgroup=m, showlegend=first, line={"dash": dash}
+                )
+                figure.add_trace(trace, row=i + 1, col=j + 1)
+    figure.update_xaxes(type="category", title="ε")
+    figure.update_yaxes(type="log", title="RMSE, people")
+    return figure.update_layout(height=1200, template="plotly_white", title="DPBench histograms, 4,096 cells")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--trials", type=int, default=10)
+    parser.add_argument("--methods", nargs="*", default=[m.name for m in HISTOGRAMS])
+    parser.add_argument("--page", type=Path)
+    asked = parser.parse_args()
+    if not all((asked.data / f"{name}.npy").exists() for name in NAMES):
+        sys.exit(f"Skipped: the DPBench histograms are not in {asked.data}; give their folder with --data.")
+    methods = [m for m in asked.methods if Definition.PURE in mechanism(m).definitions]
+    table = measured(methods, asked.data, asked.trials)
+    print_table(table, methods)
+    if asked.page:
+        page(table, methods).write_html(asked.page)
+
+
+if __name__ == "__main__":
+    main()
