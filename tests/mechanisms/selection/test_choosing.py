@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
@@ -123,6 +124,36 @@ def test_no_neighbour_changes_a_chance_by_more_than_epsilon(m: Selection, monoto
     plan = m.plan(THREE, pure("1", PrivacyUnit() if monotone else REPLACE_ONE))
     assert plan.rate == (1 if monotone else Fraction(1, 2))
     assert 0.8 < _largest_log_ratio(m, plan, monotone=monotone) < 1 + 1e-9
+
+
+def _largest_renyi(m: Selection, plan: SelectionPlan, order: float) -> float:
+    """The largest Rényi divergence of that order over the same neighbours, per unit of order."""
+    worst = 0.0
+    for trailing in itertools.product(range(0, 13, 2), repeat=2):
+        scores = np.array([0, *(-t for t in trailing)])
+        before = m.probabilities(plan, scores)
+        for step in itertools.product((-1, 0, 1), repeat=3):
+            after = m.probabilities(plan, scores + np.array(step))
+            divergence = logsumexp(order * np.log(before) + (1 - order) * np.log(after)) / (order - 1)
+            worst = max(worst, float(divergence) / order)
+    return worst
+
+
+@pytest.mark.parametrize("m", [ExponentialMechanism(), PermuteAndFlip()], ids=lambda m: m.name)
+@pytest.mark.parametrize("order", [1.001, 1.5, 3, 10, 100])
+def test_no_neighbour_costs_more_than_the_zcdp_loss(m: Selection, order: float) -> None:
+    assert _largest_renyi(m, m.plan(THREE, zcdp("1/2")), order) < 0.5
+
+
+def test_the_zcdp_loss_of_the_exponential_mechanism_is_nearly_reached() -> None:
+    m = ExponentialMechanism()
+    assert _largest_renyi(m, m.plan(THREE, zcdp("1/2")), 1.001) > 0.4
+
+
+def test_permute_and_flip_does_not_have_the_smaller_constant() -> None:
+    # At ε = 2 the exponential mechanism is ½-zCDP; permute-and-flip is not.
+    m = PermuteAndFlip()
+    assert _largest_renyi(m, m.plan(THREE, pure("2")), 1.5) > 0.5
 
 
 def test_noise_for_monotone_scores_would_break_the_promise_for_others() -> None:
