@@ -20,9 +20,11 @@ from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
 
 # The public list of bin counts: the number of cells (a power of two) and its halves, down to this.
-FEWEST_BINS = 16
-# Mean absolute bias is charged double: it is uneven, and its mean square is what hurts.
-BIAS_CHARGE = 2
+FEWEST_BINS = 32
+# Scores of ranges and totals are in units of 2^-20 rows.
+_UNIT = 2**20
+# Digits of 21 bits: the products of two, summed over at most 2^21 cells, fit 63 bits.
+_DIGIT = 21
 
 SHARE = Parameter(
     name="choice_share",
@@ -38,11 +40,11 @@ SHARE = Parameter(
 class BinnedHistogram(BlockTreeHistogram):
     """Chooses how many bins of equal width to use, then counts them by a weighted hierarchy.
 
-    The choice is permute-and-flip (McKenna and Sheldon 2020) over bins of 2^e cells, with score -(bias + noise): how
-    wrong even spreading inside the bins makes the true answers, and the expected error of the counts, which is
-    public. Single cells: bias = Σ |x_i - median of its bin|, sensitivity 1. Ranges and totals: twice the mean
-    over the N running totals of how far even spreading moves them, in units of 1/N; one row in a bin of L cells moves
-    N such means by Σ_r |[row before r] - r/L| <= (L-1)/2, which floors to at most L/2: sensitivity L for the widest L.
+    The choice is permute-and-flip (McKenna and Sheldon 2020) over bins of L = 2^e cells, with minus the expected error
+    as score. Single cells: Σ |x_i - median of its bin| + expected noise, sensitivity 1. Ranges and totals:
+    √(mean square over the N running totals of how far even spreading moves them + variance of the noise), which
+    moves by no more than the length of the change: one row in a bin's cell i changes the r-th running total of that
+    bin by [i < r] - r/L, a length of at most √(Σ_{r<L} (r/L)²) (the first or the last cell is worst), over √N.
     """
 
     name: ClassVar[str] = "binned-histogram"
@@ -57,7 +59,8 @@ class BinnedHistogram(BlockTreeHistogram):
 
     def _partition_law(self, asked: Asked) -> DiscreteLaplace:
         """Scale 1/rate: a candidate that trails by this much loses a factor e of its chances."""
-        return laplace_law(asked.loss, 2 * asked.rows * _score_sensitivity(asked) / asked.partition_epsilon)
+        scale = 2 * asked.rows * _score_sensitivity(asked) / asked.partition_epsilon
+        return laplace_law(asked.loss, scale)
 
     def _facts(self, asked: Asked) -> dict[str, Any]:
         widths = range(_widest(asked) + 1)
@@ -68,8 +71,8 @@ class BinnedHistogram(BlockTreeHistogram):
 
     def _partition(self, plan: Plan, law: DiscreteLaplace, padded: np.ndarray, noise: Noise) -> np.ndarray:
         public: Sequence[int] = plan.details["noise_scores"]
-        biases = cell_biases(padded) if plan.parameters["purpose"] == "cells" else prefix_biases(padded)
-        scores = [-(bias + public[e]) for e, bias in zip(range(len(public)), biases, strict=False)]
+        errors = cell_errors if plan.parameters["purpose"] == "cells" else total_errors
+        scores = [-error for error in errors(padded, public)]
         exponent = _permute_and_flip(scores, 1 / law.scale, noise)
         return np.full(padded.size >> exponent, exponent, dtype=np.int64)
 
@@ -81,26 +84,39 @@ class BinnedHistogram(BlockTreeHistogram):
         )
 
 
-def cell_biases(counts: np.ndarray) -> list[int]:
-    """For bins of 1, 2, 4, ... cells, Σ |x_i - median of its bin|, in rows; sensitivity 1."""
-    return [int(deviation.sum()) for deviation in deviations(counts)]
+def cell_errors(counts: np.ndarray, noise: Sequence[int]) -> list[int]:
+    """For bins of 1, 2, 4, ... cells, Σ |x_i - median of its bin| + noise, in rows; sensitivity 1."""
+    biases = (int(deviation.sum()) for deviation in deviations(counts))
+    return [bias + n for bias, n in zip(biases, noise, strict=False)]
 
 
-def prefix_biases(counts: np.ndarray) -> list[int]:
-    """For bins of L = 1, 2, 4, ... cells, twice Σ |running total - its value under even spreading|, in rows.
+def total_errors(counts: np.ndarray, noise: Sequence[int]) -> list[int]:
+    """For bins of L = 1, 2, 4, ... cells, ⌊√(mean squared bias of the running totals + noise²)⌋, exactly.
 
-    counts: (N,) int64, N = 2^K. The sum runs over the N running totals and is rounded down, exactly. One row
-    changes the result by at most L.
+    counts: (N,) int64, N = 2^K <= 2^21, with N·Σ counts < 2^63. noise, results: in units of 2^-20 rows. One row
+    changes a result by at most `total_sensitivity(N, e)`.
     """
-    return [BIAS_CHARGE * _prefix_bias(counts, e) for e in range((counts.size - 1).bit_length() + 1)]
+    bins = range(len(noise))
+    squares = (_prefix_gaps(counts, e) * _UNIT**2 // (4**e * counts.size) for e in bins)
+    return [math.isqrt(square + n * n) for square, n in zip(squares, noise, strict=True)]
 
 
-def _prefix_bias(counts: np.ndarray, e: int) -> int:
+def total_sensitivity(cells: int, e: int) -> int:
+    """The least integer that is surely at least 2^20 √(Σ_{r<L} r² / (L² N)), L = 2^e, and 1 for rounding.
+
+    Rounded down, values that differ by at most s differ by at most ⌈s⌉.
+    """
+    squares = (2**e - 1) * 2**e * (2 * 2**e - 1) // 6
+    return math.isqrt(squares * _UNIT**2 // (4**e * cells)) + 1
+
+
+def _prefix_gaps(counts: np.ndarray, e: int) -> int:
+    """Σ d², d = L·(running total inside a bin) - r·(the bin's count) at the r-th of its L = 2^e cells; exact."""
     bins = counts.reshape(-1, 2**e)
     inside = np.cumsum(bins, axis=1)
-    # |L·(total of the first r cells) - r·(bin's count)|, over L.
-    gaps = np.abs((inside << e) - np.arange(1, 2**e + 1) * inside[:, -1:])
-    return int((gaps >> e).sum()) + (int((gaps & (2**e - 1)).sum()) >> e)
+    gaps = np.abs((inside << e) - np.arange(1, 2**e + 1) * inside[:, -1:]).ravel()
+    digits = [(gaps >> _DIGIT * k) & (2**_DIGIT - 1) for k in range(3)]
+    return sum(int(a @ b) << _DIGIT * (i + j) for i, a in enumerate(digits) for j, b in enumerate(digits))
 
 
 def _widest(asked: Asked) -> int:
@@ -109,11 +125,11 @@ def _widest(asked: Asked) -> int:
 
 
 def _score_sensitivity(asked: Asked) -> int:
-    return 1 if asked.purpose == "cells" else BIAS_CHARGE * 2 ** _widest(asked) // 2
+    return 1 if asked.purpose == "cells" else total_sensitivity(2**asked.scales, _widest(asked))
 
 
 def _noise_score(asked: Asked, e: int) -> int:
-    """Expected error of the counts of bins of 2^e cells, in the units of the bias."""
+    """Expected error of the counts of bins of 2^e cells, in the units of the score."""
     bins = 2 ** (asked.scales - e)
     if asked.purpose == "cells":
         alone = count_law(asked.count_loss, histogram_sensitivity(asked.loss.unit))
@@ -122,7 +138,7 @@ def _noise_score(asked: Asked, e: int) -> int:
     error = expected_errors(bins, strategy_law(asked.count_loss, tree), tree)[asked.purpose]
     # A range has two ends; its bias is about √2 times that of a running total, so its noise counts less.
     ends = 2 if asked.purpose == "ranges" else 1
-    return math.ceil(error / math.sqrt(ends) * 2**asked.scales)
+    return math.ceil(error / math.sqrt(ends) * _UNIT)
 
 
 def _permute_and_flip(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:

@@ -29,7 +29,7 @@ from mechanisms.histogram.tree import Tree, best_tree
 from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
 from mechanisms.noise import DiscreteLaplace, Noise
 
-MAX_CELLS = 2**22
+MAX_CELLS = 2**21
 
 
 @dataclass(frozen=True)
