@@ -14,7 +14,7 @@ from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
-from dpportal.releases.forms import PARAMETER
+from dpportal.releases.forms import PARAMETER, MethodForm
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, product_of
 from dpportal.releases.products.histogram import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
@@ -53,8 +53,9 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
     return {"mechanism": draft.mechanism or None, "amount": plain(amount), "purpose": draft.purpose, **chosen}
 
 
-def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> dict[str, Any]:
-    """The methods side by side at the typed cost, and a picture of the chosen one's noise on made-up counts."""
+def methods(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
+    """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts."""
+    chosen = form["mechanism"].value()
     shared = {
         "budget": budget,
         "chosen_method": chosen,
@@ -62,7 +63,7 @@ def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> d
         "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
     }
     try:
-        amount = amount_formfield().clean(typed)
+        amount = amount_formfield().clean(form["amount"].value())
         offers = drafts.offers(draft, amount)
     except ValidationError as error:
         return {**shared, "refusal": error.messages[0]}
@@ -77,6 +78,7 @@ def methods(draft: Release, budget: Budget, typed: Any, chosen: str | None) -> d
         "amount": amount,
         "exceeds": amount > budget.left,
         "offers": [_offer_row(offer, draft) for offer in offers],
+        "parameter_fields": form.parameter_fields(chosen),
         "figure": _noise_picture(offers, chosen, draft),
     }
 

@@ -77,10 +77,13 @@ class MethodForm(forms.Form):
     def _chosen(self, parameter: Parameter) -> Any:
         if parameter.name == PURPOSE:
             return self.cleaned_data[PURPOSE]
-        return self.cleaned_data[PARAMETER + parameter.name] or parameter.default
+        value = self.cleaned_data[PARAMETER + parameter.name]
+        return parameter.default if value in (None, "") else value
 
-    def parameter_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name.startswith(PARAMETER)]
+    def parameter_fields(self, method: str | None) -> list[forms.BoundField]:
+        """The fields of one method's own parameters."""
+        declared = getattr(self.mechanisms.get(method or ""), "parameters", ())
+        return [self[PARAMETER + p.name] for p in declared if p.name != PURPOSE]
 
 
 def parameter_field(parameter: Parameter) -> forms.Field:

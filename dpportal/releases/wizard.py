@@ -103,10 +103,7 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         else:
             draft.save(update_fields=["mechanism", "amount", "parameters", "purpose", "changed_at"])
             return redirect("releases:review", draft.pk)
-    amount = form["amount"].value()
-    return _page(
-        request, "method", draft, form, **choices.methods(draft, budget, amount, form["mechanism"].value())
-    )
+    return _page(request, "method", draft, form, **choices.methods(draft, budget, form))
 
 
 @curator_required

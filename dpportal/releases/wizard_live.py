@@ -14,6 +14,7 @@ from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.releases import choices, drafts, services
 from dpportal.releases.access import own_release
+from dpportal.releases.forms import MethodForm
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, product_of
 from mechanisms.mechanism import PlanError
@@ -41,7 +42,8 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
         return render(
             request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
         )
-    context = choices.methods(draft, budget, request.POST.get("amount"), request.POST.get("mechanism"))
+    form = MethodForm(request.POST, mechanisms=product_of(draft).mechanisms)
+    context = choices.methods(draft, budget, form)
     return render(request, product_of(draft).offers_template, {"release": draft, **context})
 
 

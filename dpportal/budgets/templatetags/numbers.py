@@ -19,9 +19,9 @@ def amount(value: Decimal | None) -> str:
 
 
 @register.filter
-def significant(value: float | None, digits: int = 3) -> str:
+def significant(value: float | str | None, digits: int = 3) -> str:
     """A number with so many significant digits and thousands separators: 1,234; 0.0312; –."""
-    if value is None or not math.isfinite(value):
+    if not isinstance(value, int | float) or not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
@@ -30,9 +30,9 @@ def significant(value: float | None, digits: int = 3) -> str:
 
 
 @register.filter
-def percent(value: float | None) -> str:
+def percent(value: float | str | None) -> str:
     """A share as a percentage with one decimal: 95.4 %."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+    return f"{100 * value:.1f} %" if isinstance(value, int | float) else "–"
 
 
 @register.filter
