@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import numpy as np
@@ -49,10 +50,10 @@ def count_cells(
         rows = _with_index(rows, domain)
         if unit_column is None:
             return _counted(connection, [rows], domain.size)
-        [(table_rows,)] = connection.execute(f"SELECT count(*) FROM {parquet(path)}").fetchall()
-        parts = max(1, -(-table_rows // ROWS_PER_PART))
-        sampled = [_few_of_each_unit(rows, part, parts, max_rows, key or b"") for part in range(parts)]
-        return _counted(connection, sampled, domain.size)
+        with TemporaryDirectory(dir=path.parent, prefix=".units-") as scratch:
+            units = Path(scratch) / "units.parquet"
+            sampled = _few_of_each_unit(connection, rows, units, max_rows, key or b"")
+            return _counted(connection, sampled, domain.size)
 
 
 def _declare(connection: duckdb.DuckDBPyConnection, place: int, attribute: Attribute) -> None:
@@ -98,17 +99,25 @@ def _with_index(rows: str, domain: Domain) -> str:
     return f"SELECT *, {index} AS cell FROM ({rows})"
 
 
-def _few_of_each_unit(rows: str, part: int, parts: int, max_rows: int, key: bytes) -> str:
-    """SQL: of the units in one part at most `max_rows` rows each, those whose keyed digests are least.
+def _few_of_each_unit(
+    connection: duckdb.DuckDBPyConnection, rows: str, units: Path, max_rows: int, key: bytes
+) -> list[str]:
+    """SQL, a query for each part of the units: at most `max_rows` rows each, those whose keyed digests are least.
 
-    A part holds whole units, so that memory holds one part's heaps and not the table.
+    A part holds whole units and about ROWS_PER_PART rows, so that memory holds the heaps of one part only.
+    units: a scratch file for each row's unit and cell, so that cells are computed once and not for each part.
     """
+    connection.execute("SET preserve_insertion_order = false")
+    copy = f"COPY (SELECT unit_id, row_id, cell, hash(unit_id) AS unit_hash FROM ({rows}))"
+    copied = connection.execute(f"{copy} TO {literal(str(units))} (FORMAT parquet, COMPRESSION snappy)")
+    [(table_rows,)] = copied.fetchall()
+    parts = max(1, -(-table_rows // ROWS_PER_PART))
     digest = f"md5_number(concat({literal(key.hex())}, ':', row_id))"
-    mine = f"hash(unit_id) % {parts} = {part}"
-    return (
+    return [
         f"SELECT unnest(min_by(cell, {digest}, {int(max_rows)})) AS cell "
-        f"FROM ({rows}) WHERE {mine} GROUP BY unit_id"
-    )
+        f"FROM {parquet(units)} WHERE unit_hash % {parts} = {part} GROUP BY unit_id"
+        for part in range(parts)
+    ]
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, parts: list[str], size: int) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import mmap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,16 +42,12 @@ def known_encoding(name: str) -> str:
 
 def refuse_binary(source: Path) -> None:
     """Raise UploadFault if the file holds a NUL byte: text in a one-byte encoding or UTF-8 never does."""
-    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        if (position := content.find(b"\0")) < 0:
-            return
-        line = _lines_before(content, position) + 1
-    raise UploadFault(
-        "binary",
-        f"Line {line:,} holds a NUL byte, so this is not a text file that can be read as a table. "
-        "Save the table as CSV in UTF-8; if it is UTF-16 without a mark, choose that encoding.",
-        row=line,
-    )
+    line = 1
+    with source.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            if (position := chunk.find(b"\0")) >= 0:
+                raise _binary(line + chunk.count(b"\n", 0, position))
+            line += chunk.count(b"\n")
 
 
 def is_utf8(source: Path) -> bool:
@@ -116,7 +111,10 @@ def _decoded(decoder: codecs.IncrementalDecoder, chunk: bytes, encoding: str) ->
         ) from None
 
 
-def _lines_before(content: mmap.mmap, position: int) -> int:
-    return sum(
-        content[start : min(start + CHUNK, position)].count(b"\n") for start in range(0, position, CHUNK)
+def _binary(line: int) -> UploadFault:
+    return UploadFault(
+        "binary",
+        f"Line {line:,} holds a NUL byte, so this is not a text file that can be read as a table. "
+        "Save the table as CSV in UTF-8; if it is UTF-16 without a mark, choose that encoding.",
+        row=line,
     )
