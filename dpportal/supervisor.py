@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from django.conf import settings
@@ -50,7 +51,14 @@ class Process:
             raise GaveUpError(
                 f"The {self.name} ended {SHORT_LIVES} times right after its start; its message is above."
             )
+        self._end_group()
         self.start()
+
+    def _end_group(self) -> None:
+        """End what a killed process left behind: its own children would keep the port, or a job."""
+        if self.popen is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.popen.pid, signal.SIGKILL)
 
     def signal(self, number: int) -> None:
         if self.popen is not None and self.popen.poll() is None:

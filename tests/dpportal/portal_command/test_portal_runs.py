@@ -1,0 +1,87 @@
+"""`manage.py portal`: one real portal is started, loses its processes, is stopped and started again."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.dpportal.portal_command.starting import Portal, free_port, refused, wait_until
+
+pytestmark = pytest.mark.worker
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("portal") / "data"
+
+
+@pytest.fixture(scope="module")
+def portal(data):
+    running = Portal(data, free_port())
+    yield running
+    running.end()
+
+
+def kill_and_wait(portal: Portal, word: str) -> None:
+    """Kill one of the three processes, and wait until another has its place."""
+    [killed] = portal.children(word)
+    os.kill(killed, signal.SIGKILL)
+    wait_until(
+        lambda: portal.children(word) not in ([], [killed]), f"the {word} process is back", portal.said
+    )
+
+
+def test_it_answers_when_it_says_so(portal):
+    assert f"The portal is running at http://127.0.0.1:{portal.port}/" in portal.said()
+    assert portal.answers()
+
+
+def test_the_first_start_makes_two_people_and_shows_their_passwords(portal):
+    assert [name for name, _hash in portal.passwords()] == ["administrator", "curator"]
+    assert portal.said().count(" password ") == 2
+
+
+def test_the_database_belongs_to_its_owner_only(portal):
+    assert portal.data.stat().st_mode & 0o077 == 0
+
+
+def test_a_killed_web_server_is_back_on_its_port(portal):
+    kill_and_wait(portal, "gunicorn")
+    wait_until(portal.answers, "the web server answers again", portal.said)
+
+
+def test_a_killed_worker_is_back_at_its_queue(portal):
+    ready = portal.data / "worker.ready"
+    ready.unlink()
+    kill_and_wait(portal, "celery")
+    wait_until(ready.exists, "the worker is ready again", portal.said)
+
+
+def test_a_killed_sweep_is_back(portal):
+    kill_and_wait(portal, "sweep")
+
+
+def test_a_second_portal_on_the_same_port_is_told_so(portal, tmp_path):
+    code, said = refused(tmp_path / "data", portal.port)
+    assert code == 1
+    assert said == (
+        f"CommandError: Port {portal.port} on 127.0.0.1 cannot be used (Address already in use). "
+        f"Stop what uses it, or choose another with --port {portal.port + 1}.\n"
+    )
+
+
+def test_ctrl_c_ends_everything_and_the_next_start_keeps_the_people(portal, data):
+    started = [pid for word in ("gunicorn", "celery", "sweep") for pid in portal.children(word)]
+    people = portal.passwords()
+    assert portal.interrupt() == 0
+    assert "Stopped. All data is kept" in portal.said()
+    assert [pid for pid in started if Path(f"/proc/{pid}").exists()] == []
+    assert not portal.answers()
+
+    again = Portal(data, portal.port)
+    try:
+        assert " password " not in again.said()
+        assert again.passwords() == people
+    finally:
+        assert again.interrupt() == 0

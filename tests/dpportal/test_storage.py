@@ -1,0 +1,196 @@
+"""Private files: modes, names by content, replacement in one step, and what the hourly sweep deletes."""
+
+import hashlib
+import os
+import stat
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from dpportal import datafolder, keys, storage, sweeping
+
+DAY = 24 * 3600.0
+
+
+@pytest.fixture(autouse=True)
+def own_files(tmp_path, settings):
+    """Files and scratch of this test only."""
+    settings.SCRATCH_DIR = tmp_path / "scratch"
+    settings.SCRATCH_DIR.mkdir()
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "dpportal.storage.PrivateStorage",
+            "OPTIONS": {"location": tmp_path / "files"},
+        },
+    }
+
+
+@pytest.fixture
+def remote(settings):
+    """A storage without local paths, as an object store is."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {"BACKEND": "tests.dpportal.remote_storage.RemoteStorage"},
+    }
+
+
+def local_file(tmp_path: Path, content: bytes, name: str = "made.bin") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+def mode(name: str) -> int:
+    return stat.S_IMODE(Path(default_storage.path(name)).stat().st_mode)
+
+
+def content(name: str) -> bytes:
+    with storage.local_path(name) as path:
+        return path.read_bytes()
+
+
+def stored(name: str, age_seconds: float) -> str:
+    name = default_storage.save(name, ContentFile(b"x"))
+    moment = time.time() - age_seconds
+    os.utime(default_storage.path(name), (moment, moment))
+    return name
+
+
+def test_a_stored_file_is_its_owners_only(tmp_path):
+    name = storage.keep(local_file(tmp_path, b"x"), "records/a/made.bin")
+    assert mode(name) == 0o600
+    assert mode("records/a") == 0o700
+
+
+def test_an_uploaded_file_is_its_owners_only():
+    assert mode(default_storage.save("uploads/a", ContentFile(b"x"))) == 0o600
+
+
+def test_a_private_file_has_no_address():
+    with pytest.raises(ValueError, match="no URL"):
+        default_storage.url("uploads/a")
+
+
+def test_a_file_is_named_by_its_content(tmp_path):
+    name, digest = storage.keep_by_digest(local_file(tmp_path, b"abc", "counts.npy"), "records/a")
+    assert digest == hashlib.sha256(b"abc").hexdigest()
+    assert (name, content(name)) == (f"records/a/{digest}.npy", b"abc")
+
+
+def test_a_file_of_the_same_name_is_replaced_and_nothing_is_left_beside_it(tmp_path):
+    storage.keep(local_file(tmp_path, b"old"), "releases/a/page.json")
+    storage.keep(local_file(tmp_path, b"new"), "releases/a/page.json")
+    assert content("releases/a/page.json") == b"new"
+    assert default_storage.listdir("releases/a") == ([], ["page.json"])
+
+
+def test_a_remote_storage_keeps_the_same_name_too(tmp_path, remote):
+    storage.keep(local_file(tmp_path, b"old"), "releases/a/page.json")
+    assert storage.keep(local_file(tmp_path, b"new"), "releases/a/page.json") == "releases/a/page.json"
+    assert content("releases/a/page.json") == b"new"
+
+
+def test_a_local_copy_of_a_remote_file_is_gone_afterwards(tmp_path, remote):
+    storage.keep(local_file(tmp_path, b"x"), "records/a/table.parquet")
+    with storage.local_path("records/a/table.parquet") as path:
+        assert path.read_bytes() == b"x"
+    assert not path.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uploads/orphan",
+        "records/a/orphan.parquet",
+        "records/a/orphan.npy",
+        "records/a/orphan.npy.0a1b.part",
+        "records/a/.spill-x/duckdb_temp_1_0_storage_DEFAULT-0.tmp",
+        "releases/a/measurement/orphan.npy",
+        "releases/a/bundle/synthetic.csv.0a1b.part",
+    ],
+)
+def test_an_old_file_that_no_row_names_is_swept(name):
+    stored(name, DAY)
+    sweeping.sweep_files()
+    assert not default_storage.exists(name)
+
+
+@pytest.mark.django_db
+def test_a_file_that_may_still_be_in_work_is_not_swept():
+    name = stored("records/a/young.npy", 3600)
+    sweeping.sweep_files()
+    assert default_storage.exists(name)
+
+
+@pytest.mark.parametrize("kind", ["table", "true_counts", "measurement", "bundle", "page", "comparison"])
+def test_what_a_release_needs_is_never_swept(ready, kind):
+    names = {
+        "table": ready.dataset.table,
+        "true_counts": ready.true_counts,
+        "measurement": ready.measurement,
+        "bundle": ready.artifacts.first().stored,
+        "page": f"releases/{ready.pk}/public.json",
+        "comparison": f"records/{ready.dataset_id}/comparison-{ready.pk}.json",
+    }
+    os.utime(default_storage.path(names[kind]), (0, 0))
+    sweeping.sweep_files()
+    assert default_storage.exists(names[kind])
+
+
+@pytest.mark.django_db
+def test_old_scratch_is_swept_and_young_scratch_is_not():
+    for name, age in [("old", DAY), ("young", 60)]:
+        path = settings.SCRATCH_DIR / name
+        path.mkdir()
+        os.utime(path, (time.time() - age, time.time() - age))
+    sweeping.sweep_files()
+    assert [path.name for path in settings.SCRATCH_DIR.iterdir()] == ["young"]
+
+
+def test_a_file_that_vanishes_while_sweeping_does_no_harm(monkeypatch):
+    stored("uploads/gone", DAY)
+
+    class Vanishing(storage.PrivateStorage):
+        def get_modified_time(self, name):
+            self.delete(name)
+            return super().get_modified_time(name)
+
+    monkeypatch.setattr(storage, "default_storage", Vanishing(default_storage.location))
+    storage.delete_orphans("uploads", set(), timedelta(hours=3))
+
+
+def test_the_data_folder_is_its_owners_only(tmp_path):
+    folder = datafolder.prepare(tmp_path / "new" / "data")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "broker").stat().st_mode) == 0o700
+
+
+def test_a_data_folder_that_cannot_be_made_is_a_sentence_with_a_remedy(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ImproperlyConfigured, match=r"cannot be made \(Not a directory\).*--data-dir"):
+        datafolder.prepare(tmp_path / "file" / "data")
+
+
+def test_a_key_is_made_once_and_kept_private(tmp_path):
+    first = keys.secret("secret_key", tmp_path)
+    assert keys.secret("secret_key", tmp_path) == first
+    assert len(first) >= 64
+    assert stat.S_IMODE((tmp_path / "keys" / "secret_key").stat().st_mode) == 0o600
+
+
+def test_two_keys_differ(tmp_path):
+    assert keys.secret("secret_key", tmp_path) != keys.secret("fingerprint_key", tmp_path)
+
+
+def test_a_key_from_the_environment_goes_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("DPPORTAL_SECRET_KEY", "given")
+    assert keys.secret("secret_key", tmp_path) == "given"
+    assert not (tmp_path / "keys").exists()
