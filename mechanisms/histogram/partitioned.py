@@ -157,7 +157,7 @@ class PartitionedHistogram(ABC):
         Raises ValueError if the shape, the type or the sign does not fit.
         """
         check_counts(plan.domain, counts)
-        return Measurement(np.concatenate(self._measured(plan, counts, noise)))
+        return Measurement(np.concatenate(self._measured(plan, counts, noise), axis=-1))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """Each block's estimate spread evenly over its cells, and the nearest possible table of that kind.
