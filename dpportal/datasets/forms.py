@@ -75,6 +75,7 @@ class UploadForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if data.get("arrived") != WHOLE:
+            self.errors.pop("file", None)
             self.add_error("file", CUT_SHORT)
         return data
 

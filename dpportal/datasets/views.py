@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,7 +19,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import services, uploads
 from dpportal.datasets.forms import RenameForm, UploadForm
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 
 PAGE_SIZE = 25
@@ -38,7 +38,9 @@ def listing(request: HttpRequest) -> HttpResponse:
     mine = Dataset.objects.filter(owner=current_user(request)).select_related(
         "budget", "conversion", "duplicate_of"
     )
-    mine = mine.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
+    versions = DomainVersion.objects.filter(dataset=OuterRef("pk"))
+    mine = mine.annotate(last_release=Max("releases__measured_at"), has_domain=Exists(versions))
+    mine = mine.order_by("-created_at")
     page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "page_obj": page,
@@ -53,7 +55,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def upload(request: HttpRequest) -> HttpResponseBase:
     """The upload form. A script that asks for JSON is told where to go on, or the errors of each field."""
-    form = UploadForm(request.POST or None, request.FILES or None)
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST":
         if uploads.was_too_large(request):
             form.errors.clear()

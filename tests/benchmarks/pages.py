@@ -1,0 +1,96 @@
+"""Server time of every page with 200 releases present.
+
+    python -m tests.benchmarks.pages
+
+Makes a portal of its own in a temporary folder: one dataset, 200 published releases of it (one of them made
+in full, the rest as rows beside it), and asks for each page five times. The goal is 200 ms a page.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+
+RELEASES = 200
+REPEATS = 5
+GOAL_MS = 200
+
+
+def main() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.test.utils import setup_test_environment
+
+    setup_test_environment()
+    call_command("migrate", verbosity=0)
+    for role, addresses in pages().items():
+        measure(role, addresses)
+
+
+def pages() -> dict[str, list[str]]:
+    """The small world, and the addresses of its pages for each role."""
+    from dpportal.accounts.models import Role
+    from dpportal.releases.execution import execute
+    from dpportal.releases.models import Release
+    from tests.dpportal import building
+
+    owner = building.person("curator", Role.CURATOR)
+    granter = building.person("administrator", Role.ADMINISTRATOR)
+    dataset = building.granted(building.stored_dataset(owner), granter, total="100")
+    made = [building.requested_release(dataset) for _ in range(RELEASES)]
+    execute(made[0].pk)
+    publish(made)
+    release, draft = made[0], building.complete_draft(dataset)
+    at, here, todo = f"/datasets/{dataset.pk}/", f"/releases/{release.pk}/", f"/releases/{draft.pk}/"
+    steps = [f"{todo}{step}/" for step in ("product", "columns", "method", "review")]
+    own = [f"{at}{end}" for end in ("", "edit/", "rows/", "domain/", "domain/0/", "domain/unit/", "ledger/")]
+    results = [f"{here}{end}" for end in ("", "job/", "compare/", "publish/")]
+    lists = ["/datasets/", "/datasets/new/", "/releases/", "/releases/finished/"]
+    admin = ("accounts/user", "budgets/budget", "budgets/ledgerentry", "datasets/dataset", "releases/release")
+    assert Release.objects.count() == RELEASES + 1
+    return {
+        "": ["/account/sign-in/", "/releases/", here, "/guide/"],
+        "curator": lists + own + steps + results,
+        "administrator": ["/admin/", *(f"/admin/{name}/" for name in admin), "/admin/releases/releasejob/"],
+    }
+
+
+def publish(made: list) -> None:
+    from django.utils import timezone
+
+    from dpportal.releases.models import Release
+
+    everyone = Release.objects.filter(pk__in=[release.pk for release in made])
+    everyone.update(state=Release.State.READY, published_at=timezone.now())
+
+
+def measure(role: str, addresses: list[str]) -> None:
+    from django.test import Client
+
+    from dpportal.accounts.models import User
+
+    client = Client()
+    if role:
+        client.force_login(User.objects.get(username=role))
+    print(f"\n{role or 'nobody signed in'}\n{'ms':>8} {'first':>8}  page")
+    for address in addresses:
+        times = [elapsed_ms(client, address) for _ in range(REPEATS)]
+        median = statistics.median(times[1:])
+        mark = "  above the goal" if median > GOAL_MS else ""
+        print(f"{median:8.1f} {times[0]:8.1f}  {address}{mark}")
+
+
+def elapsed_ms(client, address: str) -> float:
+    start = time.perf_counter()
+    answer = client.get(address)
+    elapsed = 1000 * (time.perf_counter() - start)
+    assert answer.status_code == 200, (address, answer.status_code)
+    return elapsed
+
+
+if __name__ == "__main__":
+    main()

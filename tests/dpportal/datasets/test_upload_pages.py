@@ -1,0 +1,111 @@
+"""The upload form's answers, as a page and as JSON, and the page of a dataset that is being read."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.datasets.conversion import convert
+from dpportal.datasets.models import Dataset
+from tests.dpportal import building
+
+UPLOAD = "/datasets/new/"
+TABLE = b"colour,age\nred,1\ngreen,2\n"
+
+
+@pytest.fixture
+def desk(client, curator) -> Client:
+    client.force_login(curator)
+    return client
+
+
+def send(desk: Client, content: bytes = TABLE, accept: str = "text/html", **fields: str):
+    file = SimpleUploadedFile("small.csv", content)
+    data = {"file": file, "arrived": "whole", **fields}
+    return desk.post(UPLOAD, data, headers={"accept": accept})
+
+
+def test_a_script_is_told_where_to_go_on(desk):
+    answer = send(desk, accept="application/json")
+    assert answer.status_code == 201
+    assert answer.json() == {"location": reverse("datasets:home", args=[Dataset.objects.get().pk])}
+
+
+def test_a_script_is_told_the_errors_of_each_field(desk):
+    answer = send(desk, b"", accept="application/json")
+    assert answer.status_code == 400
+    assert list(answer.json()["errors"]) == ["file"]
+
+
+def test_a_page_goes_on_to_the_dataset(desk):
+    answer = send(desk)
+    assert answer.url == reverse("datasets:home", args=[Dataset.objects.get().pk])
+
+
+def test_a_file_above_the_limit_is_refused_beside_its_field(desk, settings):
+    settings.MAX_UPLOAD_BYTES = 10
+    answer = send(desk, accept="application/json")
+    assert answer.status_code == 400
+    assert "larger than" in answer.json()["errors"]["file"][0]
+    assert not Dataset.objects.exists()
+
+
+def test_the_files_name_is_used_where_none_is_given(desk):
+    send(desk)
+    assert Dataset.objects.get().name == "small"
+
+
+def test_the_original_is_deleted_after_conversion(desk):
+    send(desk)
+    dataset = Dataset.objects.get()
+    convert(dataset.pk)
+    assert not default_storage.exists(dataset.upload)
+
+
+def test_progress_reloads_the_page_once_reading_has_ended(desk):
+    send(desk)
+    dataset = Dataset.objects.get()
+    address = reverse("datasets:progress", args=[dataset.pk])
+    assert "HX-Refresh" not in desk.get(address)
+    convert(dataset.pk)
+    assert desk.get(address)["HX-Refresh"] == "true"
+
+
+def test_the_same_content_again_links_to_the_first(desk):
+    for _ in range(2):
+        send(desk)
+    first, second = Dataset.objects.order_by("created_at")
+    convert(first.pk)
+    convert(second.pk)
+    page = desk.get(reverse("datasets:home", args=[second.pk])).content.decode()
+    assert "was uploaded before" in page
+    assert reverse("datasets:home", args=[first.pk]) in page
+
+
+def test_another_curators_copy_is_not_named(desk, curator, other_curator):
+    send(desk, name="Confidential trial")
+    desk.force_login(other_curator)
+    send(desk)
+    first, second = Dataset.objects.order_by("created_at")
+    convert(first.pk)
+    convert(second.pk)
+    page = desk.get(reverse("datasets:home", args=[second.pk])).content.decode()
+    assert "Another curator holds the same content" in page
+    assert "Confidential trial" not in page
+
+
+def test_looking_at_first_rows_is_recorded(desk, dataset, curator):
+    desk.get(reverse("datasets:first_rows", args=[dataset.pk]))
+    assert AuditEntry.objects.filter(by=curator, action="viewed first rows").count() == 1
+
+
+@pytest.mark.parametrize("datasets", [1, 6])
+def test_the_list_takes_as_many_queries_however_long(desk, curator, django_assert_max_num_queries, datasets):
+    for number in range(datasets):
+        building.stored_dataset(curator, f"Table {number}")
+    with django_assert_max_num_queries(8):
+        assert desk.get(reverse("datasets:list")).status_code == 200
