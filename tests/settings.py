@@ -10,9 +10,9 @@ if "DPPORTAL_DATA_DIR" not in os.environ:
     os.environ["DPPORTAL_DATA_DIR"] = folder
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
-from dpportal.settings import *  # noqa: E402, F403
+from dpportal.settings import *  # noqa: F403
 
-STORAGES = {  # noqa: F405
+STORAGES = {
     **STORAGES,  # noqa: F405
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }

@@ -13,8 +13,8 @@ from mechanisms.accounting import (
     Loss,
     Neighbours,
     PrivacyUnit,
-    compose,
     chance_factor,
+    compose,
     pure_within_zcdp,
     zcdp_to_epsilon,
 )

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from dpportal.releases.chart_cells import axes_and_panels, merged, merged_labels, widths_within
+from dpportal.releases.chart_partition import mark_blocks, mark_blocks_2d
 from dpportal.releases.charts import (
     MAX_NUMBERS,
     bins_figure,
@@ -351,3 +353,28 @@ class TestCells:
 
     def test_a_column_beyond_the_panels_is_in_neither(self) -> None:
         assert axes_and_panels((2, 50, 5, 40), 8) == ((1, 3), (0,))
+
+
+class TestPartition:
+    def test_lines_run_between_the_blocks_of_one_column(self) -> None:
+        figure = go.Figure()
+        mark_blocks(figure, np.array([0, 0, 1, 1, 1, 2]), width=1)
+        assert figure.layout.shapes[0].path == "M1.5,0V1M4.5,0V1"
+
+    def test_lines_run_around_the_blocks_of_a_heat_map(self) -> None:
+        """Two rows, two columns; only the right column is cut between the rows."""
+        figure = go.Figure()
+        mark_blocks_2d(figure, np.array([[0, 1], [0, 2]]), (1, 1), subplot=2)
+        (shape,) = figure.layout.shapes
+        assert shape.path == "M0.5,-0.5L0.5,1.5" + "M0.5,0.5L1.5,0.5"
+        assert (shape.xref, shape.yref) == ("x2", "y2")
+
+    def test_merged_cells_move_the_lines_with_them(self) -> None:
+        figure = go.Figure()
+        mark_blocks(figure, np.array([0, 0, 1, 1]), width=2)
+        assert figure.layout.shapes[0].path == "M0.5,0V1"
+
+    def test_one_block_has_no_line(self) -> None:
+        figure = go.Figure()
+        mark_blocks(figure, np.zeros(5, dtype=int), width=1)
+        assert not figure.layout.shapes
