@@ -13,7 +13,7 @@ from mechanisms.histogram.haar import Haar, best_haar
 from mechanisms.histogram.strategy import Strategy
 from mechanisms.histogram.tree import Tree, best_tree, integer_weights
 
-STRATEGIES = [
+STRATEGIES: list[Strategy] = [
     Tree((1,)),
     Tree((3, 1)),
     Tree((2, 0, 1)),
@@ -63,7 +63,7 @@ def test_a_row_that_changes_its_cell_moves_the_answers_by_the_columns_distance(s
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_the_estimate_is_the_least_squares_one(strategy: Strategy) -> None:
     A = matrix(strategy)
-    values = np.random.default_rng(1).integers(-50, 50, A.shape[0])
+    values = np.random.default_rng(1).integers(-50, 50, size=(strategy.size,))
     assert strategy.estimate(values) == pytest.approx(np.linalg.lstsq(A, values, rcond=None)[0], abs=1e-9)
 
 
