@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import dj_database_url
@@ -115,6 +116,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 SCRATCH_DIR = DATA_DIR / "scratch"
+# Whatever a library spills while it works on records stays private, and the sweep clears what a crash leaves.
+tempfile.tempdir = str(SCRATCH_DIR)
 
 # Uploads are streamed to disk, whatever their size.
 FILE_UPLOAD_HANDLERS = ["dpportal.datasets.uploads.LimitedUploadHandler"]

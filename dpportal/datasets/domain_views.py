@@ -21,7 +21,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.strip import strip
 from dpportal.datasets.views import own_dataset
-from mechanisms.domain import Attribute
+from mechanisms.domain import Attribute, DomainError
 
 NEEDS_CONFIRMATION = gettext_lazy(
     "Nothing was changed: confirm first that what is taken over is public knowledge."
@@ -85,8 +85,8 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         return here
     try:
         attribute = records.suggested_attribute(dataset.table, name)
-    except UploadFault as fault:
-        messages.error(request, fault.message)
+    except (UploadFault, DomainError) as fault:
+        messages.error(request, str(fault))
         return here
     services.declare(dataset, name, attribute, filled=True)
     audit.record(current_user(request), "filled domain from data", dataset, f"column {position + 1}")

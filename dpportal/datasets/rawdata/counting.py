@@ -50,7 +50,7 @@ def count_cells(
         rows = _with_index(rows, domain)
         if unit_column is None:
             return _counted(connection, [rows], domain.size)
-        with TemporaryDirectory(dir=path.parent, prefix=".units-") as scratch:
+        with TemporaryDirectory(prefix="units-") as scratch:
             units = Path(scratch) / "units.parquet"
             sampled = _few_of_each_unit(connection, rows, units, max_rows, key or b"")
             return _counted(connection, sampled, domain.size)

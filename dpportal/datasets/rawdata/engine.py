@@ -39,8 +39,8 @@ def connect(
 
 @contextmanager
 def stored_table(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection for reading one stored table; what does not fit in memory spills beside the table."""
-    with TemporaryDirectory(dir=path.parent, prefix=".spill-") as scratch:
+    """A connection for reading one stored table; what does not fit in memory spills to the temporary folder."""
+    with TemporaryDirectory(prefix="spill-") as scratch:
         connection = connect(Path(scratch))
         try:
             yield connection
