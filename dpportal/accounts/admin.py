@@ -31,6 +31,8 @@ class PortalUserAdmin(UserAdmin):
 class ReadOnlyAdmin(admin.ModelAdmin):
     """A list to look at: nothing is added, changed or deleted by hand."""
 
+    list_per_page = 50
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

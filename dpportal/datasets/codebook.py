@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, attribute_from_json
 
 MAX_BYTES = 2 * 2**20
+MAX_CELLS_OF_A_COLUMN = 10**6
 
 
 class CodebookError(ValueError):
@@ -39,11 +40,26 @@ def read(content: bytes, columns: list[str]) -> list[Attribute]:
             _("The codebook names %(count)s columns that the table does not have; the first is “%(name)s”.")
             % {"count": len(unknown), "name": unknown[0][:80]}
         )
+    return [_declared(name, entry) for name, entry in entries.items()]
+
+
+def _declared(name: str, entry: Any) -> Attribute:
     try:
-        return [_attribute(name, entry) for name, entry in entries.items()]
-    except (DomainError, TypeError, ValueError, KeyError) as error:
-        reason = str(error) if isinstance(error, DomainError) else _("a declaration has the wrong form")
-        raise CodebookError(_("The codebook could not be used: %(reason)s.") % {"reason": reason}) from None
+        attribute = _attribute(name, entry)
+    except DomainError as error:
+        raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": error}) from None
+    except (TypeError, ValueError, KeyError):
+        text = _(
+            "The codebook could not be used: the declaration of “%(name)s” has the wrong form. Write a list of "
+            "values, a number of codes, or a declaration as in release.json."
+        )
+        raise CodebookError(text % {"name": name[:80]}) from None
+    if attribute.size > MAX_CELLS_OF_A_COLUMN:
+        text = _(
+            "The codebook gives “%(name)s” %(cells)s cells; at most 1,000,000 are possible. Use wider bins."
+        )
+        raise CodebookError(text % {"name": name[:80], "cells": f"{attribute.size:,}"})
+    return attribute
 
 
 def _from_json(text: str) -> dict[str, Any]:
@@ -51,12 +67,18 @@ def _from_json(text: str) -> dict[str, Any]:
         entries = json.loads(text)
     except json.JSONDecodeError as error:
         place = {"line": error.lineno, "column": error.colno}
-        raise CodebookError(_("The JSON is broken at line %(line)s, column %(column)s.") % place) from None
+        text = _("The codebook's JSON is broken at line %(line)s, column %(column)s.")
+        raise CodebookError(text % place) from None
+    except RecursionError:
+        raise CodebookError(_("The codebook's JSON is nested too deeply to be a codebook.")) from None
     return {str(name): entry for name, entry in entries.items()}
 
 
 def _from_csv(text: str) -> dict[str, Any]:
-    lines = list(csv.reader(io.StringIO(text)))
+    try:
+        lines = list(csv.reader(io.StringIO(text)))
+    except csv.Error:
+        lines = []
     if len(lines) < 2 or any(len(line) != 2 for line in lines if line):
         raise CodebookError(
             _("A CSV codebook has two columns, column and value, a header line and a line for each value.")
@@ -69,8 +91,40 @@ def _from_csv(text: str) -> dict[str, Any]:
 
 
 def _attribute(name: str, entry: Any) -> Attribute:
+    """Build a declaration. Raises DomainError, TypeError, ValueError or KeyError if it is none."""
     if isinstance(entry, dict):
+        for key, value in entry.items():
+            if not _fits(entry["kind"], key, value):
+                raise TypeError
         return attribute_from_json({**entry, "name": name})
-    if isinstance(entry, int):
+    if _whole(entry):
         return Integer(name, lower=0, upper=entry - 1)
+    if not isinstance(entry, list) or any(isinstance(value, list | dict) for value in entry):
+        raise TypeError
     return Categorical(name, values=tuple(str(value) for value in entry))
+
+
+def _fits(kind: str, key: str, value: Any) -> bool:
+    """Whether a field of a declaration has its JSON type; which fields a kind has is checked elsewhere."""
+    bound = {"integer": _whole, "real": _number}.get(kind, _text)
+    if key in ("lower", "upper"):
+        return bound(value)
+    if key == "edges":
+        return isinstance(value, list) and all(map(bound, value))
+    if key == "values":
+        return isinstance(value, list) and all(map(_text, value))
+    if key in ("width", "bins"):
+        return _whole(value)
+    return isinstance(value, bool) if key == "missing_cell" else _text(value)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)

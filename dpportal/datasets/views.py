@@ -97,7 +97,8 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {
         "dataset": dataset,
         "domain": domain,
-        "releases": dataset.releases.select_related("job", "dataset__budget"),
+        "releases": dataset.releases.select_related("job", "dataset__budget")[:PAGE_SIZE],
+        "release_count": dataset.releases.count(),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "nav_section": "datasets",
     }

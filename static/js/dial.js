@@ -8,7 +8,8 @@
      <input data-dial-half-width>      ± people at 95% (optional; half_width is null where a method has none)
      <p data-dial-message>             where the error goes (role="status")
    </div>
-   A checked input[name=mechanism] of the same form is asked for. Every other number of the answer fills the element inside the dial with data-dial-show="its name".
+   A checked input[name=mechanism] of the same form is asked for, and again when another is checked. Every other
+   number of the answer fills the element inside the dial with data-dial-show="its name".
    Sends "dial:change" (it bubbles, with the answer in detail) after each answer; htmx can trigger on it. */
 "use strict";
 {
@@ -59,6 +60,9 @@
     });
     amount.addEventListener("input", () => amount.value && ask({ epsilon: amount.value }));
     halfWidth?.addEventListener("input", () => halfWidth.value && ask({ half_width: halfWidth.value }));
+    dial.closest("form")?.addEventListener("change", (event) => {
+      if (event.target.name === "mechanism" && amount.value) ask({ epsilon: amount.value });
+    });
     if (Number(amount.value) > 0) range.value = Math.log10(Number(amount.value));
     dial.dataset.dialReady = "";
   }

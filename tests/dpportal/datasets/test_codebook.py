@@ -1,0 +1,56 @@
+"""Codebooks: what each form declares, and what each mistake is told."""
+
+import pytest
+
+from dpportal.datasets.codebook import MAX_BYTES, CodebookError, read
+from mechanisms.domain import Categorical, Integer
+
+COLUMNS = ["age", "sex"]
+
+
+def test_a_csv_declares_the_values_of_each_column():
+    content = "column,value\nsex,Female\nsex,Male\n".encode("utf-8-sig")
+    assert read(content, COLUMNS) == [Categorical("sex", values=("Female", "Male"))]
+
+
+def test_json_declares_lists_of_values():
+    assert read(b'{"sex": ["Female", "Male"]}', COLUMNS) == [Categorical("sex", values=("Female", "Male"))]
+
+
+def test_json_declares_a_number_of_codes():
+    assert read(b'{"sex": 2}', COLUMNS) == [Integer("sex", lower=0, upper=1)]
+
+
+def test_json_declares_as_release_json_writes_it():
+    declared = Integer("age", lower=0, upper=119, width=10)
+    content = b'{"age": {"kind": "integer", "lower": 0, "upper": 119, "width": 10}}'
+    assert read(content, COLUMNS) == [declared]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{,}", "line 1, column 2"),
+        (b'{"height": 3}', "height"),
+        (b'{"age": {"kind": "circle"}}', "wrong form"),
+        (b'{"age": null}', "wrong form"),
+        (b'{"age": true}', "wrong form"),
+        (b'{"age": "abc"}', "wrong form"),
+        (b'{"age": {"kind": "integer", "lower": "x", "upper": 3}}', "wrong form"),
+        (b'{"age": {"kind": "integer", "lower": 9, "upper": 3}}', "exchange"),
+        (b'{"age": {"kind": "integer", "lower": 0.5, "upper": 3}}', "wrong form"),
+        (b'{"age": 0}', "exchange"),
+        (b'{"sex": ["a", "a"]}', "twice"),
+        (b"", "two columns"),
+        (b"column,value,more\na,b,c\n", "two columns"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (b"x" * (MAX_BYTES + 1), "2 MB"),
+        (b'{"sex": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"sex": [["a"]]}', "wrong form"),
+        (b'{"age": 1000001}', "1,000,001 cells"),
+        (b'column,value\nsex,"' + b"x" * 200_000 + b'"\n', "two columns"),
+    ],
+)
+def test_a_mistake_is_told_in_words(content, said):
+    with pytest.raises(CodebookError, match=said):
+        read(content, COLUMNS)

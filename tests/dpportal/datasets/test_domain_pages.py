@@ -1,0 +1,99 @@
+"""The strip that pictures a column's cells, and the pages that declare them."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.datasets import services
+from dpportal.datasets.strip import MAX_BOXES, strip
+from dpportal.releases.models import Release
+from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
+from tests.dpportal import building
+
+
+@pytest.fixture
+def desk(client, curator) -> Client:
+    client.force_login(curator)
+    return client
+
+
+def test_equal_bins_are_equal_boxes():
+    boxes = strip(Integer("age", lower=0, upper=99, width=25)).boxes
+    assert [(box.label, box.x, box.width) for box in boxes] == [
+        ("0–24", 0, 25),
+        ("25–49", 25, 25),
+        ("50–74", 50, 25),
+        ("75–99", 75, 25),
+    ]
+
+
+def test_own_edges_are_drawn_to_scale():
+    boxes = strip(Real("dose", lower=0.0, upper=10.0, edges=(0.0, 1.0, 10.0))).boxes
+    assert [(box.x, box.width) for box in boxes] == [(0, 10), (10, 90)]
+
+
+def test_missing_values_have_their_box_at_the_end():
+    *cells, last = strip(Boolean("smoker", True)).boxes
+    assert [box.missing for box in cells] == [False, False]
+    assert last.missing
+    assert last.x + last.width == 100
+
+
+def test_a_million_cells_are_a_few_boxes():
+    shown = strip(Integer("income", lower=1, upper=1_000_000))
+    assert len(shown.boxes) == MAX_BOXES
+    assert shown.cells_in_a_box == 5000
+    assert shown.boxes[0].label == "1 … 5000"
+
+
+def test_days_are_named_by_their_first_and_last_where_many_share_a_box():
+    days = Date("day", lower=dt.date(2020, 1, 1), upper=dt.date(2021, 12, 31), step="day")
+    assert strip(days).boxes[0].label == "2020-01-01 … 2020-01-04"
+
+
+def test_names_beyond_the_first_are_counted():
+    shown = strip(Categorical("colour", values=tuple("abcdefghijklmnopqrst")))
+    assert len(shown.names) == 16
+    assert shown.names_left_out == 5
+
+
+def test_the_live_picture_draws_what_is_typed_and_saves_nothing(desk, dataset):
+    address = reverse("datasets:column_cells", args=[dataset.pk, 1])
+    fields = {"kind": "integer", "lower": "0", "upper": "19", "binning": "per_value"}
+    page = desk.post(address, fields).content.decode()
+    assert "20 cells" in page
+    assert page.count("<rect") == 20
+    assert dataset.current_domain().domain().shape == (4, 10)
+
+
+def test_saving_goes_on_to_the_next_column(desk, dataset):
+    address = reverse("datasets:column", args=[dataset.pk, 0])
+    answer = desk.post(address, {"kind": "boolean", "next": "1"})
+    assert answer.url == reverse("datasets:column", args=[dataset.pk, 1])
+
+
+def test_a_declaration_used_by_a_release_is_kept_and_a_new_version_begun(desk, dataset):
+    release = building.requested_release(dataset)
+    services.declare(dataset, "age", Integer("age", lower=0, upper=9))
+    assert dataset.current_domain().version == 2
+    assert Release.objects.get(pk=release.pk).domain_version.version == 1
+
+
+def test_a_vouched_for_column_is_filled_and_marked(desk, dataset):
+    desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"})
+    [filled] = dataset.current_domain().attributes.filter(filled_from_data=True)
+    assert filled.column == "colour"
+    assert set(filled.declared().values) == {"red", "green", "blue"}
+
+
+def test_a_column_that_does_not_exist_is_404(desk, dataset):
+    assert desk.get(reverse("datasets:column", args=[dataset.pk, 2])).status_code == 404
+
+
+def test_another_curators_domain_is_404(client, dataset, other_curator):
+    client.force_login(other_curator)
+    assert client.get(reverse("datasets:domain", args=[dataset.pk])).status_code == 404
