@@ -4,13 +4,26 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.contrib.django.task import DjangoTask
 from celery.signals import worker_ready
+from django.db import transaction
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
 
 READY_FILE = "worker.ready"
 
-app = Celery("dpportal")
+
+class HintTask(DjangoTask):
+    """A task whose message is a hint: when the queue is down, what was committed stands and the sweep hints again."""
+
+    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+        def hint() -> None:
+            self.delay(*args, **kwargs)
+
+        transaction.on_commit(hint, robust=True)
+
+
+app = Celery("dpportal", task_cls=HintTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

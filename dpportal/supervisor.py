@@ -54,25 +54,25 @@ class Process:
         self._end_group()
         self.start()
 
-    def _end_group(self) -> None:
-        """End what a killed process left behind: its own children would keep the port, or a job."""
-        if self.popen is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.popen.pid, signal.SIGKILL)
-
-    def signal(self, number: int) -> None:
+    def terminate(self) -> None:
+        """Ask the process to end in order; it asks its own children, so that a worker may finish its job."""
         if self.popen is not None and self.popen.poll() is None:
-            os.killpg(self.popen.pid, number)
+            self.popen.terminate()
 
     def wait(self, until: float) -> None:
         """Wait for the end; what still runs at the deadline is killed and its job comes back at the next start."""
         if self.popen is None:
             return
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self.popen.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            self.signal(signal.SIGKILL)
-            self.popen.wait()
+        self._end_group()
+        self.popen.wait()
+
+    def _end_group(self) -> None:
+        """Kill whatever is left of the process and its own children: they would keep the port, or a job."""
+        if self.popen is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.popen.pid, signal.SIGKILL)
 
 
 def processes(host: str, port: int, workers: int) -> list[Process]:
@@ -118,7 +118,7 @@ def supervise(children: list[Process], ready: Callable[[], None]) -> None:
 
 def stop(children: list[Process]) -> None:
     for child in children:
-        child.signal(signal.SIGTERM)
+        child.terminate()
     until = time.monotonic() + GRACE_SECONDS
     for child in children:
         child.wait(until)

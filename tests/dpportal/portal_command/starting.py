@@ -89,7 +89,7 @@ class Portal:
 
     def answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=2) as response:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=20) as response:
                 return bool(response.read() == b"ok")
         except OSError:
             return False

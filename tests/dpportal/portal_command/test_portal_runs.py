@@ -76,6 +76,7 @@ def test_ctrl_c_ends_everything_and_the_next_start_keeps_the_people(portal, data
     people = portal.passwords()
     assert portal.interrupt() == 0
     assert "Stopped. All data is kept" in portal.said()
+    assert "ERROR" not in portal.said()
     assert [pid for pid in started if Path(f"/proc/{pid}").exists()] == []
     assert not portal.answers()
 
