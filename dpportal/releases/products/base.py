@@ -58,7 +58,7 @@ class ChoiceForm(forms.Form):
 
     def chosen(self, draft: Release) -> dict[str, Any]:
         """What the draft says already."""
-        return {"columns": draft.columns, "people": draft.people, **draft.parameters}
+        return {**draft.parameters, "columns": draft.columns, "people": draft.people}
 
     def apply(self, draft: Release) -> None:
         """Write the valid choice into the draft."""
