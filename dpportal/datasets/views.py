@@ -129,7 +129,9 @@ def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         "rows": records.first_rows(dataset.table, PREVIEW_ROWS),
         "nav_section": "datasets",
     }
-    return render(request, "datasets/first_rows.html", context)
+    response = render(request, "datasets/first_rows.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @curator_required

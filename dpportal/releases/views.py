@@ -151,7 +151,9 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "product": product_of(release),
         "nav_section": "releases",
     }
-    return render(request, "releases/compare.html", context)
+    response = render(request, "releases/compare.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @curator_required

@@ -1,0 +1,91 @@
+"""What a download holds: the same bytes each time, and tables that agree with what explains them."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import frictionless
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.storage import default_storage
+
+from dpportal.datasets import services as dataset_services
+from dpportal.releases import bundle, results
+from dpportal.releases.execution import execute
+from dpportal.releases.models import Release
+from mechanisms.domain import Boolean, Categorical, Integer
+from tests.dpportal import building
+
+
+def finish(release: Release) -> Release:
+    execute(release.pk)
+    return Release.objects.get(pk=release.pk)
+
+
+@pytest.fixture
+def finished(requested) -> Release:
+    return finish(requested)
+
+
+def content(release: Release, name: str) -> bytes:
+    with default_storage.open(release.artifacts.get(name=name).stored) as file:
+        return file.read()
+
+
+def table(release: Release, name: str) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(content(release, name)))
+
+
+def valid(release: Release, folder) -> bool:
+    for artifact in release.artifacts.all():
+        (folder / artifact.name).write_bytes(content(release, artifact.name))
+    return frictionless.validate(str(folder / "datapackage.json")).valid
+
+
+def test_writing_the_bundle_again_gives_the_same_bytes(finished):
+    before = {artifact.name: artifact.sha256 for artifact in finished.artifacts.all()}
+    again = bundle.write(results.reconstruct(finished))
+    assert {artifact.name: artifact.sha256 for artifact in again} == before
+
+
+def test_the_histogram_has_a_line_for_each_cell_in_order(finished):
+    histogram = table(finished, "histogram.csv")
+    assert histogram["colour"].unique().tolist() == ["red", "green", "blue", "Other"]
+    assert histogram["age"].tolist()[:2] == ["0–9", "10–19"]
+    assert len(histogram) == 4 * 10
+
+
+def test_the_synthetic_table_has_the_rows_that_were_counted(finished):
+    assert len(table(finished, "synthetic.csv")) == table(finished, "histogram.csv")["count"].sum()
+
+
+def test_release_json_names_what_was_filled_from_the_data(dataset, curator):
+    colours = Categorical("colour", values=("red", "green", "blue"))
+    dataset_services.declare(dataset, "colour", colours, filled=True)
+    release = finish(building.requested_release(dataset))
+    told = json.loads(content(release, "release.json"))
+    assert told["domain"]["filled_from_data"] == ["colour"]
+    assert told["plan"]["loss"]["amount"] == "1/10"
+
+
+def test_the_package_of_plain_columns_is_valid(finished, tmp_path):
+    assert valid(finished, tmp_path)
+
+
+def test_the_package_of_columns_with_missing_values_is_valid(dataset, tmp_path):
+    dataset_services.declare_all(dataset, [Boolean("colour", True), Integer("age", True, 0, 99, width=50)])
+    release = finish(building.requested_release(dataset, "0.05"))
+    assert valid(release, tmp_path)
+
+
+def test_a_boolean_is_a_boolean_in_parquet(dataset):
+    dataset_services.declare(dataset, "colour", Boolean("colour", True))
+    release = finish(building.requested_release(dataset, "0.05"))
+    schema = pq.read_schema(io.BytesIO(content(release, "synthetic.parquet")))
+    assert str(schema.field("colour").type) == "bool"
+
+
+def test_the_readme_says_what_is_promised(finished):
+    assert "differentially private with ε = 0.1" in content(finished, "README.md").decode()

@@ -1,0 +1,73 @@
+"""A job's page in each of its states, the bell, and what can be done."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.budgets import ledger
+from dpportal.releases.execution import execute
+from dpportal.releases.models import Release
+
+
+@pytest.fixture
+def desk(client, curator) -> Client:
+    client.force_login(curator)
+    return client
+
+
+def page(desk: Client, release: Release, **headers: str) -> str:
+    return desk.get(reverse("releases:job", args=[release.pk]), headers=headers).content.decode()
+
+
+def test_a_queued_job_asks_for_itself_and_can_be_cancelled(desk, requested):
+    html = page(desk, requested)
+    assert 'hx-trigger="every 1s"' in html
+    assert "Cancel this job" in html
+
+
+def test_htmx_gets_the_live_part_alone(desk, requested):
+    assert "<html" not in page(desk, requested, hx_request="true")
+
+
+def test_a_finished_job_asks_no_more_and_leads_on(desk, requested):
+    execute(requested.pk)
+    html = page(desk, requested)
+    assert "hx-trigger" not in html
+    assert "Compare with the true counts" in html
+
+
+def test_cancelling_gives_the_reservation_back(desk, dataset, requested):
+    desk.post(reverse("releases:cancel", args=[requested.pk]))
+    assert ledger.remaining(dataset) == Decimal(1)
+    assert "Cancelled before it began" in page(desk, requested)
+
+
+def test_a_finished_job_cannot_be_cancelled(desk, dataset, requested):
+    execute(requested.pk)
+    answer = desk.post(reverse("releases:cancel", args=[requested.pk]), follow=True)
+    assert "cannot be cancelled any more" in str(*answer.context["messages"])
+    assert ledger.remaining(dataset) == Decimal("0.9")
+
+
+def test_a_cancelled_release_can_be_prepared_again(desk, requested):
+    desk.post(reverse("releases:cancel", args=[requested.pk]))
+    answer = desk.post(reverse("releases:again", args=[requested.pk]))
+    draft = Release.objects.get(state=Release.State.DRAFT)
+    assert answer.url == reverse("releases:product", args=[draft.pk])
+    assert draft.columns == requested.columns
+
+
+def test_the_bell_counts_an_ended_job_until_it_is_seen(desk, requested):
+    execute(requested.pk)
+    assert "1 finished job" in desk.get("/guide/").content.decode()
+    desk.get(reverse("releases:finished"))
+    assert "0 finished jobs" in desk.get("/guide/").content.decode()
+
+
+def test_another_curators_job_is_404(client, other_curator, requested):
+    client.force_login(other_curator)
+    assert client.get(reverse("releases:job", args=[requested.pk])).status_code == 404

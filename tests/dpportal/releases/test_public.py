@@ -1,0 +1,92 @@
+"""The public page and the downloads: who may see them, and when."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from django.urls import reverse
+
+from dpportal.releases import services
+from dpportal.releases.execution import execute
+from dpportal.releases.models import Release
+
+
+@pytest.fixture
+def finished(requested) -> Release:
+    execute(requested.pk)
+    return Release.objects.get(pk=requested.pk)
+
+
+@pytest.fixture
+def published(finished, curator) -> Release:
+    services.publish(finished, curator)
+    return finished
+
+
+def status(client, release: Release) -> int:
+    return client.get(release.get_absolute_url()).status_code
+
+
+def download(client, release: Release, name: str = "histogram.csv"):
+    return client.get(reverse("releases:download", args=[release.pk, name]))
+
+
+def test_a_stranger_sees_a_published_release(client, published):
+    assert status(client, published) == 200
+
+
+def test_a_stranger_finds_nothing_before(client, finished):
+    assert status(client, finished) == 404
+    assert download(client, finished).status_code == 404
+
+
+def test_its_curator_sees_a_preview(client, finished, curator):
+    client.force_login(curator)
+    assert "only you can see this page" in client.get(finished.get_absolute_url()).content.decode()
+
+
+def test_another_curator_finds_nothing_before(client, finished, other_curator):
+    client.force_login(other_curator)
+    assert status(client, finished) == 404
+
+
+def test_an_administrator_finds_nothing_before(client, finished, administrator):
+    client.force_login(administrator)
+    assert status(client, finished) == 404
+
+
+def test_a_withdrawn_release_is_gone(client, published, curator):
+    services.withdraw(published, curator)
+    assert status(client, published) == 410
+    assert download(client, published).status_code == 410
+
+
+def test_a_withdrawn_release_can_be_published_again(client, published, curator):
+    services.withdraw(published, curator)
+    services.publish(published, curator)
+    assert status(client, published) == 200
+
+
+def test_each_download_has_the_bytes_of_its_sha256(client, published):
+    for artifact in published.artifacts.all():
+        content = b"".join(download(client, published, artifact.name).streaming_content)
+        assert hashlib.sha256(content).hexdigest() == artifact.sha256
+        assert len(content) == artifact.size
+
+
+@pytest.mark.parametrize("name", ["comparison.json", "..", "measurement", "synthetic.csv.bak"])
+def test_no_other_file_can_be_downloaded(client, published, name):
+    assert download(client, published, name).status_code == 404
+
+
+def test_a_csv_is_downloaded_not_shown(client, published):
+    answer = download(client, published)
+    assert answer["Content-Disposition"] == 'attachment; filename="histogram.csv"'
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+
+
+def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, published):
+    page = client.get(published.get_absolute_url()).content.decode()
+    for text in ("ε = 0.1", "add-remove", "Declared by the curator from public knowledge"):
+        assert text in page

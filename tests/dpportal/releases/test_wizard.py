@@ -1,0 +1,91 @@
+"""The wizard's steps: each saves, leads on, and says what is still missing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.releases.models import Release
+from tests.dpportal import building
+
+
+@pytest.fixture
+def desk(client, curator) -> Client:
+    client.force_login(curator)
+    return client
+
+
+def address(draft: Release, step: str) -> str:
+    return reverse(f"releases:{step}", args=[draft.pk])
+
+
+def test_a_new_release_is_saved_from_the_first_step(desk, dataset):
+    answer = desk.post(reverse("releases:start", args=[dataset.pk]))
+    assert answer.url == address(Release.objects.get(), "product")
+
+
+def test_chosen_columns_are_saved(desk, draft):
+    answer = desk.post(address(draft, "columns"), {"columns": ["age"], "people": "250"})
+    draft.refresh_from_db()
+    assert (draft.columns, draft.people) == (["age"], 250)
+    assert answer.url == address(draft, "method")
+
+
+def test_a_chosen_method_and_its_cost_are_saved(desk, draft):
+    fields = {"mechanism": "laplace-histogram", "amount": "0.25", "purpose": "cells"}
+    answer = desk.post(address(draft, "method"), fields)
+    draft.refresh_from_db()
+    assert draft.amount == Decimal("0.25")
+    assert answer.url == address(draft, "review")
+
+
+def test_the_live_cells_are_counted_without_saving(desk, draft):
+    page = desk.post(address(draft, "cells"), {"columns": ["age"], "people": "100"}).content.decode()
+    assert ">10 <" in page
+    draft.refresh_from_db()
+    assert draft.columns == ["colour", "age"]
+
+
+def test_the_dial_turns_a_cost_into_an_interval_and_back(desk, draft):
+    method = {"mechanism": "laplace-histogram"}
+    there = desk.get(address(draft, "dial"), {"epsilon": "0.5", **method}).json()
+    # Discrete Laplace of scale 2: P(|noise| > 6) = 2 e^{-3.5} / (1 + e^{-0.5}) = 0.0376 <= 0.05 < P(|noise| > 5).
+    assert there["half_width"] == 6
+    back = desk.get(address(draft, "dial"), {"half_width": "6", **method}).json()
+    assert Decimal(back["amount"]) <= Decimal("0.5")
+
+
+def test_a_step_that_is_missing_is_where_the_review_leads(desk, dataset):
+    draft = Release.objects.create(dataset=dataset, created_by=dataset.owner)
+    assert desk.get(address(draft, "review")).url == address(draft, "columns")
+
+
+def test_without_a_budget_the_method_step_says_whom_to_ask(desk, curator):
+    draft = building.complete_draft(building.stored_dataset(curator, "No budget"))
+    assert "Ask an administrator" in desk.get(address(draft, "method")).content.decode()
+
+
+def test_the_review_shows_cost_before_and_after(desk, draft):
+    page = desk.get(address(draft, "review")).content.decode()
+    for text in ("Spend ε 0.10 and release", "1.00", "0.90 afterwards"):
+        assert text in page
+
+
+def test_a_draft_can_be_deleted(desk, draft):
+    desk.post(address(draft, "discard"))
+    assert not Release.objects.exists()
+
+
+def test_a_confirmed_release_cannot_be_deleted(desk, requested):
+    answer = desk.post(address(requested, "discard"), follow=True)
+    assert "Only a draft can be deleted" in str(*answer.context["messages"])
+    assert Release.objects.filter(pk=requested.pk).exists()
+
+
+@pytest.mark.parametrize("step", ["product", "columns", "method", "review"])
+def test_another_curators_draft_is_404(client, other_curator, draft, step):
+    client.force_login(other_curator)
+    assert client.get(address(draft, step)).status_code == 404
