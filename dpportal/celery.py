@@ -9,6 +9,8 @@ from celery.signals import worker_ready
 from django.db import transaction
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
+# Before numpy loads: the portal's matrices are small, and threads that wait for each other made plans 100 times slower.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 READY_FILE = "worker.ready"
 

@@ -33,10 +33,12 @@ OCCUPIED = 0.05
 class Ranked:
     """How a method did: root mean square error in rows for each shape, and how far from the best on average.
 
+    take: whether its estimates ("raw") or its counts of a possible table ("counts") did better; the errors are theirs.
     regret: the geometric mean over the shapes of (its error / the least error of all methods); 1 is best.
     """
 
     mechanism: str
+    take: str
     errors: Mapping[str, float]
     regret: float
 
@@ -67,13 +69,14 @@ def rank(
     tables = {shape: made_up(shape, model, rows) for shape in SHAPES}
     queries = _queries(purpose, model)
     methods = list(methods)
-    errors: dict[str, dict[str, float]] = {}
+    errors: dict[tuple[str, str], dict[str, float]] = {}
     for done, method in enumerate(methods):
         on_progress(done, len(methods))
         try:
-            errors[method.name] = _errors(method, model, loss, purpose, tables, queries, trials)
+            raw, counts = _errors(method, model, loss, purpose, tables, queries, trials)
         except PlanError:
             continue
+        errors[method.name, "raw"], errors[method.name, "counts"] = raw, counts
     return _ranked(errors)
 
 
@@ -151,30 +154,35 @@ def _errors(
     tables: Mapping[str, np.ndarray],
     answers: Answers,
     trials: int,
-) -> dict[str, float]:
-    """Root mean square error of a method's estimates on every made-up table."""
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Root mean square errors on every made-up table, of a method's estimates and of its counts."""
     declared = {p.name for p in method.parameters}
     plan = method.plan(domain, {"purpose": purpose} if "purpose" in declared else {}, loss)
     description = json.dumps([plan.to_json(), purpose], sort_keys=True, default=str)
     noise = Noise(repeatable(hashlib.sha256(description.encode()).digest()).bytes)
-    errors = {}
+    raw, counts = {}, {}
     for shape, table in tables.items():
         truth = answers(table)
-        squares = [
-            np.mean((answers(method.reconstruct(plan, method.measure(plan, table, noise)).raw) - truth) ** 2)
-            for _ in range(trials)
-        ]
-        errors[shape] = math.sqrt(float(np.mean(squares)))
-    return errors
+        results = [method.reconstruct(plan, method.measure(plan, table, noise)) for _ in range(trials)]
+        raw[shape] = _root_mean_square([answers(r.raw) - truth for r in results])
+        counts[shape] = _root_mean_square([answers(r.counts) - truth for r in results])
+    return raw, counts
 
 
-def _ranked(errors: Mapping[str, Mapping[str, float]]) -> list[Ranked]:
-    """Order by regret; an error of zero counts as a tiny one."""
-    least = {shape: max(1e-9, min(e[shape] for e in errors.values())) for shape in SHAPES} if errors else {}
-    ranked = [
-        Ranked(
-            name, dict(e), math.exp(float(np.mean([math.log(max(1e-9, e[s]) / least[s]) for s in SHAPES])))
-        )
-        for name, e in errors.items()
-    ]
-    return sorted(ranked, key=lambda r: (r.regret, r.mechanism))
+def _root_mean_square(errors: list[np.ndarray]) -> float:
+    return math.sqrt(float(np.mean(np.square(errors))))
+
+
+def _ranked(errors: Mapping[tuple[str, str], Mapping[str, float]]) -> list[Ranked]:
+    """Order by regret, each method at its better result; an error of zero counts as a tiny one."""
+    if not errors:
+        return []
+    least = {shape: max(1e-9, min(e[shape] for e in errors.values())) for shape in SHAPES}
+    regrets = {
+        key: math.exp(float(np.mean([math.log(max(1e-9, e[s]) / least[s]) for s in SHAPES])))
+        for key, e in errors.items()
+    }
+    best: dict[str, Ranked] = {}
+    for key in sorted(regrets, key=lambda k: (regrets[k], k)):
+        best.setdefault(key[0], Ranked(key[0], key[1], dict(errors[key]), regrets[key]))
+    return list(best.values())

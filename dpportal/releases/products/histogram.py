@@ -135,7 +135,8 @@ class HistogramProduct(Product):
         return {"synthetic_rows": int(made.result.counts.sum())}
 
     def noise_figure(self, plan: Plan, people: int | None) -> charts.Figure | None:
-        if plan.half_width is None:
+        # Where cells share noise, the plan's law is that of the shared measurements, not of a cell.
+        if plan.standard_error != plan.noise.standard_error:
             return None
         return charts.noise_figure(plan.noise, plan.domain.shape, people=people)
 
