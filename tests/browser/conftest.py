@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -43,7 +42,8 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     try:
         yield Portal(f"http://127.0.0.1:{port}", dict(PASSWORD.findall(_until_ready(process))))
     finally:
-        process.send_signal(signal.SIGINT)
+        # Not SIGINT: a process that was started in the background ignores it.
+        process.terminate()
         process.wait(60)
 
 
