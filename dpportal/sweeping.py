@@ -13,13 +13,16 @@ from dpportal import storage
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
 from dpportal.releases import tasks as release_tasks
-from dpportal.releases.models import Release
+from dpportal.releases.models import Artifact, Release
 
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
 FILES_EVERY_SECONDS = 3600.0
 # What a killed worker leaves: half a file, and what counting spilled to disk beside the table.
 UNFINISHED = (storage.PART, ".tmp", ".block")
+
+# What a bundle's files end in; public.json, beside them, belongs to the release for good.
+BUNDLED = (".csv", ".parquet", ".zip", ".md", "release.json", "datapackage.json")
 
 
 def sweep_jobs() -> None:
@@ -29,12 +32,13 @@ def sweep_jobs() -> None:
 
 
 def sweep_files() -> None:
-    """Delete uploads, tables and measurements that nothing committed points to: they were never released."""
+    """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released."""
     known = {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    known |= set(Artifact.objects.values_list("stored", flat=True))
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
     storage.delete_orphans("records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", *UNFINISHED))
-    storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED))
+    storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED, *BUNDLED))
     _sweep_scratch(settings.SCRATCH_DIR)
 
 

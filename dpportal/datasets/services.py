@@ -14,6 +14,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.tasks import convert_upload
+from dpportal.jobs import JobState
 from mechanisms.domain import Attribute
 
 
@@ -106,6 +107,12 @@ def erase(dataset: Dataset, by: User) -> None:
         if dataset.conversion.active:
             raise DatasetError(
                 _("The file is still being read. Wait until that has ended, then delete the records.")
+            )
+        if dataset.releases.filter(job__state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
+            raise DatasetError(
+                _(
+                    "A release of this dataset is in work. Wait until it has ended, or cancel it, then delete the records."
+                )
             )
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
         audit.record(by, "erased records", dataset)

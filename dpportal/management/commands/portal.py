@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from dpportal import demonstration
 from dpportal.celery import READY_FILE
-from dpportal.supervisor import GaveUpError, processes, supervise
+from dpportal.supervisor import GaveUpError, Process, processes, supervise
 
 START_SECONDS = 90.0
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         address = f"http://{options['host']}:{options['port']}/"
 
         def ready() -> None:
-            self._wait(address, ready_file)
+            self._wait(address, ready_file, children)
             if not options["no_demo"]:
                 demonstration.load()
             self._welcome(address, passwords)
@@ -105,9 +105,12 @@ class Command(BaseCommand):
             f"The database is of an older version and is updated now; a copy is kept as {copy.name}."
         )
 
-    def _wait(self, address: str, ready_file: Path) -> None:
+    def _wait(self, address: str, ready_file: Path, children: list[Process]) -> None:
         until = time.monotonic() + START_SECONDS
         while not (ready_file.exists() and _answers(address)):
+            for child in children:
+                if child.ended():
+                    raise CommandError(f"The {child.name} ended right after its start; its message is above.")
             if time.monotonic() > until:
                 raise CommandError(
                     "The web server or the worker did not start in time; see the messages above."

@@ -63,7 +63,8 @@ def _zip_time(at: datetime) -> tuple[int, int, int, int, int, int]:
 
 def _store(release: Release, file: BundleFile) -> Artifact:
     size, digest = file.size, file.sha256
-    stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{file.name}")
+    # Named by content, so that a worker that wakes up late cannot change what a row points to.
+    stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{digest}/{file.name}")
     return Artifact(
         release=release, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
     )
