@@ -111,7 +111,8 @@ def erase(dataset: Dataset, by: User) -> None:
         if dataset.releases.filter(job__state__in=(JobState.QUEUED, JobState.RUNNING)).exists():
             raise DatasetError(
                 _(
-                    "A release of this dataset is in work. Wait until it has ended, or cancel it, then delete the records."
+                    "A release of this dataset is in work. Wait until it has ended, or cancel it, "
+                    "then delete the records."
                 )
             )
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")

@@ -1,0 +1,47 @@
+"""Deleting a dataset's records for good."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.storage import default_storage
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import services
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+
+
+def files_of(dataset: Dataset) -> list[str]:
+    return default_storage.listdir(records.folder(dataset.pk))[1]
+
+
+def test_no_file_with_true_values_is_left(ready) -> None:
+    assert len(files_of(ready.dataset)) == 3  # the table, true counts, the comparison
+    services.erase(ready.dataset, ready.created_by)
+    assert files_of(ready.dataset) == []
+
+
+def test_release_ledger_and_downloads_stay(ready, client) -> None:
+    services.erase(ready.dataset, ready.created_by)
+    client.force_login(ready.created_by)
+    assert client.get(f"/releases/{ready.pk}/").status_code == 200
+    assert LedgerEntry.objects.filter(key=ready.pk, state="spent").count() == 1
+
+
+def test_it_is_refused_while_a_release_is_in_work(requested) -> None:
+    with pytest.raises(services.DatasetError, match="in work"):
+        services.erase(requested.dataset, requested.created_by)
+    assert files_of(requested.dataset)
+
+
+def test_it_is_recorded(ready) -> None:
+    services.erase(ready.dataset, ready.created_by)
+    assert AuditEntry.objects.filter(action="erased records").count() == 1
+
+
+def test_nothing_can_be_released_afterwards(ready, client) -> None:
+    services.erase(ready.dataset, ready.created_by)
+    client.force_login(ready.created_by)
+    page = client.post(f"/releases/new/{ready.dataset_id}/", follow=True).content.decode()
+    assert "holds no records" in page
