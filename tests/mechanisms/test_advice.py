@@ -26,18 +26,20 @@ def test_a_made_up_table_has_the_stated_number_of_people(shape: str) -> None:
     assert (table.sum(), table.min() >= 0, table.shape) == (1234, True, (100,))
 
 
-def test_people_spread_evenly_differ_by_at_most_one() -> None:
-    table = advice.made_up("uniform", line(7), 100)
-    assert table.max() - table.min() <= 1
+def test_people_spread_evenly_fill_every_cell_alike() -> None:
+    """1,000 people a cell: a standard deviation of 32; ten of them are never seen."""
+    table = advice.made_up("uniform", line(50), 50_000)
+    assert np.abs(table - 1000).max() < 320
 
 
 def test_a_sparse_table_has_its_people_in_a_twentieth_of_the_cells() -> None:
-    assert np.count_nonzero(advice.made_up("sparse", line(200), 10_000)) == 10
+    assert 0 < np.count_nonzero(advice.made_up("sparse", line(200), 10_000)) <= 10
 
 
 def test_a_power_law_falls_along_the_line() -> None:
-    table = advice.made_up("power law", line(50), 10_000)
-    assert np.all(np.diff(table) <= 1) and table[0] > 10 * table[-1]
+    """The first cell has 22 % of the people, the last 0.4 %."""
+    table = advice.made_up("power law", line(50), 100_000)
+    assert table[0] > 10 * table[-1] > 0
 
 
 def test_a_large_domain_is_tried_on_a_model_of_its_proportions() -> None:
@@ -89,9 +91,16 @@ def test_the_same_question_has_the_same_answer() -> None:
     assert first == second
 
 
-def test_the_best_has_a_regret_of_one_when_it_is_best_everywhere() -> None:
-    (ranked,) = advice.rank([LaplaceHistogram()], line(32), EPSILON_ONE, "cells", 100)
-    assert ranked.regret == pytest.approx(1)
+def test_no_method_is_better_than_the_best() -> None:
+    ranked = advice.rank(registry.HISTOGRAMS, line(32), EPSILON_ONE, "cells", 100)
+    assert all(r.regret >= 1 for r in ranked)
+
+
+def test_a_method_whose_error_cannot_be_foreseen_must_be_clearly_better() -> None:
+    """On a small table PrivTree and plain noise are close; plain noise, whose error is known, comes first."""
+    ranked = advice.rank(registry.HISTOGRAMS, line(8), Loss(Definition.PURE, Fraction(10)), "cells", 10_000)
+    foreseen = [r.mechanism for r in ranked].index("laplace-histogram")
+    assert all(r.regret * advice.CAUTION >= ranked[foreseen].regret for r in ranked[foreseen:])
 
 
 def test_an_unknown_purpose_is_refused() -> None:
