@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+from decimal import Decimal
 
 import frictionless
 import pandas as pd
@@ -41,9 +42,11 @@ def published(portal: Portal, browser: Browser) -> Published:
     declare(page)
     grant(browser.new_context(base_url=portal.address).new_page(), portal)
     visiting.open_dataset(page, NAME)
+    before = visiting.left(page)
     compare = visiting.release(page, title="Three columns of my own", columns=COLUMNS, amount="0.80")
+    spent = before - visiting.left(page)
     address = visiting.publish(page)
-    return Published(address, COLUMNS, visiting.download_all(page), compare)
+    return Published(address, COLUMNS, visiting.download_all(page), compare, spent)
 
 
 def declare(page: Page) -> None:
@@ -78,6 +81,10 @@ def grant(page: Page, portal: Portal) -> None:
 
 def lines(published: Published, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(published.files[name].decode())))
+
+
+def test_the_budget_granted_in_the_admin_pays_for_it(published):
+    assert published.spent == Decimal("0.80")
 
 
 def test_the_histogram_has_a_line_for_every_cell(published):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zipfile
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from playwright.sync_api import ConsoleMessage, Page, Response
@@ -49,6 +51,7 @@ class Published:
     columns: list[str]
     files: dict[str, bytes]
     compare: str
+    spent: Decimal
 
 
 def sign_in(page: Page, role: str, password: str) -> None:
@@ -63,6 +66,13 @@ def open_dataset(page: Page, name: str) -> None:
     page.goto("/datasets/")
     page.get_by_role("link", name=name).first.click()
     page.wait_for_load_state()
+
+
+def left(page: Page) -> Decimal:
+    """What the budget strip of the page says is left."""
+    found = re.search(r"([\d.]+)\s+left", page.get_by_label("Privacy budget").inner_text())
+    assert found
+    return Decimal(found[1])
 
 
 def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
