@@ -21,6 +21,7 @@ from mechanisms.noise import Noise
 
 MAX_CATEGORIES = 10_000
 MAX_AMOUNT = 1000
+MAX_REPORT_BYTES = 2**31
 # The normal law's 97.5% quantile.
 _Z = 1.959963984540054
 _COIN = 2**32
@@ -117,7 +118,8 @@ class Response:
     def measure(self, plan: ResponsePlan, codes: np.ndarray, noise: Noise) -> Measurement:
         """Report. The only step that spends the loss.
 
-        codes: (rows,) integers in 0..categories-1. Raises ValueError if the shape, type or range does not fit.
+        codes: (rows,) integers in 0..categories-1. Raises ValueError if the shape, type or range does not fit, or
+        if the reports would exceed 2 GiB.
         """
         if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):
             raise ValueError(f"codes must be a vector of integers, got {codes.dtype} of shape {codes.shape}")
@@ -222,7 +224,12 @@ class UnaryEncoding(Response):
         return keep * (1 - other) / (other * (1 - keep))
 
     def _reports(self, plan: ResponsePlan, codes: np.ndarray, noise: Noise) -> np.ndarray:
-        reports = np.empty((codes.size, -(-plan.categories // 8)), dtype=np.uint8)
+        width = -(-plan.categories // 8)
+        if codes.size * width > MAX_REPORT_BYTES:
+            raise ValueError(
+                f"{codes.size:,} rows of {plan.categories:,} answers exceed {MAX_REPORT_BYTES:,} bytes"
+            )
+        reports = np.empty((codes.size, width), dtype=np.uint8)
         for start in range(0, codes.size, step := _rows_at_once(plan)):
             own = codes[start : start + step]
             bits = noise.bernoulli(plan.other, own.size * plan.categories).reshape(own.size, plan.categories)

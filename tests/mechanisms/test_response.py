@@ -217,5 +217,11 @@ def test_codes_that_are_not_integers_are_refused() -> None:
         m.measure(m.plan(3, pure("1")), np.array([0.0, np.nan]), Noise())
 
 
+def test_reports_beyond_two_gibibytes_are_refused() -> None:
+    m, rows = UnaryEncoding(), np.zeros(2**31 // 1250 + 1, dtype=np.int64)
+    with pytest.raises(ValueError, match="exceed 2,147,483,648 bytes"):
+        m.measure(m.plan(10_000, pure("1")), rows, Noise())
+
+
 def test_a_response_is_found_by_its_name() -> None:
     assert [response(m.name) for m in RESPONSES] == list(RESPONSES)
