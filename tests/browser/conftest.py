@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -59,7 +60,7 @@ def visit(portal: Portal, browser: Browser) -> Iterator[Callable[..., Page]]:
     """Open a browser of one's own, signed in as a role or as nobody; at the end nothing may have gone wrong."""
     watches: list[Watch] = []
 
-    def open_page(role: str = "", width: int = 1280, scheme: str = "light") -> Page:
+    def open_page(role: str = "", width: int = 1280, scheme: Literal["light", "dark"] = "light") -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=portal.address
         )

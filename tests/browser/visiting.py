@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from playwright.sync_api import ConsoleMessage, Page, Response
+from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response
 
 ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
 JOB_MS = 90_000
@@ -117,7 +117,7 @@ def adult_csv(*, without_first: int = 0) -> bytes:
 
 def upload(page: Page, content: bytes, name: str) -> None:
     page.goto("/datasets/new/")
-    file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": content}
+    file: FilePayload = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": content}
     page.get_by_label("Drop a table here").set_input_files(file)
     page.get_by_label("Name").fill(name)
     page.get_by_role("button", name="Upload").click()
