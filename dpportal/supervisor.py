@@ -16,8 +16,6 @@ from django.conf import settings
 GRACE_SECONDS = 15.0
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
-# The web server's small matrices are slower by up to 40 times when several BLAS threads wait for each other.
-ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # The portal's tasks carry ids in JSON, so what Celery warns a superuser of cannot happen.
 ROOT_WARNING = "ignore:You're running the worker with superuser"
 
@@ -35,15 +33,11 @@ class Process:
     popen: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     short_lives: int = field(default=0)
-    environment: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> None:
         self.started = time.monotonic()
         self.popen = subprocess.Popen(  # noqa: S603 (the commands are `processes` below)
-            self.command,
-            cwd=settings.BASE_DIR,
-            start_new_session=True,
-            env={**self.environment, **os.environ},
+            self.command, cwd=settings.BASE_DIR, start_new_session=True
         )
 
     def ended(self) -> bool:
@@ -105,7 +99,7 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
     worker += ["--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     sweep = [python, "manage.py", "sweep"]
     return [
-        Process("web server", web, environment=ONE_BLAS_THREAD),
+        Process("web server", web),
         Process("worker", worker),
         Process("sweep", sweep),
     ]

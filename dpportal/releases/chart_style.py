@@ -103,12 +103,14 @@ def plain_all(labels: Sequence[str]) -> list[str]:
     return [plain(label) for label in labels]
 
 
-def category_axis(name: str, ticks: int = 0) -> dict[str, Any]:
+def category_axis(name: str, ticks: int = 0, cells: int = 0) -> dict[str, Any]:
     """An axis whose ticks are cells in declared order, also where their labels look like numbers.
 
-    ticks: at most so many are labelled; 0: as many as there is room for.
+    ticks: at most so many are labelled; 0: as many as there is room for. cells: how many the axis spans, so that
+    charts of the same cells stand one above the other; 0: as many as are drawn.
     """
-    return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks}
+    span = {"range": [-0.5, cells - 0.5]} if cells else {}
+    return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks, **span}
 
 
 def people_axis(unit: str) -> dict[str, Any]:

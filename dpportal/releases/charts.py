@@ -38,6 +38,7 @@ from mechanisms.noise import NoiseLaw
 
 MAX_NUMBERS = 20_000
 MAX_BARS = 150
+MAX_LABELS = 40
 MAX_STEPS = 4_000
 MAX_BINS_DRAWN = 300
 MADE_UP_CELLS = 24
@@ -76,7 +77,9 @@ def _bars(
     labels = plain_all(attribute.labels())
     bars = [bar(kind, labels, y, unit=unit, half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
-    figure.update_layout(xaxis=category_axis(attribute.name), yaxis=people_axis(unit))
+    ticks = TICKS if attribute.size > MAX_LABELS else 0
+    axis = category_axis(attribute.name, ticks, attribute.size)
+    figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
     if partition is not None:
         mark_blocks(figure, partition, 1)
     return finished(figure, title=_counts_title(attribute.name), caption=_interval_caption(half_width, unit))
@@ -95,7 +98,8 @@ def _steps(
             figure.add_traces(interval_band(labels, shown, half_width))
         text = hover(unit, half_width if kind == "noisy" and single else None)
         figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
-    figure.update_layout(xaxis=category_axis(attribute.name, TICKS), yaxis=people_axis(unit))
+    axis = category_axis(attribute.name, TICKS, len(labels))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
     if partition is not None:
         mark_blocks(figure, partition, width)
     caption = _interval_caption(half_width, unit) if single else _merged_caption(attribute.name, width)
@@ -174,9 +178,10 @@ def _residuals_by_cell(
         )
     title = _("released − true (%(unit)s)") % {"unit": unit}
     reach = 1.15 * max(half_width or 1, _largest(residuals))
-    ticks = 0 if attribute.size <= MAX_BARS else TICKS
+    ticks = TICKS if attribute.size > MAX_LABELS else 0
     figure.update_layout(
-        xaxis=category_axis(attribute.name, ticks), yaxis={"title": {"text": title}, "range": [-reach, reach]}
+        xaxis=category_axis(attribute.name, ticks, attribute.size),
+        yaxis={"title": {"text": title}, "range": [-reach, reach]},
     )
     return figure
 

@@ -25,18 +25,8 @@ class ProductForm(forms.ModelForm):
         fields = ["title", "product"]
         widgets = {"product": forms.RadioSelect}
         help_texts = {
-            "title": _("For the public page and the downloads. You can change it until you publish.")
+            "title": _("For the public page and the downloads; it is fixed when the budget is spent.")
         }
-
-
-class TitleForm(forms.ModelForm):
-    class Meta:
-        model = Release
-        fields = ["title"]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["title"].required = True
 
 
 class MethodForm(forms.Form):

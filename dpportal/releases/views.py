@@ -22,7 +22,6 @@ from dpportal.datasets.rawdata import records
 from dpportal.jobs import JobState
 from dpportal.releases import services
 from dpportal.releases.access import own_release
-from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, product_of
 from dpportal.releases.services import ReleaseError
@@ -111,17 +110,16 @@ def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    """Last look at the title, then everyone may see the release."""
+    """A last question, then everyone may see the release."""
     release = own_release(request, release_id)
     if not release.is_ready:
         messages.error(request, _("Only a finished release can be published."))
         return redirect("releases:job", release.pk)
-    form = TitleForm(request.POST or None, instance=release)
-    if request.method == "POST" and form.is_valid():
-        services.publish(form.save(), current_user(request))
+    if request.method == "POST":
+        services.publish(release, current_user(request))
         messages.success(request, _("Published. Anyone with the address can see and download it."))
         return redirect("releases:public", release.pk)
-    context = {"release": release, "dataset": release.dataset, "form": form, "nav_section": "releases"}
+    context = {"release": release, "dataset": release.dataset, "nav_section": "releases"}
     return render(request, "releases/publish.html", context)
 
 

@@ -121,7 +121,7 @@ def review(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             services.request_release(draft, reviewed=form.cleaned_data["reviewed"], by=current_user(request))
-        except (ReleaseError, BudgetRefusedError) as refusal:
+        except (DraftError, ReleaseError, BudgetRefusedError) as refusal:
             form.add_error(None, str(refusal))
             # What is confirmed next is what this page shows.
             form.data = {**request.POST.dict(), "reviewed": drafts.digest(plan)}

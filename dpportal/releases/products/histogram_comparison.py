@@ -35,12 +35,12 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
             plan.domain, raw=raw, counts=counts, true=true, half_width=half_width
         ),
     }
-    for attribute in plan.domain.attributes:
+    for place, attribute in enumerate(plan.domain.attributes):
         if attribute.ordered:
             cumulative = charts.cumulative_figure(
                 plan.domain, attribute.name, raw=raw, counts=counts, true=true
             )
-            figures[f"cumulative-{attribute.name}"] = cumulative
+            figures[f"cumulative-{place}"] = cumulative
     return {name: figure_json(figure) for name, figure in figures.items()}
 
 
