@@ -107,4 +107,5 @@ def _resource(table: Table) -> dict[str, Any]:
         "bytes": file.size,
         "hash": f"sha256:{file.sha256}",
         "schema": {"fields": list(table.fields), "missingValues": [""]},
+        **({"dialect": {"skipBlankRows": True}} if table.may_be_blank else {}),
     }

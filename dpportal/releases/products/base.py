@@ -42,11 +42,16 @@ class Made:
 
 @dataclass(frozen=True)
 class Table:
-    """A data file of a bundle. fields: its columns as Frictionless fields, for a CSV that a data package describes."""
+    """A data file of a bundle.
+
+    fields: its columns as Frictionless fields, for a CSV that a data package describes. may_be_blank: whether a row
+    can have nothing but missing values, which a reader must be told.
+    """
 
     path: Path
     about: str
     fields: Sequence[Mapping[str, Any]] = ()
+    may_be_blank: bool = False
 
 
 class ChoiceForm(forms.Form):

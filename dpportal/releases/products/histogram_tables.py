@@ -32,10 +32,12 @@ NUMBERS = {
 def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
     """The synthetic table in two formats, and the histogram."""
     csv, parquet, histogram = (folder / n for n in ("synthetic.csv", "synthetic.parquet", "histogram.csv"))
+    fields = [_field(a) for a in plan.domain.attributes]
+    blank = all(a.missing_cell for a in plan.domain.attributes)
     _write_synthetic(plan, result, seed, csv, parquet)
     _write_histogram(plan, result, histogram)
     return [
-        Table(csv, "Synthetic table, for any program", [_field(a) for a in plan.domain.attributes]),
+        Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
         Table(parquet, "Synthetic table with exact column types"),
         Table(
             histogram, "Noisy counts with standard errors and 95% intervals", _histogram_fields(plan.domain)
