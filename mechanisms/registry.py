@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mechanisms.histogram.binned import BinnedHistogram
+from mechanisms.histogram.bisection import BisectedHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
 from mechanisms.histogram.dawa import DawaHistogram
 from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
@@ -22,6 +23,7 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
     PriveletHistogram(),
     DawaHistogram(),
     BinnedHistogram(),
+    BisectedHistogram(),
     UniformGrid(),
     AdaptiveGrid(),
     Quadtree(),
