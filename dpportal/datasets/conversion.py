@@ -41,7 +41,9 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
         log.warning("conversion %s refused: %s %s", dataset.pk, fault.code, fault.origin)
         _refuse(dataset, claim, fault.message)
     except SoftTimeLimitExceeded:
-        _refuse(dataset, claim, _("Reading the file took too long and was stopped. Split it into smaller files."))
+        _refuse(
+            dataset, claim, _("Reading the file took too long and was stopped. Split it into smaller files.")
+        )
     except Exception as error:
         # The exception's own text could quote a cell, so only its type and place are logged.
         place = traceback.extract_tb(error.__traceback__)[-1]
