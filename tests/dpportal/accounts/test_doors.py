@@ -105,6 +105,7 @@ def test_lists_leave_other_peoples_things_out(client, ready, other_curator, addr
     assert ready.title not in page
 
 
+@pytest.mark.django_db  # the role is a fixture named at run time
 @pytest.mark.parametrize("role", ["administrator", "analyst"])
 @pytest.mark.parametrize("address", ["datasets:list", "datasets:upload", "releases:finished"])
 def test_rooms_of_curators_are_closed_to_other_roles(client, request, role, address):
