@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, attribute_from_json
 
 MAX_BYTES = 2 * 2**20
+MAX_LENGTH = 1000
 MAX_CELLS_OF_A_COLUMN = 10**6
 
 
@@ -79,9 +80,13 @@ def _from_csv(text: str) -> dict[str, Any]:
         lines = list(csv.reader(io.StringIO(text)))
     except csv.Error:
         lines = []
-    if len(lines) < 2 or any(len(line) != 2 for line in lines if line):
+    longest = max((len(cell) for line in lines for cell in line), default=0)
+    if len(lines) < 2 or longest > MAX_LENGTH or any(len(line) != 2 for line in lines if line):
         raise CodebookError(
-            _("A CSV codebook has two columns, column and value, a header line and a line for each value.")
+            _(
+                "A CSV codebook has two columns, column and value, a header line and a line for each value; "
+                "names and values are shorter than 1,000 characters."
+            )
         )
     entries: dict[str, Any] = {}
     for line in lines[1:]:
