@@ -160,7 +160,7 @@ def _store(
 def _copy(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report) -> int:
     statement = (
         f"COPY (SELECT {table.selection()} FROM {table.source()}) TO {literal(str(target))} "
-        f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
+        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
     )
     with watched(connection, report, table.expected_rows):
         [(rows,)] = connection.execute(statement).fetchall()
