@@ -36,7 +36,8 @@ class Command(BaseCommand):
         parser.add_argument("--no-demo", action="store_true", help="do not load the demonstration dataset")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have started us with Ctrl-C ignored
+            signal.signal(number, signal.default_int_handler)
         self._check_port(options["host"], options["port"])
         self._migrate()
         call_command("collectstatic", interactive=False, verbosity=0)
