@@ -18,7 +18,7 @@ import numpy as np
 
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain, Integer
-from mechanisms.mechanism import Mechanism, PlanError
+from mechanisms.mechanism import Mechanism, Plan, PlanError
 from mechanisms.noise import Noise, repeatable
 
 PURPOSES = ("cells", "ranges", "totals")
@@ -78,12 +78,14 @@ def rank(
     foreseen: dict[str, bool] = {}
     for done, method in enumerate(methods):
         on_progress(done, len(methods))
+        declared = {p.name for p in method.parameters}
         try:
-            raw, counts = _errors(method, model, loss, purpose, tables, queries, trials)
+            plan = method.plan(model, {"purpose": purpose} if "purpose" in declared else {}, loss)
         except PlanError:
             continue
+        raw, counts = _errors(method, plan, purpose, tables, queries, trials)
         errors[method.name, "raw"], errors[method.name, "counts"] = raw, counts
-        foreseen[method.name] = method.plan(model, {}, loss).standard_error is not None
+        foreseen[method.name] = plan.standard_error is not None
     return _ranked(errors, foreseen)
 
 
@@ -165,16 +167,13 @@ def _box_sums(cumulative: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> n
 
 def _errors(
     method: Mechanism,
-    domain: Domain,
-    loss: Loss,
+    plan: Plan,
     purpose: str,
     tables: Mapping[str, np.ndarray],
     answers: Answers,
     trials: int,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Root mean square errors on every made-up table, of a method's estimates and of its counts."""
-    declared = {p.name for p in method.parameters}
-    plan = method.plan(domain, {"purpose": purpose} if "purpose" in declared else {}, loss)
     description = json.dumps([plan.to_json(), purpose], sort_keys=True, default=str)
     noise = Noise(repeatable(hashlib.sha256(description.encode()).digest()).bytes)
     raw, counts = {}, {}
