@@ -1,0 +1,1 @@
+"""Continual release: running counts that are published again every period."""

@@ -1,0 +1,156 @@
+"""The verbs of a mechanism for a workload of queries, and the values that pass between them.
+
+optimise (no data, no loss; may take minutes, cached) -> plan (no data) -> measure (the only private step)
+-> reconstruct (post-processing, repeatable).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.counting import Sensitivity
+from mechanisms.domain import Domain
+from mechanisms.matrix.workload import Workload
+from mechanisms.mechanism import Measurement
+from mechanisms.noise import Noise, NoiseLaw, law_from_json
+
+# Done so far and in all, in steps of the optimiser's own.
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """A strategy found by optimisation. It depends on the workload alone, so it serves every loss and every table.
+
+    arrays: what defines the strategy, as stored in an .npz. facts: JSON about the search: its time, iterations, and
+    the certificate where there is one.
+    """
+
+    arrays: Mapping[str, np.ndarray]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """All that a release of answers will do, decided without data.
+
+    counted: the tables of counts that `measure` takes, one after the other, each named by its columns in domain
+        order; a single entry with all columns stands for the cells of the domain.
+    total_error: expected squared error summed over the answers, in rows², before anything is made non-negative.
+    lower_bound: a total error that no strategy can go below with this noise, in rows²; None where none is known.
+    workload, optimised: not part of the JSON, which holds the workload's text form.
+    """
+
+    mechanism: str
+    domain: Domain
+    workload: Workload
+    loss: Loss
+    sensitivity: Sensitivity
+    noise: NoiseLaw
+    counted: tuple[tuple[str, ...], ...]
+    total_error: float
+    lower_bound: float | None
+    explanation: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    optimised: Optimised | None = None
+
+    @property
+    def root_mean_error(self) -> float:
+        """Root mean squared error of one answer, in rows."""
+        return float((self.total_error / self.workload.queries) ** 0.5)
+
+    @property
+    def ratio(self) -> float | None:
+        """Root mean squared error over that of the lower bound: 1 is the best there can be."""
+        return None if not self.lower_bound else float((self.total_error / self.lower_bound) ** 0.5)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "domain": self.domain.to_json(),
+            "workload": self.workload.text,
+            "loss": self.loss.to_json(),
+            "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
+            "noise": self.noise.to_json(),
+            "counted": [list(names) for names in self.counted],
+            "total_error": self.total_error,
+            "lower_bound": self.lower_bound,
+            "explanation": self.explanation,
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_json(
+        cls, value: Mapping[str, Any], workload: Workload, optimised: Optimised | None = None
+    ) -> QueryPlan:
+        """A plan from its JSON; the workload is the one that the text form describes."""
+        read = {
+            "domain": Domain.from_json(value["domain"]),
+            "workload": workload,
+            "loss": Loss.from_json(value["loss"]),
+            "sensitivity": Sensitivity(**value["sensitivity"]),
+            "noise": law_from_json(value["noise"]),
+            "counted": tuple(tuple(names) for names in value["counted"]),
+            "optimised": optimised,
+        }
+        return cls(**{**value, **read})
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """What post-processing made of a measurement.
+
+    answers: (q,) least-squares answers, unbiased and consistent with each other, in rows.
+    standard_errors: (q,) of `answers`, exact up to float arithmetic, in rows.
+    half_widths: (q,) of each answer's 95% interval, in rows.
+    estimate: (n,) least-squares estimates of the cells; None where the domain has too many cells to hold.
+    cells: (n,) non-negative least-squares estimates of the cells; None likewise.
+    counts: (n,) integers >= 0, the counts of a possible table near `cells`, for synthetic rows; None likewise.
+    """
+
+    answers: np.ndarray
+    standard_errors: np.ndarray
+    half_widths: np.ndarray
+    estimate: np.ndarray | None = None
+    cells: np.ndarray | None = None
+    counts: np.ndarray | None = None
+
+
+class QueryMechanism(Protocol):
+    """One way to answer a workload; `name` is its key in the registry and in every `release.json`."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]]
+    # Whether `optimise` has to run, once for a workload, before there can be a plan.
+    optimises: ClassVar[bool]
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
+        ...
+
+    def optimise(
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+    ) -> Optimised:
+        """Find the strategy. Only where `optimises`."""
+        ...
+
+    def plan(
+        self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
+    ) -> QueryPlan:
+        """Decide everything without data. Raises PlanError if the loss, the domain or the workload does not fit."""
+        ...
+
+    def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """Draw the noise: int64 counts of `plan.counted` in, integers out. The only step that spends the loss."""
+        ...
+
+    def reconstruct(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
+        """Post-process: no data, no randomness, the same result every time."""
+        ...
