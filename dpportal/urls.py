@@ -6,14 +6,24 @@ from django.views.generic import TemplateView
 
 from dpportal.home import healthy, home
 
+# Address, template and name of the guide's pages.
+GUIDE = [
+    ("guide/", "index", "guide"),
+    ("guide/queries/", "queries", "guide_queries"),
+    ("guide/streams/", "streams", "guide_streams"),
+]
+
 urlpatterns = [
     path("", home, name="home"),
     path("health/", healthy, name="health"),
-    path(
-        "guide/",
-        TemplateView.as_view(template_name="guide/index.html"),
-        {"nav_section": "guide"},
-        name="guide",
+    *(
+        path(
+            address,
+            TemplateView.as_view(template_name=f"guide/{template}.html"),
+            {"nav_section": "guide"},
+            name=name,
+        )
+        for address, template, name in GUIDE
     ),
     path("account/", include("dpportal.accounts.urls")),
     path("datasets/", include("dpportal.datasets.urls")),

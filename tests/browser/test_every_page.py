@@ -34,6 +34,8 @@ CURATOR_PAGES = [
     "/releases/finished/",
     "/account/password/",
     "/guide/",
+    "/guide/queries/",
+    "/guide/streams/",
 ]
 STRANGER_PAGES = ["/account/sign-in/", "/releases/", "{release}", "/guide/"]
 ADMIN_PAGES = ["/admin/"] + [

@@ -15,6 +15,8 @@ GENERAL = {
     "home",
     "health",
     "guide",
+    "guide_queries",
+    "guide_streams",
     "accounts:sign_in",
     "accounts:sign_out",
     "accounts:password_change",
