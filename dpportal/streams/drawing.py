@@ -1,0 +1,80 @@
+"""The chart of a running count as a file: one SVG that opens anywhere, prints well and needs no script."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from dpportal.streams.charts import shown_periods
+
+WIDTH, HEIGHT = 800, 400
+LEFT, RIGHT, TOP, BOTTOM = 84, 16, 48, 52
+TICKS = 6
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A labelled place on an axis, in pixels."""
+
+    at: float
+    text: str
+
+
+def series_svg(
+    labels: Sequence[str],
+    *,
+    released: np.ndarray,
+    half_widths: np.ndarray,
+    title: str,
+    unit: str = "people",
+) -> str:
+    """A released running count with its 95% band, as an SVG document.
+
+    labels: of the T >= 1 periods. released, half_widths: (T,), in `unit`.
+    """
+    drawn = shown_periods(len(labels))
+    low = (released - half_widths)[drawn].astype(float)
+    high = (released + half_widths)[drawn].astype(float)
+    marks = _round_marks(min(0.0, float(low.min())), float(high.max()))
+    x = LEFT + (WIDTH - LEFT - RIGHT) * (drawn + 0.5) / len(labels)
+
+    def y(values: np.ndarray) -> np.ndarray:
+        share = (values - marks[0]) / (marks[-1] - marks[0])
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
+
+    named = drawn[:: max(1, -(-drawn.size // TICKS))]
+    context = {
+        "title": title,
+        "band": _points(np.concatenate([x, x[::-1]]), np.concatenate([y(high), y(low)[::-1]])),
+        "line": _points(x, y(released[drawn].astype(float))),
+        "counts": [Tick(float(y(np.array(mark))), f"{mark:,.0f}") for mark in marks],
+        "periods": [Tick(float(x[np.searchsorted(drawn, i)]), labels[i]) for i in named],
+        "caption": _("Released running count with its 95%% interval, in %(unit)s") % {"unit": unit},
+        "size": {
+            "width": WIDTH,
+            "height": HEIGHT,
+            "left": LEFT,
+            "right": WIDTH - RIGHT,
+            "floor": HEIGHT - BOTTOM,
+        },
+    }
+    return render_to_string("streams/series.svg", context)
+
+
+def _points(x: np.ndarray, y: np.ndarray) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _round_marks(low: float, high: float) -> list[float]:
+    """Evenly spaced round whole numbers that cover low..high, at least two."""
+    span = max(1.0, high - low)
+    power = 10.0 ** math.floor(math.log10(span / TICKS)) if span > TICKS else 1.0
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * TICKS >= span)
+    first = math.floor(low / step)
+    last = max(first + 1, math.ceil(high / step))
+    return [step * place for place in range(first, last + 1)]
