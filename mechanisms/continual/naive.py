@@ -1,0 +1,89 @@
+"""The two simple ways to publish running counts, for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition
+from mechanisms.continual.strategy import Draw, Numbers, Strategy
+from mechanisms.continual.stream import Stream
+from mechanisms.counting import Sensitivity
+
+
+@dataclass(frozen=True)
+class Increments(Strategy):
+    """A = I: every increment gets noise of its own, and a running count sums it up."""
+
+    column = Sensitivity(1, 1)
+    rounds = False
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return periods.astype(np.float64)
+
+    def mean_energy(self, horizon: int) -> float:
+        return (horizon + 1) / 2
+
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        return self.energies(periods)
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        total = draw(1)[0] + np.array(numbers.get("total", 0), dtype=np.int64)
+        return total, {"total": total.tolist()}
+
+
+@dataclass(frozen=True)
+class Republication(Strategy):
+    """A = W: every running count gets noise of its own, wide enough for an increment that is in all N of them."""
+
+    horizon: int
+    rounds = False
+
+    @property
+    def column(self) -> Sensitivity:  # type: ignore[override]
+        return Sensitivity(self.horizon, self.horizon)
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return np.ones(periods.shape)
+
+    def mean_energy(self, horizon: int) -> float:
+        return 1.0
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        return draw(1)[0], {}
+
+
+class NaiveIncrements(Stream):
+    """Noisy increments, summed: mean squared error proportional to N."""
+
+    name: ClassVar[str] = "naive-increments"
+    title: ClassVar[str] = "Noisy increments, summed"
+    summary: ClassVar[str] = (
+        "Each period gets noise of its own; the running count gathers it. Good for few periods."
+    )
+    endless: ClassVar[bool] = True
+
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+        return Increments()
+
+
+class NaiveRepublication(Stream):
+    """Every running count as a release of its own, the loss shared evenly: squared error proportional to N²."""
+
+    name: ClassVar[str] = "naive-republication"
+    title: ClassVar[str] = "Every running count anew"
+    summary: ClassVar[str] = "Each running count pays its own share of the loss; shown to compare with."
+    reference: ClassVar[bool] = True
+
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+        assert horizon is not None  # `endless` is False
+        return Republication(horizon)

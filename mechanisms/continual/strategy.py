@@ -1,0 +1,118 @@
+"""Correlated noise for running counts: what a strategy is, and what one person can change of its answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.continual.mechanism import StreamRequest
+from mechanisms.counting import Sensitivity
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
+
+# JSON: named exact integers, and lists of them.
+Numbers = Mapping[str, Any]
+# How many strategy answers -> their noise, (answers, k) int64: independent draws of the plan's law.
+Draw = Callable[[int], np.ndarray]
+
+# Noise is kept in multiples of 2^-20 of a row, until it is rounded once for publication.
+FRACTION_BITS = 20
+ROUNDING_VARIANCE = 1 / 12
+
+
+class Strategy(ABC):
+    """Integer-weighted sums Ax of the increments x, and the noise G(z) that their noise z gives the running counts.
+
+    The counts that are published are s + G(z), s the true running counts. For this to be a function of the noisy
+    answers Ax + z alone, G has to satisfy G(z + Ax) = G(z) + Wx for all integer x, W the running sums; mechanisms/
+    continual/README.md derives the privacy of a live stream from that, and says which roundings keep it.
+
+    column: the largest L1 norm and squared L2 norm of a column of A: what an increment of 1 changes.
+    rounds: whether the noise is not whole by itself and is rounded once a period.
+    aligned: whether no two columns of A have a negative inner product, as where no weight is negative.
+    """
+
+    column: Sensitivity
+    rounds: bool = True
+    aligned: bool = True
+
+    @abstractmethod
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        """The variance of G(z) after each of the periods (1-based), before rounding, for noise z of variance 1."""
+
+    @abstractmethod
+    def mean_energy(self, horizon: int) -> float:
+        """The mean of the energies over the periods 1..horizon."""
+
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        """Σ a⁴ of the coefficients a of z, where energies are Σ a²; an upper bound (here the simplest) will do."""
+        return self.energies(periods) ** 2
+
+    @abstractmethod
+    def begin(self, draw: Draw) -> Numbers:
+        """What to remember before the first period."""
+
+    @abstractmethod
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """The noise of the running counts after this period, (k,) int64 rows, and what to remember after it.
+
+        Draws what is not drawn yet, and forgets what no later period needs. Never changes `numbers`.
+        """
+
+
+def fixed_point(noise: np.ndarray, weight: int) -> np.ndarray:
+    """noise / weight in multiples of 2^-FRACTION_BITS, rounded down, exactly.
+
+    noise: int64, below 2^42 times the weight in magnitude. weight: >= 1. Rounding down commutes with adding
+    whole rows: that is all that privacy asks of it.
+    """
+    whole, rest = np.divmod(noise, weight)
+    return (whole << FRACTION_BITS) + (rest << FRACTION_BITS) // weight
+
+
+def rounded(noise: np.ndarray) -> np.ndarray:
+    """Multiples of 2^-FRACTION_BITS to the nearest whole rows; this too commutes with adding whole rows."""
+    return (noise + (1 << FRACTION_BITS - 1)) >> FRACTION_BITS
+
+
+def stream_sensitivity(
+    unit: PrivacyUnit, request: StreamRequest, column: Sensitivity, aligned: bool = True
+) -> Sensitivity:
+    """How far one person moves the strategy's answers, over all periods and series together.
+
+    A row adds at most `largest` to one series in one period, so m rows that enter or leave move the answers by at
+    most m · largest columns, in whatever series and periods they lie, at worst all in one. Replacing a person
+    takes such a sum a of columns away and adds another, b: ‖a - b‖₁ <= 2 m · largest · column, and where no
+    columns point away from each other ‖a - b‖² <= ‖a‖² + ‖b‖², else at most 4 times one of them. The columns of
+    different series share no answers, so the number of series does not matter.
+    """
+    rows = unit.max_rows * request.largest
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        return Sensitivity(rows * column.l1, rows**2 * column.l2_squared)
+    return Sensitivity(2 * rows * column.l1, (2 if aligned else 4) * rows**2 * column.l2_squared)
+
+
+def law_for(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
+    """Discrete Laplace noise of scale Δ₁/ε for a pure loss, discrete Gaussian of variance parameter Δ₂²/(2ρ) for zCDP."""
+    if loss.definition is Definition.PURE:
+        return DiscreteLaplace(sensitivity.l1 / loss.amount)
+    return DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
+
+
+def scale_squared(law: NoiseLaw) -> float:
+    return float(law.scale**2 if isinstance(law, DiscreteLaplace) else law.variance_parameter)
+
+
+def fourth_cumulant(law: NoiseLaw) -> float:
+    """E K⁴ - 3 (E K²)², > 0 for Laplace noise; that of a discrete Gaussian is taken as 0, which it hardly exceeds.
+
+    A discrete Laplace is the difference of two geometric variables, whose fourth cumulant is q(1+4q+q²)/(1-q)⁴,
+    q = e^(-1/t).
+    """
+    if isinstance(law, DiscreteGaussian):
+        return 0.0
+    q = float(np.exp(-1 / float(law.scale)))
+    return 2 * q * (1 + 4 * q + q * q) / float(np.expm1(-1 / float(law.scale))) ** 4

@@ -1,0 +1,198 @@
+"""What all mechanisms for running counts share; a subclass says by which strategy the noise is correlated."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import ndtri
+
+from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
+from mechanisms.continual.strategy import (
+    ROUNDING_VARIANCE,
+    Draw,
+    Strategy,
+    fourth_cumulant,
+    law_for,
+    scale_squared,
+    stream_sensitivity,
+)
+from mechanisms.counting import Sensitivity
+from mechanisms.histogram.request import MAX_SCALE, check_amount, too_small
+from mechanisms.mechanism import PlanError
+from mechanisms.noise import Noise
+
+LEVEL = 0.95
+LONGEST = 2**20
+# Over so many periods the error of a stream without an end is averaged.
+PERIODS_SHOWN = 1023
+# The sampler draws no wider noise.
+_WIDEST = 10**12
+# Weights are multiples of 2^-bits of the sensitivity: of the finest of these for which the noise is not too wide.
+_FINEST, _COARSEST = 24, 14
+
+
+class Stream(ABC):
+    """Running counts with noise that a strategy correlates over time: `mechanism.StreamMechanism`, but for `build`.
+
+    A state's numbers are the true running "sums", (k,), and what the strategy remembers of its "noise", which
+    depends on no data. Published is their sum, so every public number is one true sum plus noise.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    reference: ClassVar[bool] = False
+    longest: ClassVar[int] = LONGEST
+    endless: ClassVar[bool] = False
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+        """What a plan lays down, as JSON, for `build` to make the same strategy for ever.
+
+        grid: the whole number that weights may add up to in a column (in squares: whose square).
+        """
+        return {}
+
+    @abstractmethod
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+        """The strategy that `design` has laid down. Called once a period: fast, or cached."""
+
+    def plan(self, request: StreamRequest, loss: Loss) -> StreamPlan:
+        """Decide everything without data.
+
+        Raises PlanError if the loss, the horizon, the number of series or the bound of a row does not fit.
+        """
+        self._check(request, loss)
+        details = self.design(request.horizon, loss.definition, 2 ** _grid_bits(request, loss))
+        strategy = self.build(request.horizon, loss.definition, details)
+        sensitivity = stream_sensitivity(loss.unit, request, strategy.column, strategy.aligned)
+        law = law_for(loss, sensitivity)
+        if math.sqrt(scale_squared(law)) > min(_WIDEST, MAX_SCALE * _narrowing(strategy)):
+            raise too_small(loss)
+        horizon = request.horizon or PERIODS_SHOWN
+        if request.horizon is None:
+            details["periods_shown"] = horizon
+        error = law.variance * strategy.mean_energy(horizon) + _rounding(strategy)
+        return StreamPlan(
+            mechanism=self.name,
+            request=request,
+            loss=loss,
+            sensitivity=sensitivity,
+            noise=law,
+            mean_squared_error=error,
+            explanation=_explanation(request, loss, horizon, error),
+            details=details,
+        )
+
+    def strategy(self, plan: StreamPlan) -> Strategy:
+        """The strategy that a plan has laid down."""
+        return self.build(plan.request.horizon, plan.loss.definition, plan.details)
+
+    def variances(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
+        """The variance of a published running count after each of the periods (1-based), in rows².
+
+        Exact but for the rounding, which counts as 1/12: right to many digits for noise wider than a row.
+        """
+        strategy = self.strategy(plan)
+        return plan.noise.variance * strategy.energies(periods) + _rounding(strategy)
+
+    def half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
+        """Whole numbers h so that published ± h holds the true running count with probability >= 0.95.
+
+        The normal quantile, widened for the excess kurtosis κ of the noise by (z³ - 3z)κ/24 (Cornish and Fisher
+        1938); where κ > 0, as for sums of Laplace noise, the next term is negative, so this errs upwards.
+        """
+        strategy = self.strategy(plan)
+        variance = plan.noise.variance * strategy.energies(periods)
+        cumulant = fourth_cumulant(plan.noise) * strategy.fourth_powers(periods)
+        z = float(ndtri((1 + LEVEL) / 2))
+        quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(variance, 1e-300) ** 2
+        widths = np.ceil(quantile * np.sqrt(variance + _rounding(strategy)) - 0.5).astype(np.int64)
+        return np.maximum(widths, 0)
+
+    def open(self, plan: StreamPlan, noise: Noise) -> State:
+        """The state before the first period, with whatever noise is drawn in advance."""
+        begun = self.strategy(plan).begin(_drawing(plan, noise))
+        return State(0, {"sums": [0] * plan.request.series, "noise": begun})
+
+    def advance(
+        self, plan: StreamPlan, state: State, increments: np.ndarray, noise: Noise
+    ) -> tuple[np.ndarray, State]:
+        """Publish the next period: the true running counts plus the strategy's noise; see `StreamMechanism`."""
+        _check_increments(plan.request, state, increments)
+        period = state.period + 1
+        part, remembered = self.strategy(plan).step(period, state.numbers["noise"], _drawing(plan, noise))
+        sums = np.array(state.numbers["sums"], dtype=np.int64) + increments
+        return sums + part, State(period, {"sums": sums.tolist(), "noise": remembered})
+
+    def _check(self, request: StreamRequest, loss: Loss) -> None:
+        check_amount(loss)
+        if loss.definition not in self.definitions:
+            needed = " or ".join(sorted(d.value for d in self.definitions))
+            raise PlanError(
+                f"{self.title} needs a {needed} budget; this loss is in {loss.symbol}. Choose another method."
+            )
+        if request.series < 1 or request.largest < 1:
+            raise PlanError(
+                "A stream needs at least one running count, and rows that may add at least 1 to it."
+            )
+        if request.horizon is None:
+            if not self.endless:
+                raise PlanError(
+                    f"{self.title} needs to know the number of periods. Choose it, or another method."
+                )
+        elif not 1 <= request.horizon <= self.longest:
+            raise PlanError(
+                f"{self.title} serves 1 to {self.longest:,} periods, not {request.horizon:,}. "
+                "Choose a number in that range, longer periods, or another method."
+            )
+
+
+def _grid_bits(request: StreamRequest, loss: Loss) -> int:
+    """How fine weights may be without making the noise too wide to be drawn."""
+    unit_law = law_for(loss, stream_sensitivity(loss.unit, request, Sensitivity(1, 1)))
+    widest = _WIDEST / math.sqrt(scale_squared(unit_law))
+    return max(_COARSEST, min(_FINEST, math.floor(math.log2(max(1.0, widest)))))
+
+
+def _narrowing(strategy: Strategy) -> float:
+    """By how much the noise of the first running count is narrower than that of the strategy's answers."""
+    return 1 / math.sqrt(float(strategy.energies(np.array([1]))[0]))
+
+
+def _rounding(strategy: Strategy) -> float:
+    return ROUNDING_VARIANCE if strategy.rounds else 0.0
+
+
+def _drawing(plan: StreamPlan, noise: Noise) -> Draw:
+    series = plan.request.series
+    return lambda answers: noise.draw(plan.noise, answers * series).reshape(answers, series)
+
+
+def _check_increments(request: StreamRequest, state: State, increments: np.ndarray) -> None:
+    """Raises ValueError unless a period is left and increments are (k,) int64 >= 0; no message holds one."""
+    if request.horizon is not None and state.period >= request.horizon:
+        raise ValueError(f"all {request.horizon} periods of the stream are published")
+    if increments.shape != (request.series,):
+        raise ValueError(f"increments must have shape {(request.series,)}, got {increments.shape}")
+    if increments.dtype != np.int64:
+        raise ValueError(f"increments must have type int64, got {increments.dtype}")
+    if increments.min() < 0:
+        raise ValueError("increments must not be negative")
+
+
+def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float) -> str:
+    change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
+    rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
+    adds = "" if request.largest == 1 else f", each adding at most {request.largest:,},"
+    over = f"all {horizon:,} periods" if request.horizon else f"the first {horizon:,} periods"
+    whole = "the whole stream" if request.horizon else "the stream, however long,"
+    return (
+        f"{change} one person, who has {rows}{adds} in {whole} costs {loss.symbol} = {float(loss.amount):.6g} once. "
+        f"Expected error of a running count, over {over}: {math.sqrt(error):,.3g} rows."
+    )
