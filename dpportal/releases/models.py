@@ -28,6 +28,7 @@ class Release(models.Model):
 
     class Product(models.TextChoices):
         HISTOGRAM = "histogram", _("Histogram and synthetic table")
+        QUERIES = "queries", _("Answers to many queries")
         SELECTION = "selection", _("Private choice")
         RESPONSE = "response", _("Randomised answers")
 
@@ -131,3 +132,19 @@ class Advice(Job):
 
     def __str__(self) -> str:
         return f"Advice {self.key[:12]}"
+
+
+class Optimisation(Job):
+    """A strategy for a workload, worked out in the background; it depends on neither data nor loss and serves all.
+
+    key: the digest of the question, so that the same strategy is looked for once. arrays: the stored .npz that
+    defines it, named by its SHA-256. facts: about the search.
+    """
+
+    key = models.CharField(primary_key=True, max_length=64)
+    question = models.JSONField()
+    arrays = models.CharField(max_length=200, blank=True)
+    facts = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"Optimisation {self.key[:12]}"
