@@ -17,6 +17,8 @@ DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).
 
 SECRET_KEY = secret("secret_key", DATA_DIR)
 FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
+# Seals the secret state of streams. Without it an open stream cannot be continued: keep a copy of it apart.
+STREAM_KEY = secret("stream_key", DATA_DIR)
 DEBUG = os.environ.get("DPPORTAL_DEBUG") == "1"
 ALLOWED_HOSTS = os.environ.get("DPPORTAL_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("DPPORTAL_ORIGINS", "").split(",") if o]
@@ -35,6 +37,7 @@ INSTALLED_APPS = [
     "dpportal.datasets",
     "dpportal.budgets",
     "dpportal.releases",
+    "dpportal.streams",
 ]
 
 MIDDLEWARE = [

@@ -29,5 +29,6 @@ urlpatterns = [
     path("datasets/", include("dpportal.datasets.urls")),
     path("datasets/", include("dpportal.budgets.urls")),
     path("releases/", include("dpportal.releases.urls")),
+    path("streams/", include("dpportal.streams.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,195 @@
+"""A stream: running counts that are published again every period, and the secrets that make them private."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.budgets.amounts import AmountField
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.jobs import Job, JobState
+from dpportal.streams.calendar import Calendar
+from mechanisms.continual.mechanism import StreamPlan
+
+
+class Stream(models.Model):
+    """Running counts of a dataset's people; its id is the identity of its charge.
+
+    column: of the rows that are counted; empty for every row. cells: those of the column that count, as places in
+    its declaration. split: instead, a running count for each cell. summed: a whole-number column whose values are
+    added up instead of counting rows. labels: one for each running count, fixed when the stream is opened.
+    """
+
+    class State(models.TextChoices):
+        DRAFT = "draft", _("Draft")
+        OPENING = "opening", _("Being opened")
+        OPEN = "open", _("Open")
+        CLOSED = "closed", _("Closed")
+        FAILED = "failed", _("Failed")
+
+    class Step(models.TextChoices):
+        DAY = "day", _("Day")
+        WEEK = "week", _("Week, from Monday")
+        MONTH = "month", _("Month")
+        NEXT = "next", _("No calendar: just the next period")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="streams")
+    name = models.CharField(_("name"), max_length=160)
+    description = models.TextField(_("description"), blank=True)
+    column = models.CharField(max_length=200, blank=True)
+    cells = models.JSONField(default=list)
+    split = models.BooleanField(default=False)
+    summed = models.CharField(max_length=200, blank=True)
+    largest_increment = models.PositiveBigIntegerField(null=True)
+    step = models.CharField(max_length=5, choices=Step.choices, default=Step.MONTH)
+    first_day = models.DateField(null=True)
+    horizon = models.PositiveIntegerField(null=True)
+    mechanism = models.CharField(max_length=60, blank=True)
+    amount = AmountField(null=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.DRAFT)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    domain_version = models.ForeignKey(
+        DomainVersion, null=True, on_delete=models.PROTECT, related_name="streams"
+    )
+    labels = models.JSONField(default=list)
+    plan_json = models.JSONField(null=True)
+    charge = models.OneToOneField(LedgerEntry, null=True, on_delete=models.PROTECT, related_name="stream")
+    token_sha256 = models.CharField(max_length=64, blank=True)
+    requested_at = models.DateTimeField(null=True)
+    opened_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+    published_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["published_at", "withdrawn_at"])]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("streams:public", args=[self.pk])
+
+    @property
+    def is_draft(self) -> bool:
+        return self.state == self.State.DRAFT
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == self.State.OPEN
+
+    @property
+    def was_opened(self) -> bool:
+        return self.opened_at is not None
+
+    @property
+    def is_public(self) -> bool:
+        return self.published_at is not None and self.withdrawn_at is None
+
+    @property
+    def calendar(self) -> Calendar:
+        return Calendar(self.step, self.first_day)
+
+    @property
+    def plan(self) -> StreamPlan:
+        """The plan that was frozen when the stream was opened."""
+        plan: dict[str, Any] | None = self.plan_json
+        if plan is None:
+            raise ValueError("a stream has a plan once it was confirmed")
+        return StreamPlan.from_json(plan)
+
+
+class Period(models.Model):
+    """One published period: what everyone may see of it, and a keyed fingerprint of what it was made from."""
+
+    class Source(models.TextChoices):
+        TYPED = "typed", _("Typed")
+        PROGRAM = "program", _("Program")
+        RECORDS = "records", _("Records")
+        COUNTS = "counts", _("Many periods")
+
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="periods")
+    index = models.PositiveIntegerField()
+    released = models.JSONField()
+    half_width = models.BigIntegerField()
+    fingerprint = models.CharField(max_length=64)
+    source = models.CharField(max_length=7, choices=Source.choices)
+    published_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [
+            models.UniqueConstraint(fields=["stream", "index"], name="a_period_is_published_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"Period {self.index} of {self.stream_id}"
+
+
+class SealedState(models.Model):
+    """A stream's secret noise and true sums, sealed; `version` counts its changes. Written by `vault` only."""
+
+    stream = models.OneToOneField(
+        Stream, primary_key=True, on_delete=models.CASCADE, related_name="sealed_state"
+    )
+    version = models.PositiveBigIntegerField(default=0)
+    sealed = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"Sealed state of {self.stream_id}"
+
+
+class SealedSums(models.Model):
+    """The true running counts after a period, sealed; only the curator's compare page opens them."""
+
+    period = models.OneToOneField(
+        Period, primary_key=True, on_delete=models.CASCADE, related_name="sealed_sums"
+    )
+    sealed = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"Sealed sums of {self.period_id}"
+
+
+class StreamJob(Job):
+    """What a worker does for a stream: open it, or publish periods from a file.
+
+    index: the period that a file of records is for. file: in the dataset's private folder while the job needs it.
+    """
+
+    class Kind(models.TextChoices):
+        OPEN = "open", _("Open the stream")
+        RECORDS = "records", _("Count a file of records")
+        COUNTS = "counts", _("Publish many periods")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=7, choices=Kind.choices)
+    index = models.PositiveIntegerField(null=True)
+    file = models.CharField(max_length=200, blank=True)
+    file_name = models.CharField(max_length=255, blank=True)
+    options = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+
+    class Meta(Job.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["stream"],
+                condition=models.Q(state__in=(JobState.QUEUED, JobState.RUNNING)),
+                name="one_job_of_a_stream_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.stream_id}"

@@ -1,0 +1,3 @@
+app_name = "streams"
+
+urlpatterns: list[object] = []
