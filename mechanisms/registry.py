@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from mechanisms.continual.fda import FactorisationDiagonal
+from mechanisms.continual.mechanism import StreamMechanism
+from mechanisms.continual.naive import NaiveIncrements, NaiveRepublication
 from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.bisection import BisectedHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
@@ -34,6 +37,13 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
 
+# Those that serve only to compare with come last.
+STREAMS: tuple[StreamMechanism, ...] = (
+    FactorisationDiagonal(),
+    NaiveIncrements(),
+    NaiveRepublication(),
+)
+
 _BY_NAME: dict[str, Mechanism] = {m.name: m for m in HISTOGRAMS}
 
 
@@ -57,4 +67,12 @@ def response(name: str) -> Response:
     by_name = {m.name: m for m in RESPONSES}
     if name not in by_name:
         raise KeyError(f"no response {name!r}; there are {', '.join(sorted(by_name))}")
+    return by_name[name]
+
+
+def stream(name: str) -> StreamMechanism:
+    """The mechanism for running counts of that name. Raises KeyError with the names that exist."""
+    by_name = {m.name: m for m in STREAMS}
+    if name not in by_name:
+        raise KeyError(f"no stream {name!r}; there are {', '.join(sorted(by_name))}")
     return by_name[name]

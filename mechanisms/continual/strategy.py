@@ -96,7 +96,7 @@ def stream_sensitivity(
 
 
 def law_for(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
-    """Discrete Laplace noise of scale Δ₁/ε for a pure loss, discrete Gaussian of variance parameter Δ₂²/(2ρ) for zCDP."""
+    """Discrete Laplace noise of scale Δ₁/ε (pure), discrete Gaussian noise of variance parameter Δ₂²/(2ρ) (zCDP)."""
     if loss.definition is Definition.PURE:
         return DiscreteLaplace(sensitivity.l1 / loss.amount)
     return DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))

@@ -1,0 +1,173 @@
+"""Strategies that split the stream again and again: each answer is a sum over a first part, which later counts reuse.
+
+With n periods to go, one answer holds the first p of them, and serves all the n - p + 1 counts from there on. The
+p - 1 counts before are served by the same construction with a share of the weight; the n - p counts after have the
+whole weight again, since their increments are not in that answer. Row i of the strategy is the one answer that ends
+with period i. With p the largest power of two up to n these are the rows of a Fenwick tree (Fenwick 1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.accounting import Definition
+from mechanisms.continual.strategy import Draw, Numbers, Strategy, fixed_point, rounded
+from mechanisms.counting import Sensitivity
+
+# Shares of the weight are multiples of 2^-30.
+SHARE_BITS = 30
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Where n periods are split, and what share of the weight the earlier part gets, for every n that occurs.
+
+    sizes: the n, ascending. middles: p of each. shares: of each, in multiples of 2^-SHARE_BITS.
+    energy: Σ of the energies of the largest n's counts, at weight 1 in L1 norm (pure) or squared L2 norm (zCDP).
+    depth: the most answers that one increment is in.
+    """
+
+    sizes: np.ndarray
+    middles: np.ndarray
+    shares: np.ndarray
+    energy: float
+    depth: int
+
+    @cached_property
+    def by_size(self) -> dict[int, tuple[int, int]]:
+        lists = (a.tolist() for a in (self.sizes, self.middles, self.shares))
+        return {n: (p, share) for n, p, share in zip(*lists, strict=True)}
+
+
+class SplitStrategy(Strategy):
+    """Row i of the strategy is the sum that ends with period i, times a whole weight.
+
+    The weights of an increment's answers add up to exactly `grid` (pure), or their squares to at most grid²
+    (zCDP): each split divides what is left between an answer and the part before it.
+    """
+
+    def __init__(self, horizon: int, definition: Definition, grid: int, splits: Splits) -> None:
+        self._horizon, self._definition, self._splits = horizon, definition, splits
+        pure = definition is Definition.PURE
+        self._budget = grid if pure else grid**2
+        self._grid = grid
+        # The other norm follows from at most `depth` weights: it bounds, and no noise is made from it.
+        self.column = Sensitivity(grid if pure else grid * splits.depth, grid**2)
+
+    def weight(self, period: int) -> int:
+        """The weight of the answer that ends with this period, in O(log N) steps for balanced splits."""
+        return self._place(period)[0]
+
+    def weights(self, periods: np.ndarray) -> np.ndarray:
+        """(m,) float64 whole numbers: `weight` of each of the periods."""
+        weights = np.zeros(periods.size)
+        for places, own, position in self._walk(periods):
+            here = position == 0
+            weights[places[here]] = own[here]
+        return weights
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return self._sums(periods, -2)
+
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        return self._sums(periods, -4)
+
+    def _sums(self, periods: np.ndarray, power: int) -> np.ndarray:
+        """Σ weight^power over the answers that make up each running count."""
+        sums = np.zeros(periods.size)
+        for places, own, position in self._walk(periods):
+            reached = position >= 0
+            sums[places[reached]] += own[reached] ** float(power)
+        return sums
+
+    def mean_energy(self, horizon: int) -> float:
+        return self._splits.energy / (self._grid**2 * horizon)
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {"parts": []}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """`parts[d]` is the noise of all answers so far that end with the d-th part around this period.
+
+        The period's own answer belongs to part `depth`; parts inside that one are over.
+        """
+        weight, depth = self._place(period)
+        own = fixed_point(draw(1)[0], weight)
+        parts = numbers["parts"][: depth + 1]
+        parts = parts + [[0] * own.size] * (depth + 1 - len(parts))
+        parts[depth] = (np.array(parts[depth], dtype=np.int64) + own).tolist()
+        return rounded(np.sum(np.array(parts, dtype=np.int64), axis=0)), {"parts": parts}
+
+    def _place(self, period: int) -> tuple[int, int]:
+        """The weight of the answer that ends here, and how many first parts it lies in."""
+        size, budget, depth = self._horizon, self._budget, 0
+        splits = self._splits.by_size
+        while True:
+            middle, share = splits[size]
+            earlier = budget * share >> SHARE_BITS
+            if period == middle:
+                return self._weight_of(budget - earlier), depth
+            if period < middle:
+                size, budget, depth = middle - 1, earlier, depth + 1
+            else:
+                period, size = period - middle, size - middle
+
+    def _weight_of(self, budget: int) -> int:
+        return budget if self._definition is Definition.PURE else int(np.floor(np.sqrt(float(budget))))
+
+    def _walk(self, periods: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """All periods down the splits together; at each split: which of them are still on their way, the weight of
+        the answer there, and how far they lie behind its end (0: here, negative: before).
+
+        In floats: a weight may differ from `weight` by one unit of the grid, which no digit shown depends on.
+        """
+        splits = self._splits
+        places, position = np.arange(periods.size), periods.astype(np.int64)
+        size, budget = np.full(periods.size, self._horizon), np.full(periods.size, float(self._budget))
+        while places.size:
+            at = np.searchsorted(splits.sizes, size)
+            middle = splits.middles[at]
+            earlier = np.floor(budget * (splits.shares[at] * 2.0**-SHARE_BITS))
+            own = budget - earlier
+            behind = position - middle
+            yield places, own if self._definition is Definition.PURE else np.floor(np.sqrt(own)), behind
+            on = behind != 0
+            before = behind[on] < 0
+            size = np.where(before, middle[on] - 1, size[on] - middle[on])
+            budget = np.where(before, earlier[on], budget[on])
+            position = np.where(before, position[on], behind[on])
+            places = places[on]
+
+
+def joined(first: np.ndarray, second: np.ndarray, definition: Definition) -> np.ndarray:
+    """The energy of two groups of counts that share the weight as well as they can, from the `root` of each energy.
+
+    Least of E/s² + F/(1-s)² is (E^⅓ + F^⅓)³ (L1); least of E/s + F/(1-s), s in squares, is (E^½ + F^½)² (L2).
+    """
+    total = first + second
+    return total * total * total if definition is Definition.PURE else total * total
+
+
+def root(x: np.ndarray, definition: Definition) -> np.ndarray:
+    """x^⅓ (pure) or x^½ (zCDP) of x >= 0, with the same bits on every machine.
+
+    A strategy that was laid down once must come out the same for ever; powers differ between libraries in their last
+    bit, so the cube root is Newton's, from operations that IEEE 754 prescribes exactly.
+    """
+    if definition is not Definition.PURE:
+        return np.sqrt(x)
+    positive = np.maximum(x, 1e-300)
+    _, exponent = np.frexp(positive)
+    y = np.ldexp(1.0, exponent // 3 + 1)
+    for _ in range(9):
+        y = (2 * y + positive / (y * y)) / 3
+    return np.where(x > 0, y, 0.0)
+
+
+def share_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The share of the weight that the first group gets, from the `root` of each energy."""
+    return np.floor(first / (first + second) * 2.0**SHARE_BITS).astype(np.int64)
