@@ -13,7 +13,8 @@ from dpportal import storage
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
 from dpportal.releases import tasks as release_tasks
-from dpportal.releases.models import Artifact, Release
+from dpportal.releases import matrices, workloads
+from dpportal.releases.models import Artifact, Optimisation, Release
 
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
@@ -39,7 +40,16 @@ def sweep_files() -> None:
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
     storage.delete_orphans("records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", *UNFINISHED))
     storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED, *BUNDLED))
+    strategies = set(Optimisation.objects.values_list("arrays", flat=True))
+    storage.delete_orphans("strategies", strategies, ORPHANS_AFTER)
+    storage.delete_orphans("matrices", _named_matrices(), ORPHANS_AFTER)
     _sweep_scratch(settings.SCRATCH_DIR)
+
+
+def _named_matrices() -> set[str]:
+    """The uploaded matrices that a release or a draft names."""
+    texts = Release.objects.filter(parameters__has_key="workload").values_list("parameters__workload", flat=True)
+    return {matrices.stored_name(digest) for text in texts for digest in workloads.digests(text)}
 
 
 def _sweep_scratch(folder: Path) -> None:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.amounts import plain
-from dpportal.releases.models import Advice, Release, ReleaseJob
+from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
 
 
 @admin.register(Release)
@@ -68,6 +68,14 @@ class ReleaseJobAdmin(ReadOnlyAdmin):
 @admin.register(Advice)
 class AdviceAdmin(ReadOnlyAdmin):
     """Rankings of methods, made from public statements alone."""
+
+    list_display = ["key", "state", "attempts", "queued_at", "elapsed"]
+    list_filter = ["state"]
+
+
+@admin.register(Optimisation)
+class OptimisationAdmin(ReadOnlyAdmin):
+    """Strategies for workloads, which depend on no data."""
 
     list_display = ["key", "state", "attempts", "queued_at", "elapsed"]
     list_filter = ["state"]

@@ -16,7 +16,7 @@ from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.forms import PARAMETER, MethodForm
 from dpportal.releases.models import Release
-from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products import AUTOMATIC, DraftError, product_of
 from dpportal.releases.products.histogram import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
@@ -50,7 +50,13 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
     amount = draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
-    return {"mechanism": draft.mechanism or None, "amount": plain(amount), "purpose": draft.purpose, **chosen}
+    usual = AUTOMATIC if product_of(draft).has_automatic else None
+    return {
+        "mechanism": draft.mechanism or usual,
+        "amount": plain(amount),
+        "purpose": draft.purpose,
+        **chosen,
+    }
 
 
 def methods(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
@@ -70,11 +76,14 @@ def methods(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
     except DraftError as error:
         return {**shared, "refusal": error.message}
     plans = {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
-    if chosen not in plans:
-        chosen = product_of(draft).suggested(plans) if plans else None
+    product = product_of(draft)
+    best = product.suggested(plans) if plans else None
+    if chosen not in plans and not (chosen == AUTOMATIC and product.has_automatic):
+        chosen = best
     return {
         **shared,
         "chosen_method": chosen,
+        "best_method": best,
         "amount": amount,
         "exceeds": amount > budget.left,
         "offers": [_offer_row(offer, draft) for offer in offers],

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
 from dpportal.releases.models import Release
-from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products import AUTOMATIC, DraftError, product_of
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.mechanism import PlanError
@@ -70,12 +70,24 @@ def plan_of(release: Release) -> tuple[DomainVersion, Any]:
     version, domain = domain_of(release)
     loss = loss_of(release, budget_of(release), version)
     methods = {m.name: m for m in product_of(release).mechanisms}
+    if release.mechanism == AUTOMATIC and product_of(release).has_automatic:
+        return version, _best_plan(release, version, domain, loss)
     if release.mechanism not in methods:
         raise DraftError(_("Choose a method."), "method")
     try:
         return version, product_of(release).plan(methods[release.mechanism], release, version, domain, loss)
     except PlanError as refusal:
         raise DraftError(str(refusal), "method") from None
+
+
+def _best_plan(release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Any:
+    """The plan that the product suggests of those there are. Raises DraftError if there is none."""
+    product = product_of(release)
+    found = [_offer(method, release, version, domain, loss) for method in product.mechanisms]
+    plans = {offer.mechanism.name: offer.plan for offer in found if offer.plan}
+    if not plans:
+        raise DraftError(found[0].refusal, "method")
+    return plans[product.suggested(plans)]
 
 
 def offers(release: Release, amount: Decimal) -> list[Offer]:

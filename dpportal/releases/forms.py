@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.releases.models import Release
+from dpportal.releases.products import AUTOMATIC
 from mechanisms.mechanism import Mechanism, Parameter
 
 PARAMETER = "parameter-"
@@ -48,12 +49,15 @@ class MethodForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, *args: Any, mechanisms: Iterable[Mechanism], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, mechanisms: Iterable[Mechanism], automatic: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.mechanisms = {m.name: m for m in mechanisms}
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(m.name, m.title) for m in self.mechanisms.values()]
+        chosen_by_portal = [(AUTOMATIC, _("Automatic choice"))] if automatic else []
+        field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
         for method in self.mechanisms.values():
             for parameter in getattr(method, "parameters", ()):
                 if parameter.name != PURPOSE:
@@ -61,7 +65,7 @@ class MethodForm(forms.Form):
 
     def parameters(self) -> dict[str, Any]:
         """The chosen method's parameters; call after `is_valid()`."""
-        method = self.mechanisms[self.cleaned_data["mechanism"]]
+        method = self.mechanisms.get(self.cleaned_data["mechanism"])
         return {p.name: self._chosen(p) for p in getattr(method, "parameters", ())}
 
     def _chosen(self, parameter: Parameter) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,9 +14,11 @@ from dpportal.accounts.models import User
 from dpportal.budgets import ledger
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs import JobState
-from dpportal.releases import advice, drafts
-from dpportal.releases.models import Advice, Release, ReleaseJob
-from dpportal.releases.tasks import rank_methods, run_release
+from dpportal.releases import advice, drafts, strategies
+from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
+from dpportal.releases.products import product_of
+from dpportal.releases.tasks import find_strategy, rank_methods, run_release
+from mechanisms.accounting import Definition
 
 
 class ReleaseError(Exception):
@@ -126,3 +129,19 @@ def ask_advice(draft: Release, amount: Decimal, purpose: str) -> Advice:
     if new:
         rank_methods.delay_on_commit(answer.key)
     return answer
+
+
+@transaction.atomic
+def ask_strategies(draft: Release) -> list[Optimisation]:
+    """Have the strategies found that the draft's methods need, unless that was asked before. Raises DraftError."""
+    _version, domain = drafts.domain_of(draft)
+    definition = Definition(drafts.budget_of(draft).definition)
+    return [_search(asked) for asked in product_of(draft).searches(draft, domain, definition)]
+
+
+def _search(asked: dict[str, Any]) -> Optimisation:
+    key = strategies.key_of(asked)
+    search, new = Optimisation.objects.get_or_create(key=key, defaults={"question": asked})
+    if new:
+        find_strategy.delay_on_commit(key)
+    return search

@@ -5,9 +5,9 @@ from uuid import UUID
 from celery import shared_task
 
 from dpportal import jobs
-from dpportal.releases import advice
+from dpportal.releases import advice, strategies
 from dpportal.releases.execution import execute, give_up
-from dpportal.releases.models import Advice, ReleaseJob
+from dpportal.releases.models import Advice, Optimisation, ReleaseJob
 
 
 @shared_task
@@ -20,7 +20,13 @@ def rank_methods(key: str) -> None:
     advice.work_out(key)
 
 
+@shared_task
+def find_strategy(key: str) -> None:
+    strategies.work_out(key)
+
+
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost."""
     jobs.sweep(Advice, rank_methods.delay, advice.give_up)
+    jobs.sweep(Optimisation, find_strategy.delay, strategies.give_up)
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

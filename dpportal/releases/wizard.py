@@ -67,7 +67,7 @@ def columns(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if not draft.is_draft:
         return _already_spent(request, draft)
     declared, chosen = choices.declared_columns(draft), product_of(draft)
-    form = chosen.form(request.POST or None, declared=declared, draft=draft)
+    form = chosen.form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
     if request.method == "POST" and form.is_valid():
         form.apply(draft)
         draft.save(update_fields=["columns", "people", "parameters", "changed_at"])
@@ -91,7 +91,9 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         request.POST or None,
         initial=choices.method_initial(draft, budget),
         mechanisms=product_of(draft).mechanisms,
+        automatic=product_of(draft).has_automatic,
     )
+    searches = services.ask_strategies(draft)
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
         draft.parameters = {**draft.parameters, **form.parameters()}
@@ -103,7 +105,7 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         else:
             draft.save(update_fields=["mechanism", "amount", "parameters", "purpose", "changed_at"])
             return redirect("releases:review", draft.pk)
-    return _page(request, "method", draft, form, **choices.methods(draft, budget, form))
+    return _page(request, "method", draft, form, searches=searches, **choices.methods(draft, budget, form))
 
 
 @curator_required

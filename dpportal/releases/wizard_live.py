@@ -17,6 +17,7 @@ from dpportal.releases.access import own_release
 from dpportal.releases.forms import MethodForm
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products.queries_form import WorkloadForm
 from mechanisms.mechanism import PlanError
 
 
@@ -42,9 +43,43 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
         return render(
             request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
         )
-    form = MethodForm(request.POST, mechanisms=product_of(draft).mechanisms)
-    context = choices.methods(draft, budget, form)
-    return render(request, product_of(draft).offers_template, {"release": draft, **context})
+    product = product_of(draft)
+    form = MethodForm(request.POST, mechanisms=product.mechanisms, automatic=product.has_automatic)
+    searches = services.ask_strategies(draft)
+    context = {"release": draft, "searches": searches, **choices.methods(draft, budget, form)}
+    return render(request, product.offers_template, context)
+
+
+@curator_required
+@require_GET
+def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
+    draft = own_release(request, release_id)
+    try:
+        found = services.ask_strategies(draft)
+    except DraftError as error:
+        return render(
+            request, "releases/queries/_searches.html", {"release": draft, "refusal": error.message}
+        )
+    active = [search for search in found if search.active]
+    response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": found})
+    if str(len(active)) != request.GET.get("active"):
+        response["HX-Trigger"] = "strategies:found"
+    return response
+
+
+@curator_required
+@require_POST
+def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The size of the workload now in the form, its text form, and its first queries in words."""
+    draft = own_release(request, release_id)
+    form = WorkloadForm(request.POST, declared=choices.declared_columns(draft), draft=draft)
+    context: dict[str, object] = {"refusals": []}
+    if form.is_valid():
+        context["workload"] = form.described()
+    else:
+        context["refusals"] = [str(text) for errors in form.errors.values() for text in errors]
+    return render(request, "releases/queries/_workload.html", context)
 
 
 @curator_required

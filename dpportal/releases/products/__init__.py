@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import DraftError, Made, Product
+from dpportal.releases.products.base import AUTOMATIC, DraftError, Made, Product
 from dpportal.releases.products.histogram import HistogramProduct
 from dpportal.releases.products.response import ResponseProduct
 from dpportal.releases.products.selection import SelectionProduct
@@ -26,4 +26,4 @@ def confirmed_plan(release: Release) -> Any:
     return product_of(release).read_plan(release.plan_json)
 
 
-__all__ = ["PRODUCTS", "DraftError", "Made", "Product", "confirmed_plan", "product_of"]
+__all__ = ["AUTOMATIC", "PRODUCTS", "DraftError", "Made", "Product", "confirmed_plan", "product_of"]

@@ -14,12 +14,15 @@ from django.utils.functional import Promise
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.releases.models import Release
-from mechanisms.accounting import Loss
+from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.mechanism import Measurement
 from mechanisms.noise import Noise
 
 Text = str | Promise
+
+# The choice of a method that leaves it to the portal: whichever has the smallest expected error.
+AUTOMATIC = "automatic"
 
 
 class DraftError(Exception):
@@ -57,8 +60,8 @@ class Table:
 class ChoiceForm(forms.Form):
     """The wizard's second step: what exactly to release. A subclass knows its product's questions."""
 
-    def __init__(self, data: Any = None, *, declared: Domain, draft: Release) -> None:
-        super().__init__(data, initial=self.chosen(draft))
+    def __init__(self, data: Any = None, files: Any = None, *, declared: Domain, draft: Release) -> None:
+        super().__init__(data, files, initial=self.chosen(draft))
         self.declared = declared
 
     def chosen(self, draft: Release) -> dict[str, Any]:
@@ -88,6 +91,8 @@ class Product(ABC):
     has_interval: ClassVar[bool] = False
     # Whether methods are ranked by what the release is for.
     has_ranking: ClassVar[bool] = False
+    # Whether the choice of the method may be left to the portal.
+    has_automatic: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -113,6 +118,10 @@ class Product(ABC):
     def suggested(self, plans: Mapping[str, Any]) -> str:
         """The method to begin with, of those that have a plan; the usual one comes first."""
         return next(iter(plans))
+
+    def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
+        """What a worker has to find before every method has a plan."""
+        return []
 
     @abstractmethod
     def count(self, release: Release, plan: Any, key: bytes) -> np.ndarray:
@@ -140,6 +149,10 @@ class Product(ABC):
 
     def facts(self, made: Made) -> dict[str, Any]:
         """Further entries of release.json."""
+        return {}
+
+    def asked(self, release: Release, plan: Any, question: Mapping[str, str]) -> dict[str, Any]:
+        """The answer to what a reader asks of the public page, by the address's query."""
         return {}
 
     def noise_figure(self, plan: Any, people: int | None) -> Any:

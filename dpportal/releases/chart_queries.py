@@ -1,0 +1,253 @@
+"""Charts of a workload's answers: arrays in, Plotly figures out. No file, no database, no model.
+
+A figure without `true` holds nothing about true counts. Beyond MAX_POINTS answers, every so many are drawn,
+always the same ones, and the caption says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+from plotly.subplots import make_subplots
+
+from dpportal.releases.chart_style import Figure, category_axis, finished, plain, plain_all
+
+MAX_POINTS = 2_000
+MAX_ERROR_BARS = 300
+MAX_LENGTHS = 2_000
+MAX_PICTURE = 200
+MAX_TABLES = 60
+PEOPLE = "people"
+
+
+def drawn(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
+    """Which of the queries are drawn: all, or evenly spaced ones."""
+    return np.unique(np.linspace(0, queries - 1, min(queries, limit)).round().astype(np.int64))
+
+
+def answers_figure(
+    labels: Sequence[str], answers: np.ndarray, half_widths: np.ndarray, queries: int
+) -> Figure:
+    """Answers with their intervals in the order of the queries; nothing about true counts.
+
+    labels, answers, half_widths: of the queries drawn. queries: how many there are.
+    """
+    few = answers.size <= MAX_ERROR_BARS
+    places = plain_all(labels)
+    figure = go.Figure()
+    if not few:
+        figure.add_traces(_band(np.arange(answers.size), answers, half_widths))
+    figure.add_scatter(
+        name=_("Answer"),
+        x=places if few else list(range(answers.size)),
+        y=_numbers(answers),
+        text=places,
+        customdata=_numbers(half_widths),
+        mode="markers",
+        marker={"color": "var(--noisy)", "size": 6 if few else 3},
+        error_y=_error_bars(half_widths) if few else None,
+        hovertemplate="%{text}<br><b>%{y:,.1f}</b> ± %{customdata:,.1f}<extra></extra>",
+    )
+    axis = (
+        category_axis(_("query"), 20 if answers.size > 40 else 0) if few else {"title": {"text": _("query")}}
+    )
+    figure.update_layout(
+        xaxis={**axis, "showticklabels": few}, yaxis={"title": {"text": _(PEOPLE)}}, showlegend=False
+    )
+    caption = _("Each true answer lies within its interval with probability 95% or more.")
+    return finished(
+        figure, title=_("Answers"), caption=f"{caption} {_thinned(answers.size, queries)}".strip()
+    )
+
+
+def comparison_figure(
+    labels: Sequence[str], answers: np.ndarray, half_widths: np.ndarray, true: np.ndarray, queries: int
+) -> Figure:
+    """Answers against true answers, and below, on the same axis, released minus true with the intervals' band."""
+    order = np.argsort(true, kind="stable")
+    x, y, half = (np.asarray(a, dtype=float)[order] for a in (true, answers, half_widths))
+    names = [plain(labels[i]) for i in order]
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[0.55, 0.45])
+    ends = [float(x[0]), float(x[-1])]
+    exact = {"color": "var(--true)", "width": 1}
+    figure.add_scatter(
+        name=_("No error"), x=ends, y=ends, mode="lines", line=exact, hoverinfo="skip", row=1, col=1
+    )
+    dots: dict[str, Any] = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
+    figure.add_scatter(
+        name=_("Answer"), x=_numbers(x), y=_numbers(y), **dots, row=1, col=1,
+        hovertemplate="%{text}<br><b>%{y:,.1f}</b> " + _("released") + ", %{x:,} " + _("true") + "<extra></extra>",
+    )  # fmt: skip
+    for trace in _band(x, np.zeros(x.size), half):
+        figure.add_trace(trace, row=2, col=1)
+    figure.add_scatter(
+        name=_("Released minus true"), x=_numbers(x), y=_numbers(y - x), **dots, customdata=_numbers(half),
+        showlegend=False, row=2, col=1,
+        hovertemplate="%{text}<br><b>%{y:+,.1f}</b>, " + _("interval") + " ± %{customdata:,.1f}<extra></extra>",
+    )  # fmt: skip
+    figure.update_yaxes(title_text=_("released (people)"), row=1, col=1)
+    figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
+    figure.update_xaxes(title_text=_("true answer (people)"), tickformat=",", row=2, col=1)
+    caption = _("Below, enlarged: the errors, with each answer's 95% interval shaded.")
+    return finished(
+        figure,
+        title=_("Answers against the truth"),
+        caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
+        height=560,
+    )
+
+
+def lengths_figure(lengths: np.ndarray, observed: np.ndarray, expected: np.ndarray, column: str) -> Figure:
+    """Root mean square error by the length of the range, beside what was expected.
+
+    lengths: (k,) cells, ascending. observed, expected: (k,) people; without `observed`, a picture for everyone.
+    """
+    figure = go.Figure()
+    figure.add_scatter(
+        name=_("Expected"), x=lengths.tolist(), y=_numbers(expected), mode="lines",
+        line={"color": "var(--true)", "width": 1.5, "dash": "dash"},
+        hovertemplate="%{x:,} " + _("cells") + "<br><b>%{y:,.2f}</b><extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        name=_("Observed"), x=lengths.tolist(), y=_numbers(observed), mode="lines+markers",
+        line={"color": "var(--noisy)", "width": 1.5}, marker={"size": 4},
+        hovertemplate="%{x:,} " + _("cells") + "<br><b>%{y:,.2f}</b><extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+    figure.update_layout(
+        xaxis={"title": {"text": _("cells in the range of %(column)s") % {"column": plain(column)}}},
+        yaxis={"title": {"text": _("root mean square error (people)")}, "rangemode": "tozero"},
+    )
+    caption = _(
+        "Over all ranges of the same length. Few ranges are long, so there one answer decides the point."
+    )
+    return finished(figure, title=_("Error by length of the range"), caption=caption)
+
+
+def lengths_map(
+    lengths: tuple[np.ndarray, np.ndarray], observed: np.ndarray, expected: np.ndarray, columns: Sequence[str]
+) -> Figure:
+    """Root mean square error of two-dimensional ranges by the lengths of their sides, observed beside expected.
+
+    lengths: of the first and the second column's side, (k,) and (m,). observed, expected: (k, m) people.
+    """
+    figure = make_subplots(
+        rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04,
+        subplot_titles=[_("Expected"), _("Observed")],
+    )  # fmt: skip
+    for place, values in enumerate((expected, observed), 1):
+        figure.add_heatmap(
+            x=lengths[1].tolist(), y=lengths[0].tolist(), z=[_numbers(row) for row in values],
+            coloraxis="coloraxis", row=1, col=place,
+            hovertemplate="%{y:,} × %{x:,} " + _("cells") + "<br><b>%{z:,.2f}</b><extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title_text=_("cells of %(column)s") % {"column": plain(columns[1])})
+    figure.update_yaxes(title_text=_("cells of %(column)s") % {"column": plain(columns[0])}, col=1)
+    figure.update_annotations(font={"size": 13})
+    figure.update_layout(coloraxis={"cmin": 0, "colorbar": {"title": {"text": _(PEOPLE)}}}, margin={"t": 64})
+    return finished(
+        figure,
+        title=_("Error by the sides of the range"),
+        caption=_(
+            "Root mean square error in people over all ranges with the same sides; one colour scale for both."
+        ),
+        min_width=560,
+    )
+
+
+def tables_figure(names: Sequence[str], observed: np.ndarray, expected: np.ndarray) -> Figure:
+    """Root mean square error by table, beside what was expected; the largest MAX_TABLES where there are more."""
+    shown = np.sort(np.argsort(-expected, kind="stable")[:MAX_TABLES])
+    labels = plain_all([names[i] for i in shown])
+    figure = go.Figure()
+    figure.add_bar(
+        name=_("Observed"), x=labels, y=_numbers(observed[shown]), marker={"color": "var(--noisy)"},
+        hovertemplate="%{x}<br><b>%{y:,.2f}</b><extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        name=_("Expected"), x=labels, y=_numbers(expected[shown]), mode="markers",
+        marker={"color": "var(--true)", "symbol": "line-ew-open", "size": 16, "line": {"width": 2}},
+        hovertemplate="%{x}<br><b>%{y:,.2f}</b><extra>%{fullData.name}</extra>",
+    )  # fmt: skip
+    figure.update_layout(
+        xaxis=category_axis(_("table")),
+        yaxis={"title": {"text": _("root mean square error (people)")}, "rangemode": "tozero"},
+    )
+    caption = _("Root mean square error over the cells of each table.")
+    if len(names) > shown.size:
+        text = _("The %(shown)s tables of largest expected error, of %(all)s.")
+        caption += " " + text % {"shown": shown.size, "all": f"{len(names):,}"}
+    return finished(figure, title=_("Error by table"), caption=caption)
+
+
+def matrix_figure(matrix: np.ndarray, shape: tuple[int, int], title: str) -> Figure:
+    """A strategy's matrix as a picture: a line for each measurement, a column for each cell.
+
+    matrix: at most MAX_PICTURE × MAX_PICTURE weights. shape: of the whole matrix.
+    """
+    reach = float(np.abs(matrix).max()) or 1.0
+    colours = [[0, "var(--synthetic)"], [0.5, "var(--scale-low)"], [1, "var(--scale-high)"]]
+    figure = go.Figure(
+        go.Heatmap(
+            z=[_numbers(row) for row in matrix], zmin=-reach, zmax=reach, colorscale=colours,
+            hovertemplate="%{z:.3g}<extra></extra>",
+            colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": "var(--muted)"}},
+        )
+    )  # fmt: skip
+    figure.update_layout(
+        xaxis={"title": {"text": _("cell")}, "showline": False},
+        yaxis={"title": {"text": _("measurement")}, "autorange": "reversed"},
+    )
+    caption = _(
+        "%(rows)s measurements of %(cells)s cells; a darker mark weighs more, another colour is negative."
+    )
+    text = caption % {"rows": f"{shape[0]:,}", "cells": f"{shape[1]:,}"}
+    if shape != matrix.shape:
+        text += " " + _("Every mark is the largest weight among those that it stands for.")
+    return finished(figure, title=title, caption=text)
+
+
+def picture(matrix: np.ndarray) -> np.ndarray:
+    """A matrix small enough to draw: of each block, the weight that is largest in size."""
+    for axis in (0, 1):
+        step = -(-matrix.shape[axis] // MAX_PICTURE)
+        if step > 1:
+            starts = np.arange(0, matrix.shape[axis], step)
+            high = np.maximum.reduceat(matrix, starts, axis=axis)
+            low = np.minimum.reduceat(matrix, starts, axis=axis)
+            matrix = np.where(high >= -low, high, low)
+    return matrix
+
+
+def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatter]:
+    edge = {"x": _numbers(x), "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    lower = go.Scatter(**edge, y=_numbers(middle - half), showlegend=False)
+    upper = go.Scatter(
+        **edge, y=_numbers(middle + half), fill="tonexty", fillcolor="var(--interval)", name=_("95% interval")
+    )
+    return [lower, upper]
+
+
+def _error_bars(half_widths: np.ndarray) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "array": _numbers(half_widths),
+        "color": "var(--text)",
+        "thickness": 1,
+        "width": 3,
+    }
+
+
+def _numbers(values: np.ndarray) -> list[float]:
+    """Numbers with the digits that a chart can show."""
+    return [float(f"{value:.6g}") for value in np.asarray(values, dtype=float)]
+
+
+def _thinned(shown: int, queries: int) -> str:
+    if shown == queries:
+        return ""
+    text = _("%(shown)s of %(queries)s answers are drawn, evenly chosen.")
+    return text % {"shown": f"{shown:,}", "queries": f"{queries:,}"}

@@ -1,0 +1,102 @@
+"""Optimised strategies: asked for in the wizard, found by a worker, kept by workload and domain for every loss."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import traceback
+from contextlib import suppress
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.utils.translation import gettext as _
+
+from dpportal import jobs
+from dpportal.jobs import Claim, JobState, LostClaimError
+from dpportal.releases import arrays, workloads
+from dpportal.releases.models import Optimisation
+from mechanisms import registry
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain
+from mechanisms.matrix.mechanism import Optimised
+from mechanisms.mechanism import PlanError
+
+log = logging.getLogger(__name__)
+
+FOLDER = "strategies"
+TOO_LONG = "The search took longer than an hour. Ask fewer queries or use fewer cells."
+
+
+def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> dict[str, Any]:
+    """All that an optimised strategy depends on: neither data nor the size of the loss."""
+    return {
+        "mechanism": mechanism,
+        "domain": domain.to_json(),
+        "workload": workload,
+        "definition": definition.value,
+    }
+
+
+def key_of(asked: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def found(asked: dict[str, Any]) -> Optimisation | None:
+    """The search for this strategy, if it was asked for, finished or not."""
+    return Optimisation.objects.filter(key=key_of(asked)).first()
+
+
+def optimised(search: Optimisation) -> Optimised:
+    """What a finished search found."""
+    return Optimised(arrays.kept(search.arrays), search.facts)
+
+
+def kept(name: str) -> Optimised:
+    """The strategy stored under a name that a confirmed plan holds."""
+    return Optimised(
+        arrays.kept(name), Optimisation.objects.filter(arrays=name).values_list("facts", flat=True)[0]
+    )
+
+
+def work_out(key: str) -> None:
+    """Find one strategy, if no other worker does."""
+    claim = jobs.claim(Optimisation, key)
+    if claim is not None:
+        with suppress(LostClaimError):
+            _attempt(Optimisation.objects.get(pk=key), claim)
+
+
+def give_up(key: str, reason: str) -> None:
+    """Close a search whose workers died every time."""
+    claim = jobs.take_over_expired(Optimisation, key)
+    if claim is not None:
+        claim.finish(JobState.FAILED, reason)
+
+
+def _attempt(search: Optimisation, claim: Claim) -> None:
+    try:
+        with claim.kept_alive():
+            result = _optimise(search.question, claim)
+        name, _digest = arrays.keep(result.arrays, FOLDER)
+        claim.write(arrays=name, facts=dict(result.facts))
+        claim.finish(JobState.DONE)
+    except LostClaimError:
+        raise
+    except PlanError as refusal:
+        claim.finish(JobState.FAILED, str(refusal))
+    except SoftTimeLimitExceeded:
+        claim.finish(JobState.FAILED, _(TOO_LONG))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error(
+            "optimisation %s: %s at %s:%s", search.key[:12], type(error).__name__, place.name, place.lineno
+        )
+        claim.give_back()
+
+
+def _optimise(asked: dict[str, Any], claim: Claim) -> Optimised:
+    domain = Domain.from_json(asked["domain"])
+    workload = workloads.read(asked["workload"], domain)
+    method = registry.query_mechanism(asked["mechanism"])
+    return method.optimise(domain, workload, Definition(asked["definition"]), claim.advance)
