@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +14,8 @@ from mechanisms.domain import Attribute, Date, Integer
 
 # Entries of a temporary array.
 _CHUNK = 2**22
+# Eigenvalues of a Gram matrix below this share of the largest are rounding errors.
+NEGLIGIBLE = 1e-11
 
 
 class Factor(ABC):
@@ -42,6 +45,19 @@ class Factor(ABC):
     @abstractmethod
     def variances(self, covariance: np.ndarray) -> np.ndarray:
         """The diagonal of W C Wᵀ for each C of (n, n, k), as (q, k); for (n, n), (q,)."""
+
+    @abstractmethod
+    def row_squares(self) -> np.ndarray:
+        """The squared length of every row, (q,)."""
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """The dimension of what is asked."""
+
+    def squares(self) -> float:
+        """The sum of all squared entries."""
+        return float(self.row_squares().sum())
 
     @abstractmethod
     def phrases(self, attribute: Attribute) -> Iterator[str]:
@@ -82,6 +98,14 @@ class _Ranges(Factor):
         sums = np.swapaxes(_before(np.swapaxes(_before(covariance), 0, 1)), 0, 1)
         start, stop = self.spans().T
         return sums[stop, stop] - sums[start, stop] - sums[stop, start] + sums[start, start]
+
+    def row_squares(self) -> np.ndarray:
+        start, stop = self.spans().T
+        return stop - start
+
+    @property
+    def rank(self) -> int:
+        return min(self.queries, self.size)
 
     def phrases(self, attribute: Attribute) -> Iterator[str]:
         labels = attribute.labels()
@@ -189,6 +213,9 @@ class AllRange(_Ranges):
         start, last = np.triu_indices(self.cells)
         return np.stack([start, last + 1], axis=1)
 
+    def squares(self) -> float:
+        return self.cells * (self.cells + 1) * (self.cells + 2) / 6
+
     def gram_times(self, x: np.ndarray) -> np.ndarray:
         """In linear time: cells i and j share (min + 1)(n - max) ranges."""
         up = np.arange(1, self.cells + 1, dtype=x.dtype).reshape(-1, *[1] * (x.ndim - 1))
@@ -258,6 +285,15 @@ class Explicit(Factor):
     def gram(self) -> np.ndarray:
         gram = self.matrix.T @ self.matrix
         return np.asarray(gram.toarray() if sparse.issparse(gram) else gram, dtype=np.float64)
+
+    @cached_property
+    def rank(self) -> int:
+        values = np.linalg.eigvalsh(self.gram())
+        return int((values > NEGLIGIBLE * values[-1]).sum())
+
+    def row_squares(self) -> np.ndarray:
+        squares = self.matrix**2 if isinstance(self.matrix, np.ndarray) else self.matrix.power(2)
+        return np.asarray(squares.sum(axis=1)).ravel()
 
     def variances(self, covariance: np.ndarray) -> np.ndarray:
         flat = covariance.reshape(self.size, self.size, -1)

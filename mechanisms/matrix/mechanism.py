@@ -23,7 +23,7 @@ from mechanisms.noise import Noise, NoiseLaw, law_from_json
 Progress = Callable[[int, int | None], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Optimised:
     """A strategy found by optimisation. It depends on the workload alone, so it serves every loss and every table.
 
@@ -41,7 +41,8 @@ class QueryPlan:
 
     counted: the tables of counts that `measure` takes, one after the other, each named by its columns in domain
         order; a single entry with all columns stands for the cells of the domain.
-    total_error: expected squared error summed over the answers, in rows², before anything is made non-negative.
+    total_error: expected squared error summed over the answers, each times its term's squared weight, in rows²,
+        before anything is made non-negative.
     lower_bound: a total error that no strategy can go below with this noise, in rows²; None where none is known.
     workload, optimised: not part of the JSON, which holds the workload's text form.
     """

@@ -21,7 +21,7 @@ def along(tensor: np.ndarray, axis: int, function: Callable[[np.ndarray], np.nda
     return np.moveaxis(function(np.moveaxis(tensor, axis, 0)), 0, axis)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Term:
     """One weighted Kronecker product. factors: by axis of the domain; an axis without one is summed over."""
 
@@ -55,7 +55,7 @@ class Term:
         return tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """A union of terms over a domain of the given shape, queries in the order of the terms.
 

@@ -42,6 +42,9 @@ def test_products_are_those_of_the_matrix(factor: Factor, matrix: np.ndarray) ->
     assert factor.transposed_times(y) == pytest.approx(matrix.T @ y)
     assert factor.gram_times(x) == pytest.approx(matrix.T @ matrix @ x)
     assert factor.gram() == pytest.approx(matrix.T @ matrix)
+    assert factor.row_squares() == pytest.approx((matrix**2).sum(axis=1))
+    assert factor.rank == np.linalg.matrix_rank(matrix)
+    assert factor.squares() == pytest.approx((matrix**2).sum())
 
 
 @each

@@ -1,0 +1,91 @@
+"""How small the total error of any strategy can be: the singular value bound."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, reduce
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.matrix.factor import Explicit, Factor, Identity, Prefix, Total
+from mechanisms.matrix.workload import Workload
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+
+# Cells up to which the Gram matrix of a union, or of a column's queries, is decomposed.
+MAX_CELLS = 4096
+
+
+def lower_bound(workload: Workload, loss: Loss) -> float | None:
+    """A total expected squared error that no integer strategy with this noise goes below, in rows²; None if unknown.
+
+    For W = BA the error is at least v ‖B‖_F² Δ₂(A)², v the variance that the noise has where a unit's m rows move
+    one integer by m: discrete noise of scale Δ/ε, divided by Δ², has its least variance where Δ is least. Add-remove:
+    Δ₂² >= ‖A‖_F²/n, and ‖B‖_F ‖A‖_F >= ‖W‖_*, the sum of the singular values. Replace-one: the mean squared distance
+    of two columns is 2 ‖A P‖_F²/(n - 1), P the projection on what sums to zero, and ‖B‖_F ‖A P‖_F >= ‖W P‖_*.
+    The L1 norm of Laplace noise is no smaller than the L2 norm. Terms count by their squared weights.
+    Source: Li and Miklau 2013.
+    """
+    spectrum = nuclear_norm(workload)
+    if spectrum is None:
+        return None
+    m, n = loss.unit.max_rows, workload.cells
+    pure = loss.definition is Definition.PURE
+    law = DiscreteLaplace(m / loss.amount) if pure else DiscreteGaussian(m * m / (2 * loss.amount))
+    if loss.unit.neighbours is Neighbours.ADD_REMOVE:
+        return law.variance * spectrum**2 / n
+    if n == 1:
+        return None
+    # ‖W P‖_* >= ‖W‖_* - ‖W(I - P)‖_*, which is the length of W 1 over √n.
+    ones = math.sqrt(max(0.0, _length_of_total(workload)) / n)
+    return law.variance * 2 * max(0.0, spectrum - ones) ** 2 / (n - 1)
+
+
+@lru_cache(maxsize=64)
+def nuclear_norm(workload: Workload) -> float | None:
+    """The sum of the singular values of the weighted workload; None where there are too many cells to tell.
+
+    Singular values of a Kronecker product are products; those of a union come from the sum of the Gram matrices.
+    """
+    if len(workload.terms) == 1:
+        term = workload.terms[0]
+        norms = [_nuclear_norm(f) for f in term.all_factors(workload.shape)]
+        return None if None in norms else abs(term.weight) * math.prod(n for n in norms if n is not None)
+    if workload.cells > MAX_CELLS:
+        return None
+    gram = np.zeros((workload.cells, workload.cells))
+    for term in workload.terms:
+        gram += term.weight**2 * reduce(np.kron, [f.gram() for f in term.all_factors(workload.shape)])
+    return _roots(gram)
+
+
+@lru_cache(maxsize=64)
+def _nuclear_norm(factor: Factor) -> float | None:
+    n = factor.size
+    if isinstance(factor, Identity):
+        return float(n)
+    if isinstance(factor, Total):
+        return math.sqrt(n)
+    if isinstance(factor, Prefix):
+        # The singular values of running totals are 1/(2 sin((2k-1)π/(4n+2))).
+        return float((0.5 / np.sin((2 * np.arange(1, n + 1) - 1) * np.pi / (4 * n + 2))).sum())
+    if n > MAX_CELLS and not isinstance(factor, Explicit):
+        return None
+    return _roots(factor.gram()) if n <= MAX_CELLS else None
+
+
+def _roots(gram: np.ndarray) -> float:
+    return float(np.sqrt(np.maximum(np.linalg.eigvalsh(gram), 0)).sum())
+
+
+def _length_of_total(workload: Workload) -> float:
+    """‖W 1‖², weighted."""
+    ones = [np.ones(n) for n in workload.shape]
+    return sum(
+        term.weight**2
+        * math.prod(
+            float((f.times(x) ** 2).sum())
+            for f, x in zip(term.all_factors(workload.shape), ones, strict=True)
+        )
+        for term in workload.terms
+    )

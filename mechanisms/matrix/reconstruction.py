@@ -1,0 +1,84 @@
+"""From noisy sums to cells that are not negative."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cholesky
+from scipy.optimize import nnls
+
+from mechanisms.matrix.most_likely import most_likely
+from mechanisms.matrix.strategy import Strategy
+from mechanisms.mechanism import Parameter
+
+RECONSTRUCTION = Parameter(
+    name="reconstruction",
+    label="How cells are made non-negative",
+    help="The answers are least-squares ones either way; this decides the cells, and the synthetic rows made of them.",
+    default="nnls",
+    choices=(
+        ("nnls", "Non-negative least squares"),
+        ("l1", "The most likely cells under Laplace noise (up to 4,096 cells)"),
+    ),
+)
+
+# Up to so many cells an active-set method gives the exact answer.
+_EXACT = 512
+_STEPS, _POWER_STEPS = 3000, 30
+# Steps end where no cell would move farther than this share of the largest estimate.
+TOLERANCE = 1e-7
+
+
+def possible_cells(way: str, strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+    """Cells that are not negative, (n,), by a choice of `RECONSTRUCTION`."""
+    if way == "l1":
+        return most_likely(strategy.matrix(), values, estimate)
+    return non_negative(strategy, values, estimate)
+
+
+def non_negative(strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+    """The x >= 0 of least ‖Ax - y‖, (n,).
+
+    values: (p,) noisy sums y. estimate: (n,) the least-squares estimate, where the search starts.
+    Exact up to 512 cells (Lawson and Hanson 1974); beyond, by accelerated projected gradient with restarts (Beck and
+    Teboulle 2009; O'Donoghue and Candès 2015) until no cell moves by more than 10^-7 of the largest estimate.
+    """
+    if estimate.min() >= 0:
+        return estimate
+    if estimate.size <= _EXACT and strategy.complete:
+        return _exact(strategy, estimate)
+    return _by_gradient(strategy, values, estimate)
+
+
+def _exact(strategy: Strategy, estimate: np.ndarray) -> np.ndarray:
+    """‖Ax - y‖² is ‖R(x - x̂)‖² and a constant, R the Cholesky factor of AᵀA: a square problem."""
+    gram = np.stack([strategy.gram_times(cell) for cell in np.eye(estimate.size)])
+    root = cholesky(gram / np.diag(gram).max())
+    return nnls(root, root @ estimate, maxiter=50 * estimate.size)[0]
+
+
+def _by_gradient(strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+    target = strategy.transposed_times(values)
+    rate = 1 / _largest_eigenvalue(strategy, estimate.size)
+    x = ahead = np.maximum(estimate, 0.0)
+    momentum, still = 1.0, TOLERANCE * max(1.0, float(np.abs(estimate).max()))
+    for _ in range(_STEPS):
+        new = np.maximum(ahead - rate * (strategy.gram_times(ahead) - target), 0.0)
+        if np.abs(new - ahead).max() <= still:
+            return new
+        if float((ahead - new) @ (new - x)) > 0:
+            # The last step went uphill: start again from here without momentum.
+            ahead, momentum = new, 1.0
+        else:
+            faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            ahead, momentum = new + (momentum - 1) / faster * (new - x), faster
+        x = new
+    return x
+
+
+def _largest_eigenvalue(strategy: Strategy, cells: int) -> float:
+    """Of AᵀA, by the power method; a little above, so that steps never overshoot."""
+    # All cells alike is near the leading direction of most strategies; the ramp keeps it from being none at all.
+    x = 1 + np.arange(cells) / cells
+    for _ in range(_POWER_STEPS):
+        x = strategy.gram_times(x / np.linalg.norm(x))
+    return 1.05 * float(np.linalg.norm(x))

@@ -1,0 +1,293 @@
+"""Strategies over a whole domain: products of strategies over its columns, and unions of such products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property, reduce
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from mechanisms.accounting import Definition
+from mechanisms.counting import Sensitivity
+from mechanisms.matrix.factor import Factor
+from mechanisms.matrix.inverse import Inverse
+from mechanisms.matrix.rows import IdentityRows, Rows
+from mechanisms.matrix.workload import Term, along
+from mechanisms.mechanism import PlanError
+
+# Column norms up to which integer answers of 2^22 rows fit 64 bits.
+MAX_NORM = 2**40
+# Cells, or measured sums, up to which a union is inverted as a whole.
+MAX_UNION = 4096
+
+
+class Strategy(Protocol):
+    """Integer-weighted sums A over the cells of a domain, and least squares from their noisy answers.
+
+    shape: of the domain; n its number of cells. size: p, the number of sums. column, replaced: how far a row moves
+    the answers that enters or leaves, or changes its cell. complete: whether every
+    query can be answered. Variances are for noise of variance 1 on every sum.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def column(self) -> Sensitivity: ...
+    @property
+    def replaced(self) -> Sensitivity: ...
+    @property
+    def complete(self) -> bool: ...
+
+    def matrix(self) -> sparse.csr_array:
+        """A itself, (p, n) int64."""
+        ...
+
+    def answers(self, counts: np.ndarray) -> np.ndarray:
+        """A x, exact: (n,) int64 to (p,) int64."""
+        ...
+
+    def estimate(self, values: np.ndarray) -> np.ndarray:
+        """The least-squares estimate of the cells, (p,) to (n,); the shortest where there are several."""
+        ...
+
+    def transposed_times(self, values: np.ndarray) -> np.ndarray:
+        """Aᵀ y, (p,) to (n,)."""
+        ...
+
+    def gram_times(self, cells: np.ndarray) -> np.ndarray:
+        """AᵀA x, (n,) to (n,)."""
+        ...
+
+    def solve(self, cells: np.ndarray) -> np.ndarray:
+        """(AᵀA)⁺ x, (n,) to (n,)."""
+        ...
+
+    def trace(self, term: Term) -> float:
+        """tr W (AᵀA)⁺ Wᵀ over the answers of a term, without its weight."""
+        ...
+
+    def variances(self, term: Term) -> np.ndarray:
+        """The diagonal of W (AᵀA)⁺ Wᵀ, (q,)."""
+        ...
+
+    def dimensions(self, term: Term) -> tuple[int, int]:
+        """How many dimensions of the term's row space the strategy's holds, and how many there are."""
+        ...
+
+
+class Kronecker:
+    """A₁ ⊗ … ⊗ A_d, one strategy for each column: all of them at once, never written down."""
+
+    def __init__(self, factors: Sequence[Rows]) -> None:
+        self.factors = tuple(factors)
+        if self.column.l1 > MAX_NORM:
+            raise ValueError("the weights of the product are too large for 64 bits; use a coarser grid")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(f.size for f in self.factors)
+
+    @property
+    def size(self) -> int:
+        return math.prod(f.rows for f in self.factors)
+
+    @cached_property
+    def column(self) -> Sensitivity:
+        """A column of the product is a product of columns, so its norms are products of theirs."""
+        columns = [f.column for f in self.factors]
+        return Sensitivity(math.prod(c.l1 for c in columns), math.prod(c.l2_squared for c in columns))
+
+    @cached_property
+    def replaced(self) -> Sensitivity:
+        """Exact for one column; else by the triangle inequality and, for L2, the sign of products."""
+        wide = [f for f in self.factors if f.size > 1 or f.rows > 1]
+        if len(wide) == 1:
+            return wide[0].replaced
+        apart = 2 if all(f.positive for f in self.factors) else 4
+        return Sensitivity(2 * self.column.l1, apart * self.column.l2_squared)
+
+    def column_norms(self) -> tuple[np.ndarray, np.ndarray]:
+        """L1 and squared L2 norms of every column, (n,) int64 each."""
+        l1, l2_squared = zip(*(f.column_sums for f in self.factors), strict=True)
+        return _outer(l1), _outer(l2_squared)
+
+    def matrix(self) -> sparse.csr_array:
+        matrices = (sparse.csr_array(f.matrix()) for f in self.factors)
+        return sparse.csr_array(reduce(lambda a, b: sparse.kron(a, b, format="csr"), matrices))
+
+    def answers(self, counts: np.ndarray) -> np.ndarray:
+        return self._each(counts.reshape(self.shape), lambda f: f.times)
+
+    def transposed_times(self, values: np.ndarray) -> np.ndarray:
+        return self._each(values.reshape([f.rows for f in self.factors]), lambda f: f.transposed_times)
+
+    def gram_times(self, cells: np.ndarray) -> np.ndarray:
+        return self._each(cells.reshape(self.shape), lambda f: f.gram_times)
+
+    def solve(self, cells: np.ndarray) -> np.ndarray:
+        return self._each(cells.reshape(self.shape), lambda f: f.solve)
+
+    def estimate(self, values: np.ndarray) -> np.ndarray:
+        return self.solve(self.transposed_times(values))
+
+    def _each(
+        self, tensor: np.ndarray, function: Callable[[Rows], Callable[[np.ndarray], np.ndarray]]
+    ) -> np.ndarray:
+        for axis, factor in enumerate(self.factors):
+            tensor = along(tensor, axis, function(factor))
+        return tensor.ravel()
+
+    def _pairs(self, term: Term) -> list[tuple[Rows, Factor]]:
+        return list(zip(self.factors, term.all_factors(self.shape), strict=True))
+
+    def trace(self, term: Term) -> float:
+        return math.prod(rows.trace(factor) for rows, factor in self._pairs(term))
+
+    def variances(self, term: Term) -> np.ndarray:
+        return _outer([rows.variances(factor) for rows, factor in self._pairs(term)])
+
+    @property
+    def complete(self) -> bool:
+        return all(f.complete for f in self.factors)
+
+    def dimensions(self, term: Term) -> tuple[int, int]:
+        """Row spaces of products are products of row spaces, and so are their intersections."""
+        each = [rows.dimensions(factor) for rows, factor in self._pairs(term)]
+        return math.prod(a for a, _ in each), math.prod(b for _, b in each)
+
+
+class Stacked:
+    """A union of products over the same domain, each times a whole number, reconciled by least squares together.
+
+    multiples: (k,) integers > 0, how much the sums of each part weigh. A part that sums over a column has one row
+    of ones there. At most 4,096 cells, or 4,096 measured sums in all; PlanError beyond.
+    """
+
+    def __init__(self, parts: Sequence[Kronecker], multiples: Sequence[int]) -> None:
+        if len({part.shape for part in parts}) != 1 or len(parts) != len(multiples) or min(multiples) < 1:
+            raise ValueError("a union needs parts over one domain, each with a whole number above 0")
+        self.parts, self.multiples = tuple(parts), tuple(multiples)
+        if self.column.l1 > MAX_NORM:
+            raise ValueError("the weights of the union are too large for 64 bits; use a coarser grid")
+
+    @classmethod
+    def of(cls, parts: Sequence[Kronecker], shares: Sequence[float], definition: Definition) -> Stacked:
+        """Parts in such multiples that each has, to 1 in 1,000 or better, its share of the column norm.
+
+        shares: > 0, of the L1 norm (pure ε) or of the L2 norm (zCDP) of one row's change.
+        """
+        norms = [
+            p.column.l1 if definition is Definition.PURE else math.sqrt(p.column.l2_squared) for p in parts
+        ]
+        ratios = [share / norm for share, norm in zip(shares, norms, strict=True)]
+        multiples = [math.floor(2**10 * ratio / min(ratios)) for ratio in ratios]
+        divisor = math.gcd(*multiples)
+        return cls(parts, [m // divisor for m in multiples])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.parts[0].shape
+
+    @property
+    def cells(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts)
+
+    @cached_property
+    def column(self) -> Sensitivity:
+        """The largest sums, over the parts, of a column's norms; exact."""
+        l1 = np.zeros(self.cells, dtype=np.int64)
+        l2_squared = np.zeros(self.cells, dtype=np.int64)
+        for part, m in zip(self.parts, self.multiples, strict=True):
+            norms = part.column_norms()
+            l1 += m * norms[0]
+            l2_squared += m * m * norms[1]
+        return Sensitivity(int(l1.max()), int(l2_squared.max()))
+
+    @property
+    def replaced(self) -> Sensitivity:
+        """By the triangle inequality and, for L2, the sign of products."""
+        apart = 2 if all(f.positive for part in self.parts for f in part.factors) else 4
+        return Sensitivity(2 * self.column.l1, apart * self.column.l2_squared)
+
+    def matrix(self) -> sparse.csr_array:
+        parts = zip(self.parts, self.multiples, strict=True)
+        return sparse.csr_array(sparse.vstack([m * part.matrix() for part, m in parts], format="csr"))
+
+    def answers(self, counts: np.ndarray) -> np.ndarray:
+        parts = zip(self.parts, self.multiples, strict=True)
+        return np.concatenate([m * part.answers(counts) for part, m in parts])
+
+    def transposed_times(self, values: np.ndarray) -> np.ndarray:
+        total, start = np.zeros(self.cells), 0
+        for part, m in zip(self.parts, self.multiples, strict=True):
+            total += m * part.transposed_times(values[start : start + part.size])
+            start += part.size
+        return total
+
+    def gram_times(self, cells: np.ndarray) -> np.ndarray:
+        parts = zip(self.parts, self.multiples, strict=True)
+        return sum((m * m * part.gram_times(cells) for part, m in parts), np.zeros(self.cells))
+
+    def estimate(self, values: np.ndarray) -> np.ndarray:
+        return self.solve(self.transposed_times(values))
+
+    @cached_property
+    def _inverse(self) -> Inverse:
+        if self.cells > MAX_UNION:
+            raise PlanError(
+                f"A union of strategies over {self.cells:,} cells cannot be reconciled: at most {MAX_UNION:,} cells "
+                "fit in memory. Use fewer columns or wider bins, or a strategy that is not a union."
+            )
+        grams = [_gram(part) * m**2 for part, m in zip(self.parts, self.multiples, strict=True)]
+        return Inverse(sum(grams, np.zeros((self.cells, self.cells))))
+
+    def solve(self, cells: np.ndarray) -> np.ndarray:
+        return self._inverse.matrix @ cells
+
+    def trace(self, term: Term) -> float:
+        grams = [factor.gram() for factor in term.all_factors(self.shape)]
+        # Σ G ∘ (AᵀA)⁺ with G = ⊗ G_i, one column's cells after the other.
+        rest = self._inverse.matrix
+        for gram in grams:
+            n, left = len(gram), len(rest) // len(gram)
+            rest = np.einsum("ab,aibj->ij", gram, rest.reshape(n, left, n, left))
+        return float(rest[0, 0])
+
+    def variances(self, term: Term) -> np.ndarray:
+        done, rest = 1, self._inverse.matrix[None]
+        for factor in term.all_factors(self.shape):
+            n, left = factor.size, rest.shape[1] // factor.size
+            paired = np.moveaxis(rest.reshape(done, n, left, n, left), (1, 3), (0, 1))
+            kept = factor.variances(np.ascontiguousarray(paired).reshape(n, n, -1))
+            done *= factor.queries
+            rest = np.moveaxis(kept.reshape(factor.queries, -1, left, left), 0, 1).reshape(done, left, left)
+        return np.maximum(rest.ravel(), 0.0)
+
+    @property
+    def complete(self) -> bool:
+        return self._inverse.complete
+
+    def dimensions(self, term: Term) -> tuple[int, int]:
+        return self._inverse.dimensions(reduce(np.kron, [f.gram() for f in term.all_factors(self.shape)]))
+
+
+def _gram(part: Kronecker) -> np.ndarray:
+    return reduce(np.kron, [factor.gram() for factor in part.factors])
+
+
+def _outer(vectors: Sequence[np.ndarray]) -> np.ndarray:
+    return reduce(np.multiply.outer, vectors).ravel()
+
+
+def plain(shape: tuple[int, ...]) -> Kronecker:
+    """Every cell by itself."""
+    return Kronecker([IdentityRows(n) for n in shape])
