@@ -54,7 +54,7 @@ def unseal(key: str, sealed: bytes, *, bound_to: str) -> bytes:
     """What `seal` was given. Raises UnsealError."""
     try:
         return _cipher(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], bound_to.encode())
-    except InvalidTag:
+    except (InvalidTag, ValueError):  # changed, or too short to be anything sealed
         raise UnsealError from None
 
 

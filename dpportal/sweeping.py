@@ -12,9 +12,12 @@ from django.conf import settings
 from dpportal import storage
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
-from dpportal.releases import tasks as release_tasks
 from dpportal.releases import matrices, workloads
+from dpportal.releases import tasks as release_tasks
 from dpportal.releases.models import Artifact, Optimisation, Release
+from dpportal.streams import tasks as stream_tasks
+from dpportal.streams.models import StreamJob
+from dpportal.streams.services import WAITING
 
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
@@ -30,6 +33,7 @@ def sweep_jobs() -> None:
     """Hint again at every job whose worker or message was lost."""
     dataset_tasks.sweep()
     release_tasks.sweep()
+    stream_tasks.sweep()
 
 
 def sweep_files() -> None:
@@ -37,8 +41,11 @@ def sweep_files() -> None:
     known = {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
     known |= set(Artifact.objects.values_list("stored", flat=True))
+    known |= set(StreamJob.objects.values_list("file", flat=True))
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
-    storage.delete_orphans("records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", *UNFINISHED))
+    storage.delete_orphans(
+        "records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", WAITING, *UNFINISHED)
+    )
     storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED, *BUNDLED))
     strategies = set(Optimisation.objects.values_list("arrays", flat=True))
     storage.delete_orphans("strategies", strategies, ORPHANS_AFTER)
@@ -48,7 +55,9 @@ def sweep_files() -> None:
 
 def _named_matrices() -> set[str]:
     """The uploaded matrices that a release or a draft names."""
-    texts = Release.objects.filter(parameters__has_key="workload").values_list("parameters__workload", flat=True)
+    texts = Release.objects.filter(parameters__has_key="workload").values_list(
+        "parameters__workload", flat=True
+    )
     return {matrices.stored_name(digest) for text in texts for digest in workloads.digests(text)}
 
 

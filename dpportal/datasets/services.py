@@ -7,6 +7,7 @@ from typing import Any
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
@@ -16,6 +17,10 @@ from dpportal.datasets.rawdata import records
 from dpportal.datasets.tasks import convert_upload
 from dpportal.jobs import JobState
 from mechanisms.domain import Attribute
+
+# Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
+# of it. A receiver that cannot now raises DatasetError.
+erasing = Signal()
 
 
 class DatasetError(Exception):
@@ -115,6 +120,7 @@ def erase(dataset: Dataset, by: User) -> None:
                     "then delete the records."
                 )
             )
+        erasing.send(Dataset, dataset=dataset)
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
         audit.record(by, "erased records", dataset)
     records.erase(dataset)

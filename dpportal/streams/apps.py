@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class StreamsConfig(AppConfig):
     name = "dpportal.streams"
     label = "streams"
+
+    def ready(self) -> None:
+        from dpportal.datasets.services import erasing
+        from dpportal.streams.services import forget
+
+        erasing.connect(forget, dispatch_uid="streams forget what is erased")

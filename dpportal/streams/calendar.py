@@ -70,9 +70,11 @@ class Calendar:
     def read_day(self, text: str, form: str) -> int:
         """The number of the period that holds a day written in a strptime form. Raises CalendarError."""
         if self.step == NEXT:
-            raise CalendarError(_("This stream has no calendar. Give the period as its number, counted from 1."))
+            raise CalendarError(
+                _("This stream has no calendar. Give the period as its number, counted from 1.")
+            )
         try:
-            day = dt.datetime.strptime(text, form).date()
+            day = dt.datetime.strptime(text, form).replace(tzinfo=dt.UTC).date()
         except ValueError:
             raise CalendarError(
                 _("Give the period as its number, counted from 1, or as a day in it, such as 2020-03-01.")

@@ -129,9 +129,7 @@ class Period(models.Model):
 
     class Meta:
         ordering = ["index"]
-        constraints = [
-            models.UniqueConstraint(fields=["stream", "index"], name="a_period_is_published_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["stream", "index"], name="a_period_is_published_once")]
 
     def __str__(self) -> str:
         return f"Period {self.index} of {self.stream_id}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -44,6 +45,15 @@ class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the port
             column=value["column"],
             origin=value["origin"],
         )
+
+
+def lacks_columns(names: Sequence[str]) -> UploadFault:
+    """names: declared, so public."""
+    return UploadFault(
+        "lacks-columns",
+        "This file does not have all columns that are counted. "
+        f"It must have, under the same names as the dataset: {', '.join(names)}.",
+    )
 
 
 def unfolds_too_far(most_bytes: int) -> UploadFault:

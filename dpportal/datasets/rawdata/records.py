@@ -15,6 +15,7 @@ from django.core.files.storage import default_storage
 from dpportal import storage
 from dpportal.datasets import rawdata
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.rawdata.faults import lacks_columns
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.table import TableFacts
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
@@ -61,6 +62,25 @@ def count(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) 
         return rawdata.count_cells(
             path, domain, unit_column=version.unit_column or None, max_rows=version.max_rows, key=key
         )
+
+
+def count_upload(
+    name: str,
+    file_name: str,
+    options: ReadOptions,
+    domain: Domain,
+    on_progress: Callable[[int, int | None], None],
+) -> np.ndarray:
+    """True counts of the domain's cells in a stored upload that does not become a table, (domain.size,) int64.
+
+    Raises UploadFault if it cannot be read or lacks a column of the domain.
+    """
+    with storage.local_path(name) as source, storage.scratch_folder() as scratch:
+        table = scratch / "table.parquet"
+        facts = rawdata.convert(source, table, file_name, options, on_progress)
+        if not set(domain.names) <= {column.name for column in facts.columns}:
+            raise lacks_columns(domain.names)
+        return rawdata.count_cells(table, domain)
 
 
 def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:

@@ -1,0 +1,161 @@
+"""What a download of a stream holds: its series so far, a drawing, and the files that explain them.
+
+Everything here is made from published numbers and the plan; nothing of the true counts or of the noise.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from django.template.loader import render_to_string
+
+from dpportal.releases.bundle.archive import write_zip
+from dpportal.releases.bundle.descriptions import FORMAT, LIBRARIES, BundleFile, resource
+from dpportal.releases.products.base import Table
+from dpportal.releases.statement import statement
+from dpportal.spreadsheet import inert, inert_frame
+from dpportal.streams.drawing import series_svg
+from dpportal.streams.models import Stream
+from dpportal.streams.series import Series
+
+SERIES = "series.csv"
+MAX_DRAWINGS = 20
+FIELDS = [
+    {"name": "period", "type": "integer", "description": "Number of the period, from 1"},
+    {"name": "begins", "type": "string", "description": "The period in the stream's calendar"},
+    {"name": "value", "type": "string", "description": "Whose running count; empty where there is one only"},
+    {"name": "released_count", "type": "integer", "description": "Running count with noise, unbiased"},
+    {"name": "standard_error", "type": "number"},
+    {"name": "interval_lower", "type": "integer"},
+    {"name": "interval_upper", "type": "integer"},
+    {"name": "increment", "type": "integer", "description": "Released count minus the one before, unbiased"},
+    {"name": "increment_standard_error", "type": "number"},
+    {"name": "never_falling_count", "type": "number", "description": "Nearest series that never falls"},
+    {"name": "never_falling_increment", "type": "number", "description": "What it adds in the period"},
+]
+
+
+def names(stream: Stream) -> list[str]:
+    """The files that can be downloaded, the archive of all of them first."""
+    return [archive_name(stream), SERIES, *_drawing_names(stream), "release.json", "README.md"]
+
+
+def archive_name(stream: Stream) -> str:
+    return f"stream-{stream.pk}.zip"
+
+
+def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
+    """Write the bundle of a stream with at least one period; the archive of all files comes first."""
+    table = Table(folder / SERIES, "Every published period with its interval", FIELDS)
+    write_series(series, table.path)
+    files = [BundleFile(table.path, table.about), *_drawings(stream, series, folder)]
+    package = _json(folder / "datapackage.json", "Column types of the table (Frictionless)", _package(stream, table))
+    readme = BundleFile(folder / "README.md", "What this is and how to read it")
+    readme.path.write_text(_readme(stream, series, files), encoding="utf-8")
+    files += [package, readme]
+    about = _json(folder / "release.json", "Every parameter, version and checksum", _facts(stream, series, files))
+    archive = BundleFile(folder / archive_name(stream), "Everything below in one file")
+    write_zip(archive.path, [about, *files], series.last_published_at)
+    return [archive, about, *files]
+
+
+def write_series(series: Series, path: Path) -> None:
+    """series.csv: a line for each period and running count, periods in order."""
+    columns = {
+        "period": series.periods.repeat(series.width),
+        "begins": [label for label in series.labels for _ in range(series.width)],
+        "value": series.names * len(series.labels),
+        "released_count": series.released.ravel(),
+        "standard_error": series.standard_errors.repeat(series.width).round(6),
+        "interval_lower": (series.released - series.half_widths[:, None]).ravel(),
+        "interval_upper": (series.released + series.half_widths[:, None]).ravel(),
+        "increment": series.increments.ravel(),
+        "increment_standard_error": series.increment_errors.repeat(series.width).round(6),
+        "never_falling_count": series.consistent.ravel().round(6),
+        "never_falling_increment": series.consistent_increments.ravel().round(6),
+    }
+    inert_frame(pd.DataFrame(columns)).to_csv(path, index=False, lineterminator="\n")
+
+
+def _drawing_names(stream: Stream) -> list[str]:
+    if len(stream.labels) == 1:
+        return ["chart.svg"]
+    return [f"chart-{place:02d}.svg" for place in range(1, min(len(stream.labels), MAX_DRAWINGS) + 1)]
+
+
+def _drawings(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
+    """A drawing for each of the first running counts."""
+    files = []
+    for place, name in enumerate(_drawing_names(stream)):
+        label = series.names[place]
+        file = BundleFile(folder / name, f"Chart: {inert(label)}" if label else "Chart")
+        drawing = series_svg(
+            series.labels,
+            released=series.released[:, place],
+            half_widths=series.half_widths,
+            title=f"{stream.name}: {label}" if label else stream.name,
+            unit=series.unit,
+        )
+        file.path.write_text(drawing, encoding="utf-8")
+        files.append(file)
+    return files
+
+
+def _facts(stream: Stream, series: Series, files: list[BundleFile]) -> dict[str, Any]:
+    """release.json: all parameters, versions and digests: enough to check how the series was made."""
+    plan = stream.plan
+    return {
+        "format": FORMAT,
+        "stream": str(stream.pk),
+        "product": "stream",
+        "title": stream.name,
+        "dataset": stream.dataset.name,
+        "curator": stream.created_by.get_full_name() or stream.created_by.get_username(),
+        "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
+        "periods": len(series.labels),
+        "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
+        "statement": statement(plan.loss, stream.dataset.budget.delta),
+        "plan": plan.to_json(),
+        "counted": {
+            "column": stream.column,
+            "values": stream.labels if stream.split else stream.cells,
+            "summed": stream.summed,
+        },
+        "calendar": {
+            "step": stream.step,
+            "first_day": stream.first_day.isoformat() if stream.first_day else None,
+        },
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
+    }
+
+
+def _package(stream: Stream, table: Table) -> dict[str, Any]:
+    return {
+        "profile": "tabular-data-package",
+        "name": f"stream-{stream.pk}",
+        "title": stream.name,
+        "description": statement(stream.plan.loss, stream.dataset.budget.delta),
+        "resources": [resource(table)],
+    }
+
+
+def _readme(stream: Stream, series: Series, files: list[BundleFile]) -> str:
+    context = {
+        "stream": stream,
+        "series": series,
+        "plan": stream.plan,
+        "statement": statement(stream.plan.loss, stream.dataset.budget.delta),
+        "files": files,
+    }
+    return render_to_string("streams/bundle_readme.md", context)
+
+
+def _json(path: Path, about: str, value: dict[str, Any]) -> BundleFile:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return BundleFile(path, about)

@@ -1,0 +1,171 @@
+"""What a stream counts: the cells that have to be counted in a table, and what they add to each running count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.streams.models import Stream
+from mechanisms.domain import Attribute, Domain, Integer
+
+MAX_SERIES = 1_000
+MAX_CELLS = 2**22
+# So that 2^20 periods still add up to less than 2^63.
+MAX_INCREMENT = 10**12
+
+
+class DraftError(Exception):
+    """A stream that cannot be opened as it is described; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is counted, by declared attributes.
+
+    column: whose cells are told apart; cells: which of them count, each for itself if `split`.
+    summed: whose values are added up, clipped to its bounds, missing as 0; None to count rows.
+    """
+
+    column: Attribute
+    cells: tuple[int, ...]
+    split: bool
+    summed: Integer | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """A label for each running count; one empty label if there is only one."""
+        if not self.split:
+            return [""]
+        labels = self.column.labels()
+        return [labels[cell] for cell in self.cells]
+
+    @property
+    def largest(self) -> int:
+        """The most that one row can add."""
+        return 1 if self.summed is None else self.summed.upper
+
+    @property
+    def domain(self) -> Domain:
+        """The cells to count a table in: one for each value of the summed column, so that sums are exact."""
+        if self.summed is None:
+            return Domain((self.column,))
+        values = Integer(self.summed.name, True, self.summed.lower, self.summed.upper)
+        return Domain((self.column, values))
+
+    def increments(self, counts: np.ndarray) -> np.ndarray:
+        """What a period with these cell counts adds to each running count.
+
+        counts: (domain.size,) int64 of `domain`. Returns (k,) int64.
+        """
+        by_cell = counts.reshape(self.domain.shape)
+        if self.summed is not None:
+            values = np.arange(self.summed.lower, self.summed.upper + 1, dtype=np.int64)
+            by_cell = by_cell @ np.append(values, 0)
+        chosen = by_cell[list(self.cells)]
+        return chosen if self.split else chosen.sum(keepdims=True)
+
+
+def counted_by(stream: Stream, domain: Domain) -> Counted:
+    """What a stream counts, in a declared domain of all columns. Raises DraftError if it does not fit the domain."""
+    declared = {attribute.name: attribute for attribute in domain.attributes}
+    if not declared:
+        raise DraftError(_("No column has a declared domain yet. Declare the columns first."))
+    if stream.column and stream.column not in declared:
+        raise DraftError(_("The chosen column has no declared domain any more. Choose it again."))
+    column = declared[stream.column] if stream.column else domain.attributes[0]
+    every = not stream.column or stream.split
+    cells = tuple(range(column.size)) if every else tuple(stream.cells)
+    counted = Counted(column, cells, stream.split and bool(stream.column), _summed(stream, declared))
+    _check(counted)
+    return counted
+
+
+def _summed(stream: Stream, declared: dict[str, Attribute]) -> Integer | None:
+    if not stream.summed:
+        return None
+    summed = declared.get(stream.summed)
+    if not isinstance(summed, Integer) or summed.lower < 0 or summed.upper < 1:
+        raise DraftError(
+            _(
+                "The column to add up must be declared as whole numbers from 0 or more, because a running sum "
+                "never falls. Declare it so, or count rows."
+            )
+        )
+    return summed
+
+
+def _check(counted: Counted) -> None:
+    if counted.summed is not None and counted.summed.name == counted.column.name:
+        raise DraftError(
+            _("One column cannot both be added up and choose the rows. Choose another for one of the two.")
+        )
+    if not counted.cells or max(counted.cells) >= counted.column.size:
+        raise DraftError(_("Choose at least one of the column's values, as they are declared now."))
+    if counted.split and len(counted.cells) > MAX_SERIES:
+        raise DraftError(
+            _(
+                "A stream has at most %(most)s running counts; this column has %(cells)s cells. Choose some of its "
+                "values, or declare wider cells."
+            )
+            % {"most": f"{MAX_SERIES:,}", "cells": f"{len(counted.cells):,}"}
+        )
+    if counted.domain.size > MAX_CELLS:
+        raise DraftError(
+            _(
+                "The column to add up spans too many values to add them exactly. Declare narrower bounds for it, or "
+                "give it in a larger unit, such as thousands."
+            )
+        )
+
+
+def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
+    """A period's increments as people or programs give them: a whole number, or one for each label by name.
+
+    Raises DraftError; its message holds no number that was given.
+    """
+    labels: list[str] = stream.labels
+    if isinstance(given, dict):
+        given_labels = {str(label) for label in given}
+        if unknown := given_labels - set(labels):
+            raise DraftError(
+                _("%(count)s of the values are not counted by this stream. Its values are: %(values)s.")
+                % {"count": len(unknown), "values": shown(labels)}
+            )
+        if lacking := [label for label in labels if label not in given_labels]:
+            raise DraftError(
+                _("Give a count for every value, 0 where there is none. Missing: %(values)s.")
+                % {"values": shown(lacking)}
+            )
+        return tuple(_whole(stream, given[label]) for label in labels)
+    if labels != [""]:
+        raise DraftError(
+            _("This stream has several running counts. Give one for each value, by its name: %(values)s.")
+            % {"values": shown(labels)}
+        )
+    return (_whole(stream, given),)
+
+
+def shown(labels: list[str], most: int = 20) -> str:
+    """Labels in a sentence, the first of many."""
+    return ", ".join(labels[:most]) + (" …" if len(labels) > most else "")
+
+
+def _whole(stream: Stream, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DraftError(_("A count must be a whole number, such as 12, without a fraction and not as text."))
+    if value < 0:
+        raise DraftError(
+            _(
+                "A count must not be negative: a running count never falls. To correct a period, lower the next."
+            )
+        )
+    largest = MAX_INCREMENT if stream.largest_increment is None else stream.largest_increment
+    if value > largest:
+        raise DraftError(
+            _("A count is above %(largest)s, the largest that this stream takes in one period. Check it.")
+            % {"largest": f"{largest:,}"}
+        )
+    return value

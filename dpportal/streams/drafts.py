@@ -1,0 +1,109 @@
+"""What a stream would do and cost, from the declared domain and the budget alone; no data is read here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.models import Budget
+from dpportal.datasets.models import DomainVersion
+from dpportal.streams.calendar import CalendarError
+from dpportal.streams.counted import Counted, DraftError, counted_by
+from dpportal.streams.models import Stream
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
+from mechanisms.mechanism import PlanError
+
+MAX_HORIZON = 2**20
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One strategy as the page of methods compares it: a plan, or the reason why there is none."""
+
+    mechanism: StreamMechanism
+    plan: StreamPlan | None
+    refusal: str = ""
+
+    @property
+    def standard_error(self) -> float | None:
+        """The root mean squared error of a published running count, over the horizon."""
+        return None if self.plan is None else math.sqrt(self.plan.mean_squared_error)
+
+
+def counted_of(stream: Stream) -> tuple[DomainVersion, Counted]:
+    """What the draft counts, by the current domain. Raises DraftError."""
+    version = stream.dataset.current_domain()
+    if version is None:
+        raise DraftError(_("No column has a declared domain yet. Declare the columns first."))
+    return version, counted_by(stream, version.domain())
+
+
+def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
+    """What the strategies are asked for. Raises DraftError."""
+    version, counted = counted_of(stream)
+    try:
+        stream.calendar.start(stream.horizon or 1)
+    except CalendarError as error:
+        raise DraftError(str(error)) from None
+    return version, StreamRequest(stream.horizon, len(counted.labels), counted.largest)
+
+
+def budget_of(stream: Stream) -> Budget:
+    """The budget that the stream will be paid from. Raises DraftError."""
+    budget = Budget.objects.filter(dataset=stream.dataset).first()
+    if budget is None:
+        raise DraftError(
+            _(
+                "This dataset has no privacy budget yet. Ask an administrator to grant one, then continue here."
+            )
+        )
+    return budget
+
+
+def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
+    """The draft's complete plan. Raises DraftError."""
+    version, request = request_of(stream)
+    if stream.amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
+        raise DraftError(_("Choose how much of the budget to spend, and a strategy."))
+    loss = _loss(stream, version, stream.amount)
+    try:
+        return version, registry.stream(stream.mechanism).plan(request, loss)
+    except PlanError as refusal:
+        raise DraftError(str(refusal)) from None
+
+
+def offers(stream: Stream, amount: Decimal) -> list[Offer]:
+    """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError."""
+    version, request = request_of(stream)
+    loss = _loss(stream, version, amount)
+    made = [_offer(mechanism, request, loss) for mechanism in registry.STREAMS]
+    return sorted(made, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
+
+
+def best(made: list[Offer]) -> Offer | None:
+    """The most accurate strategy of those that are not shown only to compare with."""
+    return next((o for o in made if o.plan is not None and not o.mechanism.reference), None)
+
+
+def digest(plan: StreamPlan) -> str:
+    """A short name of a plan, so that a confirmation is for exactly what was reviewed."""
+    return hashlib.sha256(json.dumps(plan.to_json(), sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _loss(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
+    return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit)
+
+
+def _offer(mechanism: StreamMechanism, request: StreamRequest, loss: Loss) -> Offer:
+    try:
+        return Offer(mechanism, mechanism.plan(request, loss))
+    except PlanError as refusal:
+        return Offer(mechanism, None, str(refusal))

@@ -1,0 +1,214 @@
+"""Where a stream's data, budget and noise come together: it is opened once, and each period is published once.
+
+Whatever noise a period draws is revealed, and remembered, by the transaction that stores the period: the published
+counts, the next secret state and the true sums are written together or not at all. So a period is before or after,
+never between, and what anyone saw is never drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.budgets import ledger
+from dpportal.jobs import Claim, JobState
+from dpportal.streams import vault
+from dpportal.streams.models import Period, Stream
+from mechanisms import registry
+from mechanisms.continual.mechanism import State
+from mechanisms.noise import Noise
+
+
+@dataclass(frozen=True)
+class Update:
+    """What one period adds to each running count."""
+
+    index: int
+    increments: tuple[int, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """A period as it is published now; `new` unless it was before, with the same content."""
+
+    period: Period
+    new: bool
+
+
+class Why(Enum):
+    """Why a period is refused, for programs."""
+
+    CLOSED = "closed"
+    CONTENT = "content"
+    ORDER = "order"
+    FUTURE = "future"
+    HORIZON = "horizon"
+
+
+class PeriodRefusedError(Exception):
+    """A period that cannot be published; the message says why and what to do, and holds no count."""
+
+    def __init__(self, why: Why, message: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+
+def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> None:
+    """Draw what is drawn in advance, and make stream and charge a fact together."""
+    plan = stream.plan
+    state = registry.stream(plan.mechanism).open(plan, noise or Noise())
+    assert stream.charge is not None
+    with transaction.atomic():
+        claim.finish(JobState.DONE)
+        vault.keep_first(stream, state)
+        Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPEN, opened_at=timezone.now())
+        ledger.spend(stream.charge)
+
+
+@transaction.atomic
+def publish(
+    stream_id: UUID, updates: Sequence[Update], *, noise: Noise | None = None, claim: Claim | None = None
+) -> list[Published]:
+    """Publish the next periods, all or none; one that was published with the same content is returned as it is.
+
+    claim: of the job that publishes, which must still hold. Raises PeriodRefusedError, VaultError, LostClaimError.
+    """
+    # The lock that makes concurrent updates of one stream wait for each other. On SQLite the transaction is one.
+    stream = Stream.objects.select_for_update().get(pk=stream_id)
+    if claim is not None:
+        claim.renew()
+    known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
+    done = [_repeated(stream, known[u.index], u) for u in updates if u.index in known]
+    fresh = [update for update in updates if update.index not in known]
+    return done + (_advance(stream, fresh, noise or Noise()) if fresh else [])
+
+
+def _repeated(stream: Stream, period: Period, update: Update) -> Published:
+    if vault.fingerprint(stream, update.index, update.increments) != period.fingerprint:
+        raise PeriodRefusedError(
+            Why.CONTENT,
+            _(
+                "Period %(label)s is published with other content, and a published period stays as it is. Add a "
+                "correction or a late record to the next period, %(next)s."
+            )
+            % {"label": stream.calendar.label(period.index), "next": next_label(stream)},
+        )
+    return Published(period, new=False)
+
+
+@dataclass
+class _Run:
+    """Periods that are published one after the other in one transaction."""
+
+    state: State
+    sums: np.ndarray
+    released: list[Period] = field(default_factory=list)
+    true: list[np.ndarray] = field(default_factory=list)
+
+
+def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Published]:
+    """Draw and store the next periods."""
+    _check_open(stream, updates[0])
+    state, version = vault.read(stream)
+    for place, update in enumerate(updates):
+        check_order(stream, update.index, state.period + 1 + place)
+    plan = stream.plan
+    mechanism = registry.stream(plan.mechanism)
+    widths = mechanism.half_widths(plan, np.array([update.index for update in updates]))
+    run = _Run(state, _sums_before(stream, state.period))
+    for update, width in zip(updates, widths, strict=True):
+        increments = np.array(update.increments, dtype=np.int64)
+        released, run.state = mechanism.advance(plan, run.state, increments, noise)
+        run.sums = run.sums + increments
+        run.true.append(run.sums)
+        run.released.append(_period(stream, update, released, int(width)))
+    _store(stream, run, version)
+    return [Published(period, new=True) for period in run.released]
+
+
+def _period(stream: Stream, update: Update, released: np.ndarray, width: int) -> Period:
+    return Period(
+        stream=stream,
+        index=update.index,
+        released=released.tolist(),
+        half_width=width,
+        fingerprint=vault.fingerprint(stream, update.index, update.increments),
+        source=update.source,
+    )
+
+
+def _store(stream: Stream, run: _Run, version: int) -> None:
+    """Write what the run made, in the caller's transaction; after its last period a stream keeps no noise."""
+    Period.objects.bulk_create(run.released)
+    vault.keep_sums(zip(run.released, run.true, strict=True))
+    vault.replace(stream, run.state, version)
+    if run.state.period == stream.horizon:
+        vault.forget_state(stream)
+        Stream.objects.filter(pk=stream.pk).update(state=Stream.State.CLOSED, closed_at=timezone.now())
+
+
+def _sums_before(stream: Stream, period: int) -> np.ndarray:
+    """The true running counts after a period, (k,) int64."""
+    if not period:
+        return np.zeros(len(stream.labels), dtype=np.int64)
+    last = vault.true_sums([stream.periods.get(index=period)])
+    if last is None:
+        raise vault.VaultError(_("The true counts of this stream were deleted, so it cannot be continued."))
+    return np.array(last[0], dtype=np.int64)
+
+
+def next_label(stream: Stream) -> str:
+    """The period that is due next, as people write it."""
+    return stream.calendar.label(stream.periods.count() + 1)
+
+
+def _check_open(stream: Stream, update: Update) -> None:
+    _check_horizon(stream, update.index)
+    if not stream.is_open:
+        text = {
+            Stream.State.CLOSED: _("This stream is closed, so nothing can be added. Open a new stream."),
+            Stream.State.OPENING: _("This stream is still being opened. Try again in a moment."),
+        }
+        other = _("This stream is not open. Open it first; that spends its budget.")
+        raise PeriodRefusedError(Why.CLOSED, text.get(Stream.State(stream.state), other))
+
+
+def _check_horizon(stream: Stream, index: int) -> None:
+    if stream.horizon is not None and index > stream.horizon:
+        raise PeriodRefusedError(
+            Why.HORIZON,
+            _(
+                "This stream was opened for %(horizon)s periods, and that one lies beyond them. Open a new stream to "
+                "continue; it needs budget of its own."
+            )
+            % {"horizon": f"{stream.horizon:,}"},
+        )
+
+
+def check_order(stream: Stream, index: int, due: int) -> None:
+    """Whether a period that is not published may be published, `due` being the next. Raises PeriodRefusedError."""
+    _check_horizon(stream, index)
+    calendar = stream.calendar
+    if index != due:
+        raise PeriodRefusedError(
+            Why.ORDER,
+            _(
+                "Period %(due)s is due next. Publish it first, with 0 if nothing happened: a stream is published "
+                "period by period, in order."
+            )
+            % {"due": calendar.label(due)},
+        )
+    if calendar.is_future(index):
+        raise PeriodRefusedError(
+            Why.FUTURE,
+            _("Period %(label)s has not begun. Publish it on %(day)s or later.")
+            % {"label": calendar.label(index), "day": f"{calendar.start(index):%Y-%m-%d}"},
+        )

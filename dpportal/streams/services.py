@@ -1,0 +1,186 @@
+"""What a curator, or a program with a stream's token, can do to a stream: each both or neither."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import uuid
+from typing import Any
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal import keys
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.budgets import ledger
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.rawdata import records
+from dpportal.datasets.services import DatasetError
+from dpportal.jobs import JobState
+from dpportal.streams import drafts, vault
+from dpportal.streams.models import Stream, StreamJob
+from dpportal.streams.tasks import run_stream_job
+
+# Ends the name of a file that waits to be counted; the sweep knows it.
+WAITING = ".update"
+
+
+class StreamError(Exception):
+    """Something that cannot be done now; the message says why and what to do."""
+
+
+@transaction.atomic
+def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
+    """Reserve the budget and queue the opening; False if that was done before.
+
+    reviewed: the digest of the plan that the curator saw. Raises DraftError, StreamError or BudgetRefusedError.
+    """
+    # No one edits the domain between this plan and the moment it is frozen.
+    list(DomainVersion.objects.select_for_update().filter(dataset=stream.dataset))
+    version, plan = drafts.plan_of(stream)
+    if drafts.digest(plan) != reviewed:
+        raise StreamError(
+            _("The domain or the strategy changed since you reviewed it. Read the review again.")
+        )
+    _version, counted = drafts.counted_of(stream)
+    taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
+    if not taken.update(state=Stream.State.OPENING, requested_at=timezone.now()):
+        return False
+    assert stream.amount is not None
+    charge = ledger.reserve(stream.dataset, stream.amount, key=stream.pk, reason=stream.name, by=by)
+    DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
+    Stream.objects.filter(pk=stream.pk).update(
+        domain_version=version, plan_json=plan.to_json(), labels=counted.labels, charge=charge
+    )
+    _queue(StreamJob(stream=stream, kind=StreamJob.Kind.OPEN, created_by=by))
+    return True
+
+
+def discard(stream: Stream) -> None:
+    """Delete a draft; nothing was spent on it."""
+    deleted, _rows = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT).delete()
+    if not deleted:
+        raise StreamError(
+            _("Only a draft can be deleted. A stream can be closed, and withdrawn from the public.")
+        )
+
+
+def queue_records(stream: Stream, index: int, file: File, by: User) -> StreamJob:
+    """Have a file of a period's records counted and the period published. Raises StreamError."""
+    version = stream.domain_version
+    if version is not None and version.unit_column:
+        raise StreamError(
+            _(
+                "People of this dataset can have several rows, and a stream does not remember whom it counted in "
+                "earlier periods. Count the period's rows yourself, at most %(rows)s of each person in the whole "
+                "stream, and type the number."
+            )
+            % {"rows": version.max_rows}
+        )
+    return _queue_file(
+        StreamJob(stream=stream, kind=StreamJob.Kind.RECORDS, index=index, created_by=by), file
+    )
+
+
+def queue_counts(stream: Stream, file: File, options: dict[str, Any], by: User) -> StreamJob:
+    """Have every period of a file published. options: of `many.read`. Raises StreamError."""
+    job = StreamJob(stream=stream, kind=StreamJob.Kind.COUNTS, options=options, created_by=by)
+    return _queue_file(job, file)
+
+
+def renew_token(stream: Stream, by: User) -> str:
+    """A new token for programs; the one before it opens nothing any more. Only this call ever shows it."""
+    if not stream.is_open:
+        raise StreamError(_("Only an open stream takes periods from programs. Open it first."))
+    token = keys.new_token()
+    with transaction.atomic():
+        Stream.objects.filter(pk=stream.pk).update(token_sha256=_token_digest(token))
+        audit.record(by, "made a token", stream)
+    return token
+
+
+def opens(token: str, stream: Stream | None) -> bool:
+    """Whether a token is this stream's; as slow for a stream that does not exist."""
+    kept = stream.token_sha256 if stream is not None else ""
+    return hmac.compare_digest(_token_digest(token), kept or "0" * 64)
+
+
+@transaction.atomic
+def close(stream: Stream, by: User) -> None:
+    """End a stream before its horizon and delete its secret noise; what is published stays."""
+    if _active_jobs(stream):
+        raise StreamError(
+            _("A job of this stream is in work. Wait until it has ended, then close the stream.")
+        )
+    still_open = Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN)
+    if not still_open.update(state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""):
+        raise StreamError(_("Only an open stream can be closed."))
+    vault.forget_state(stream)
+    audit.record(by, "closed", stream)
+
+
+@transaction.atomic
+def publish(stream: Stream, by: User) -> None:
+    """Show the series, and every period that is still to come, to everyone."""
+    opened = Stream.objects.filter(pk=stream.pk, opened_at__isnull=False)
+    if not opened.update(published_at=timezone.now(), withdrawn_at=None):
+        raise StreamError(_("Only a stream that was opened can be published."))
+    audit.record(by, "published", stream)
+
+
+@transaction.atomic
+def withdraw(stream: Stream, by: User) -> None:
+    """Take the series off the public pages. The budget stays spent: what was seen was seen."""
+    public = Stream.objects.filter(pk=stream.pk, published_at__isnull=False, withdrawn_at=None)
+    if not public.update(withdrawn_at=timezone.now()):
+        raise StreamError(_("This stream is not public."))
+    audit.record(by, "withdrew", stream)
+
+
+def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
+    """When a dataset's records are erased: close its streams and delete all that holds true counts."""
+    for stream in Stream.objects.select_for_update().filter(dataset=dataset):
+        if _active_jobs(stream):
+            raise DatasetError(
+                _("A stream of this dataset is in work. Wait until that has ended, then delete the records.")
+            )
+        vault.forget_state(stream)
+        vault.forget_sums(stream)
+        Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
+            state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
+        )
+
+
+def _queue_file(job: StreamJob, file: File) -> StreamJob:
+    """Keep a file in the dataset's private folder and queue its job."""
+    if not job.stream.is_open:
+        raise StreamError(_("This stream is not open, so it takes no periods."))
+    job.file_name = (file.name or "file")[-255:]
+    name = f"{records.folder(job.stream.dataset_id)}/{uuid.uuid4()}{WAITING}"
+    job.file = default_storage.save(name, file)
+    try:
+        with transaction.atomic():
+            _queue(job)
+    except IntegrityError:
+        default_storage.delete(job.file)
+        raise StreamError(
+            _("Another job of this stream is in work. Wait until it has ended, then send the file again.")
+        ) from None
+    return job
+
+
+def _queue(job: StreamJob) -> None:
+    job.save()
+    run_stream_job.delay_on_commit(str(job.pk))
+
+
+def _active_jobs(stream: Stream) -> bool:
+    return stream.jobs.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).exists()
+
+
+def _token_digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,162 @@
+"""A stream's jobs: open it, count a file of a period's records, publish many periods.
+
+A job that dies is taken up again. What it published stays; the same periods are met again with the same content, so
+nothing is drawn twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from uuid import UUID
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from dpportal import jobs, storage
+from dpportal.budgets import ledger
+from dpportal.datasets.rawdata import UploadFault, records
+from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.jobs import Claim, JobState, LostClaimError
+from dpportal.streams import execution, many
+from dpportal.streams.counted import counted_by
+from dpportal.streams.execution import PeriodRefusedError, Update
+from dpportal.streams.many import ManyError
+from dpportal.streams.models import Period, Stream, StreamJob
+from dpportal.streams.vault import VaultError
+from mechanisms.noise import Noise
+
+log = logging.getLogger(__name__)
+
+# Periods that a bulk load publishes in one transaction, and looks at again at most when it is taken up.
+BATCH = 50
+TOO_LONG = "The job took longer than an hour. Send fewer periods or rows at a time; what is published stays."
+
+
+def execute(job_id: UUID) -> None:
+    """Do one job, if no other worker has it. Errors end in the job's row, never in a message."""
+    claim = jobs.claim(StreamJob, job_id)
+    if claim is not None:
+        with suppress(LostClaimError):
+            _attempt(job_id, claim)
+
+
+def _attempt(job_id: UUID, claim: Claim) -> None:
+    job = _job(job_id)
+    try:
+        with claim.kept_alive():
+            WORK[StreamJob.Kind(job.kind)](job, claim)
+    except LostClaimError:
+        raise
+    except UploadFault as fault:
+        log.warning("stream job %s refused: %s %s", job.pk, fault.code, fault.origin)
+        _fail(job, claim, fault.message)
+    except (PeriodRefusedError, ManyError, VaultError) as refusal:
+        _fail(job, claim, str(refusal))
+    except SoftTimeLimitExceeded:
+        _fail(job, claim, _(TOO_LONG))
+    except Exception as error:
+        # The exception's own text could quote a count, so only its type and place are logged.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("stream job %s: %s at %s:%s", job.pk, type(error).__name__, place.name, place.lineno)
+        claim.give_back()
+
+
+def open_stream(job: StreamJob, claim: Claim) -> None:
+    claim.step("opening")
+    execution.open_stream(job.stream, claim)
+
+
+def publish_records(job: StreamJob, claim: Claim) -> None:
+    """Count a file of the period's new records and publish the period."""
+    stream = job.stream
+    assert stream.domain_version is not None
+    assert job.index is not None
+    claim.step("reading")
+    counted = counted_by(stream, stream.domain_version.domain())
+    options = ReadOptions.from_json(stream.dataset.options)
+    counts = records.count_upload(job.file, job.file_name, options, counted.domain, claim.advance)
+    increments = tuple(counted.increments(counts).tolist())
+    claim.step("publishing")
+    execution.publish(stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], claim=claim)
+    _finish(job, claim)
+
+
+def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> None:
+    """Publish every period of a file, a batch in each transaction, after the whole file was checked."""
+    claim.step("checking")
+    total = _checked(job)
+    claim.step("publishing")
+    done = 0
+    with _updates(job) as updates:
+        while batch := list(islice(updates, BATCH)):
+            execution.publish(job.stream.pk, batch, noise=noise, claim=claim)
+            done += len(batch)
+            claim.advance(done, total)
+    _finish(job, claim)
+
+
+WORK = {
+    StreamJob.Kind.OPEN: open_stream,
+    StreamJob.Kind.RECORDS: publish_records,
+    StreamJob.Kind.COUNTS: publish_counts,
+}
+
+
+def give_up(job_id: UUID, reason: str) -> None:
+    """Close a job whose workers died every time."""
+    claim = jobs.take_over_expired(StreamJob, job_id)
+    if claim is not None:
+        _fail(_job(job_id), claim, reason)
+
+
+def _checked(job: StreamJob) -> int:
+    """The number of periods in the file, all of them readable, in order and due. Raises what refuses them."""
+    stream, number = job.stream, 0
+    due = stream.periods.count() + 1
+    with _updates(job) as updates:
+        for update in updates:
+            if number == 0:
+                due = min(due, update.index)
+            execution.check_order(stream, update.index, due + number)
+            number += 1
+    if not number:
+        raise ManyError(
+            _("The file holds no period. Write one line for each, under the line with the names.")
+        )
+    return number
+
+
+@contextmanager
+def _updates(job: StreamJob) -> Iterator[Iterator[Update]]:
+    """The periods of the job's file, read one after the other."""
+    with storage.local_path(job.file) as path, path.open(encoding="utf-8-sig", newline="") as lines:
+        yield many.read(lines, job.stream, **job.options)
+
+
+def _finish(job: StreamJob, claim: Claim) -> None:
+    claim.finish(JobState.DONE)
+    default_storage.delete(job.file)
+
+
+def _fail(job: StreamJob, claim: Claim, reason: str) -> None:
+    """Close the job with a reason; a stream that was not opened costs nothing."""
+    with transaction.atomic():
+        claim.finish(JobState.FAILED, reason)
+        opening = Stream.objects.filter(pk=job.stream_id, state=Stream.State.OPENING)
+        if job.kind == StreamJob.Kind.OPEN and opening.update(state=Stream.State.FAILED):
+            assert job.stream.charge is not None
+            ledger.void(job.stream.charge)
+    if job.file:
+        default_storage.delete(job.file)
+
+
+def _job(job_id: UUID) -> StreamJob:
+    return StreamJob.objects.select_related(
+        "stream__dataset", "stream__domain_version", "stream__charge"
+    ).get(pk=job_id)

@@ -1,0 +1,58 @@
+"""Streams to test with, of the small dataset."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+from dpportal.datasets.models import Dataset
+from dpportal.streams import drafts, services, working
+from dpportal.streams.models import Stream
+from mechanisms.noise import Noise, repeatable
+
+DIGEST = bytes(range(32))
+
+
+def draft_stream(dataset: Dataset, **chosen: Any) -> Stream:
+    """A draft with nothing left to choose: red rows, by number, 12 periods, ε = 0.5."""
+    values: dict[str, Any] = {
+        "name": "Red ones so far",
+        "column": "colour",
+        "cells": [0],
+        "step": Stream.Step.NEXT,
+        "horizon": 12,
+        "mechanism": "fda",
+        "amount": Decimal("0.5"),
+    }
+    return Stream.objects.create(dataset=dataset, created_by=dataset.owner, **{**values, **chosen})
+
+
+def requested_stream(dataset: Dataset, **chosen: Any) -> Stream:
+    """Confirmed as it is shown now; its job is queued."""
+    stream = draft_stream(dataset, **chosen)
+    _version, plan = drafts.plan_of(stream)
+    assert services.request_opening(stream, reviewed=drafts.digest(plan), by=stream.created_by)
+    stream.refresh_from_db()
+    return stream
+
+
+def open_stream(dataset: Dataset, **chosen: Any) -> Stream:
+    stream = requested_stream(dataset, **chosen)
+    working.execute(stream.jobs.get().pk)
+    stream.refresh_from_db()
+    return stream
+
+
+def monthly_stream(dataset: Dataset, **chosen: Any) -> Stream:
+    return open_stream(dataset, **{"step": Stream.Step.MONTH, "first_day": dt.date(2020, 3, 1), **chosen})
+
+
+def daily_stream(dataset: Dataset, **chosen: Any) -> Stream:
+    first = dt.date(2020, 1, 21)
+    return open_stream(dataset, **{"step": Stream.Step.DAY, "first_day": first, "horizon": 600, **chosen})
+
+
+def repeated_noise() -> Noise:
+    """The same noise each time it is made."""
+    return Noise(repeatable(DIGEST).bytes)

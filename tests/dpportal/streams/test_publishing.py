@@ -1,0 +1,275 @@
+"""Opening a stream, and publishing each period once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpportal.budgets import ledger
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import services as dataset_services
+from dpportal.jobs import Claim, LostClaimError
+from dpportal.keys import UnsealError, seal, unseal
+from dpportal.streams import drafts, execution, services, vault, working
+from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
+from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
+from mechanisms import registry
+from mechanisms.noise import Noise
+from tests.dpportal import building as world
+from tests.dpportal.streams import building
+
+
+class CountingSource:
+    """The bytes that noise is made of, counted."""
+
+    def __init__(self) -> None:
+        self.drawn = 0
+
+    def __call__(self, size: int) -> bytes:
+        self.drawn += size
+        return bytes(range(256)) * (size // 256) + bytes(range(size % 256))
+
+
+def publish(stream: Stream, index: int, *increments: int, noise: Noise | None = None) -> Published:
+    [published] = execution.publish(stream.pk, [Update(index, increments, Period.Source.TYPED)], noise=noise)
+    return published
+
+
+def refusal(stream: Stream, index: int, *increments: int) -> PeriodRefusedError:
+    """The refusal of a period, for which nothing is drawn and nothing changes."""
+    source = CountingSource()
+    before = (
+        list(Period.objects.values()),
+        list(SealedState.objects.values()),
+        list(SealedSums.objects.values()),
+    )
+    with pytest.raises(PeriodRefusedError) as refused:
+        publish(stream, index, *increments, noise=Noise(source))
+    assert source.drawn == 0
+    after = (
+        list(Period.objects.values()),
+        list(SealedState.objects.values()),
+        list(SealedSums.objects.values()),
+    )
+    assert after == before
+    return refused.value
+
+
+def test_opening_reserves_then_spends_once(dataset) -> None:
+    stream = building.requested_stream(dataset)
+    assert LedgerEntry.objects.get(key=stream.pk).state == "reserved"
+    job = stream.jobs.get()
+    working.execute(job.pk)
+    working.execute(job.pk)
+    stream.refresh_from_db()
+    assert stream.state == "open"
+    assert LedgerEntry.objects.get(key=stream.pk).state == "spent"
+    assert ledger.remaining(dataset) == Decimal("0.5")
+
+
+def test_a_stream_is_confirmed_once(dataset) -> None:
+    stream = building.requested_stream(dataset)
+    _version, plan = drafts.plan_of(stream)
+    assert not services.request_opening(stream, reviewed=drafts.digest(plan), by=stream.created_by)
+    assert LedgerEntry.objects.filter(key=stream.pk).count() == 1
+
+
+def test_a_plan_that_changed_since_the_review_is_not_opened(dataset) -> None:
+    stream = building.draft_stream(dataset)
+    with pytest.raises(services.StreamError, match="Read the review again"):
+        services.request_opening(stream, reviewed="0" * 32, by=stream.created_by)
+    assert ledger.remaining(dataset) == 1
+
+
+def test_a_stream_above_the_budget_is_refused_and_stays_a_draft(dataset) -> None:
+    with pytest.raises(ledger.BudgetRefusedError):
+        building.requested_stream(dataset, amount=Decimal("1.5"))
+    assert Stream.objects.get().state == "draft"
+    assert not StreamJob.objects.exists()
+
+
+def test_published_counts_are_the_true_ones_plus_noise_of_the_stated_width(dataset) -> None:
+    """At ε = 40 the noise of a count is 0 but for a chance of 2 e^-40."""
+    rich = world.granted(dataset, dataset.owner, "40")
+    stream = building.open_stream(rich, amount=Decimal(40), mechanism="naive-increments")
+    released = [publish(stream, i, count).period.released for i, count in enumerate([5, 3, 4], 1)]
+    assert released == [[5], [8], [12]]
+
+
+def test_the_same_content_again_returns_what_was_published_and_draws_nothing(stream) -> None:
+    first = publish(stream, 1, 5)
+    source = CountingSource()
+    again = publish(stream, 1, 5, noise=Noise(source))
+    assert (first.new, again.new) == (True, False)
+    assert again.period.released == first.period.released
+    assert source.drawn == 0
+    assert SealedState.objects.get().version == 1
+
+
+def test_other_content_is_refused_with_where_to_put_it(stream) -> None:
+    publish(stream, 1, 5)
+    refused = refusal(stream, 1, 6)
+    assert refused.why is Why.CONTENT
+    assert "next period, 2" in str(refused)
+
+
+@pytest.mark.parametrize("index", [2, 3, 12])
+def test_a_period_out_of_order_is_refused(stream, index: int) -> None:
+    refused = refusal(stream, index, 5)
+    assert refused.why is Why.ORDER
+    assert "Period 1 is due next" in str(refused)
+
+
+def test_a_period_beyond_the_horizon_is_refused(dataset) -> None:
+    stream = building.open_stream(dataset, horizon=2)
+    assert refusal(stream, 3, 1).why is Why.HORIZON
+    publish(stream, 1, 1)
+    publish(stream, 2, 1)
+    assert refusal(stream, 3, 1).why is Why.HORIZON
+
+
+def test_after_its_last_period_a_stream_is_closed_and_keeps_no_noise(dataset) -> None:
+    stream = building.open_stream(dataset, horizon=1)
+    first = publish(stream, 1, 4)
+    stream.refresh_from_db()
+    assert stream.state == "closed"
+    assert not SealedState.objects.exists()
+    assert publish(stream, 1, 4).period.released == first.period.released
+
+
+def test_a_period_that_has_not_begun_is_refused(dataset, monkeypatch) -> None:
+    stream = building.monthly_stream(dataset)
+    monkeypatch.setattr("dpportal.streams.calendar.timezone.localdate", lambda: dt.date(2020, 4, 30))
+    publish(stream, 1, 5)
+    publish(stream, 2, 5)
+    refused = refusal(stream, 3, 5)
+    assert refused.why is Why.FUTURE
+    assert "2020-05-01" in str(refused)
+
+
+@pytest.mark.parametrize("state", ["draft", "opening", "closed", "failed"])
+def test_a_stream_that_is_not_open_takes_nothing(stream, state: str) -> None:
+    Stream.objects.filter(pk=stream.pk).update(state=state)
+    assert refusal(stream, 1, 5).why is Why.CLOSED
+
+
+def test_several_periods_are_all_published_or_none(stream) -> None:
+    updates = [Update(i, (i,), Period.Source.COUNTS) for i in (1, 2, 4)]
+    with pytest.raises(PeriodRefusedError):
+        execution.publish(stream.pk, updates)
+    assert not Period.objects.exists()
+    assert SealedState.objects.get().version == 0
+
+
+def test_one_by_one_and_all_at_once_publish_the_same_from_the_same_noise(dataset) -> None:
+    one, all_at_once = (building.open_stream(dataset, amount=Decimal("0.25")) for _ in range(2))
+    noise = building.repeated_noise()
+    for index in range(1, 13):
+        publish(one, index, index, noise=noise)
+    updates = [Update(i, (i,), Period.Source.COUNTS) for i in range(1, 13)]
+    execution.publish(all_at_once.pk, updates, noise=building.repeated_noise())
+    columns = ("index", "released", "half_width")
+    assert list(one.periods.values(*columns)) == list(all_at_once.periods.values(*columns))
+
+
+def test_a_worker_that_lost_its_claim_publishes_nothing(stream) -> None:
+    job = StreamJob.objects.create(stream=stream, kind="counts", created_by=stream.created_by)
+    with pytest.raises(LostClaimError):
+        execution.publish(
+            stream.pk, [Update(1, (5,), Period.Source.COUNTS)], claim=Claim(StreamJob, job.pk, fence=7)
+        )
+    assert not Period.objects.exists()
+
+
+def test_true_sums_are_kept_for_the_curator_and_nowhere_in_plain(stream) -> None:
+    publish(stream, 1, 123457)
+    publish(stream, 2, 1)
+    assert vault.true_sums(stream.periods.all()) == [[123457], [123458]]
+    everything = "".join(
+        str(list(model.objects.values())) for model in (Stream, Period, SealedState, SealedSums)
+    )
+    assert "123457" not in everything
+
+
+def test_a_count_for_every_cell_costs_no_more(dataset) -> None:
+    """A person is in one cell: the noise is that of a single count."""
+    single = building.open_stream(dataset, amount=Decimal("0.25"))
+    split = building.open_stream(dataset, amount=Decimal("0.25"), split=True)
+    assert split.labels == ["red", "green", "blue", "Other"]
+    assert split.plan.noise == single.plan.noise
+    assert len(publish(split, 1, 1, 2, 3, 4).period.released) == 4
+
+
+def test_a_state_opens_for_its_own_stream_and_version_only(stream) -> None:
+    sealed = bytes(SealedState.objects.get().sealed)
+    publish(stream, 1, 5)
+    SealedState.objects.update(sealed=sealed)  # an older state put back
+    with pytest.raises(vault.VaultError, match="restore the key"):
+        publish(stream, 2, 5)
+
+
+def test_another_key_opens_nothing_and_says_what_to_do(stream, settings) -> None:
+    settings.STREAM_KEY = "another"
+    with pytest.raises(vault.VaultError, match="keys/stream_key"):
+        publish(stream, 1, 5)
+    assert not Period.objects.exists()
+
+
+def test_a_state_that_changed_meanwhile_is_not_overwritten(stream) -> None:
+    state, version = vault.read(stream)
+    publish(stream, 1, 5)
+    with pytest.raises(vault.StaleStateError):
+        vault.replace(stream, state, version)
+
+
+def test_sealing_hides_binds_and_differs_each_time() -> None:
+    sealed = seal("key", b"true counts", bound_to="a")
+    assert unseal("key", sealed, bound_to="a") == b"true counts"
+    assert b"true counts" not in sealed
+    assert seal("key", b"true counts", bound_to="a") != sealed
+    for key, content, name in [
+        ("other", sealed, "a"),
+        ("key", sealed, "b"),
+        ("key", sealed[:-1], "a"),
+        ("key", b"", "a"),
+    ]:
+        with pytest.raises(UnsealError):
+            unseal(key, content, bound_to=name)
+
+
+def test_fingerprints_tell_contents_apart_by_key_stream_and_period(stream, settings) -> None:
+    marks: set[Any] = {vault.fingerprint(stream, 1, (5,)), vault.fingerprint(stream, 1, (6,))}
+    marks.add(vault.fingerprint(stream, 2, (5,)))
+    settings.FINGERPRINT_KEY = "another"
+    marks.add(vault.fingerprint(stream, 1, (5,)))
+    assert len(marks) == 4
+
+
+def test_erasing_the_records_closes_streams_and_forgets_true_counts(stream) -> None:
+    publish(stream, 1, 5)
+    dataset_services.erase(stream.dataset, stream.created_by)
+    stream.refresh_from_db()
+    assert stream.state == "closed"
+    assert not SealedState.objects.exists() and not SealedSums.objects.exists()
+    assert stream.periods.count() == 1
+
+
+def test_closing_ends_the_token_and_the_noise(stream) -> None:
+    token = services.renew_token(stream, stream.created_by)
+    stream.refresh_from_db()
+    assert services.opens(token, stream)
+    services.close(stream, stream.created_by)
+    stream.refresh_from_db()
+    assert not services.opens(token, stream)
+    assert not SealedState.objects.exists()
+    assert refusal(stream, 1, 5).why is Why.CLOSED
+
+
+def test_half_widths_are_those_of_the_plan(stream) -> None:
+    widths = registry.stream("fda").half_widths(stream.plan, np.arange(1, 4))
+    published = [publish(stream, i, 1).period.half_width for i in (1, 2, 3)]
+    assert published == widths.tolist()
