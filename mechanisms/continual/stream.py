@@ -111,7 +111,7 @@ class Stream(ABC):
         variance = plan.noise.variance * strategy.energies(periods)
         cumulant = fourth_cumulant(plan.noise) * strategy.fourth_powers(periods)
         z = float(ndtri((1 + LEVEL) / 2))
-        quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(variance, 1e-300) ** 2
+        quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(variance, 1e-150) ** 2
         widths = np.ceil(quantile * np.sqrt(variance + _rounding(strategy)) - 0.5).astype(np.int64)
         return np.maximum(widths, 0)
 
