@@ -5,6 +5,7 @@ from __future__ import annotations
 from mechanisms.continual.fda import FactorisationDiagonal
 from mechanisms.continual.mechanism import StreamMechanism
 from mechanisms.continual.naive import NaiveIncrements, NaiveRepublication
+from mechanisms.continual.window_stream import WindowStream
 from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.bisection import BisectedHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
@@ -15,6 +16,8 @@ from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
 from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
+from mechanisms.matrix.given import CellsStrategy
+from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.mechanism import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
@@ -36,9 +39,11 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
+QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(),)
 
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (
+    WindowStream(),
     FactorisationDiagonal(),
     NaiveIncrements(),
     NaiveRepublication(),
@@ -75,4 +80,12 @@ def stream(name: str) -> StreamMechanism:
     by_name = {m.name: m for m in STREAMS}
     if name not in by_name:
         raise KeyError(f"no stream {name!r}; there are {', '.join(sorted(by_name))}")
+    return by_name[name]
+
+
+def query_mechanism(name: str) -> QueryMechanism:
+    """The mechanism for a workload of queries of that name. Raises KeyError with the names that exist."""
+    by_name = {m.name: m for m in QUERIES}
+    if name not in by_name:
+        raise KeyError(f"no query mechanism {name!r}; there are {', '.join(sorted(by_name))}")
     return by_name[name]
