@@ -24,7 +24,8 @@ def write(made: Made) -> list[Artifact]:
         files = [BundleFile(table.path, table.about) for table in tables]
         files += _explanations(made, tables, files, folder)
         archive = BundleFile(folder / f"release-{release.pk}.zip", "Everything below in one file")
-        _zip(archive.path, files, release)
+        assert release.measured_at is not None
+        write_zip(archive.path, files, release.measured_at)
         return [_store(release, file) for file in (archive, *files)]
 
 
@@ -42,10 +43,9 @@ def _write_json(path: Path, value: dict[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _zip(path: Path, files: list[BundleFile], release: Release) -> None:
-    """Zip with the time of the measurement on every entry, so that the bytes are the same each time."""
-    assert release.measured_at is not None
-    stamp = _zip_time(release.measured_at)
+def write_zip(path: Path, files: list[BundleFile], at: datetime) -> None:
+    """Zip with the same time, that of the content, on every entry, so that the bytes are the same each time."""
+    stamp = _zip_time(at)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             entry = zipfile.ZipInfo(file.name, stamp)

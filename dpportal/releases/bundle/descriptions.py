@@ -77,7 +77,7 @@ def datapackage_json(made: Made, tables: list[Table]) -> dict[str, Any]:
         "name": f"release-{release.pk}",
         "title": release.title,
         "description": statement(made.plan.loss, release.dataset.budget.delta),
-        "resources": [_resource(table) for table in tables if table.fields],
+        "resources": [resource(table) for table in tables if table.fields],
     }
 
 
@@ -95,7 +95,8 @@ def readme(made: Made, files: list[BundleFile]) -> str:
     return render_to_string("releases/bundle_readme.md", context)
 
 
-def _resource(table: Table) -> dict[str, Any]:
+def resource(table: Table) -> dict[str, Any]:
+    """A CSV table as a Frictionless resource."""
     file = BundleFile(table.path, table.about)
     return {
         "profile": "tabular-data-resource",
