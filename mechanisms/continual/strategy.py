@@ -21,6 +21,8 @@ Draw = Callable[[int], np.ndarray]
 # Noise is kept in multiples of 2^-20 of a row, until it is rounded once for publication.
 FRACTION_BITS = 20
 ROUNDING_VARIANCE = 1 / 12
+# Shares of weights and of noise are multiples of 2^-30.
+SHARE_BITS = 30
 
 
 class Strategy(ABC):
@@ -63,14 +65,20 @@ class Strategy(ABC):
         """
 
 
-def fixed_point(noise: np.ndarray, weight: int) -> np.ndarray:
+def fixed_point(noise: np.ndarray, weight: int | np.ndarray) -> np.ndarray:
     """noise / weight in multiples of 2^-FRACTION_BITS, rounded down, exactly.
 
-    noise: int64, below 2^42 times the weight in magnitude. weight: >= 1. Rounding down commutes with adding
-    whole rows: that is all that privacy asks of it.
+    noise: int64, below 2^42 times the weight in magnitude. weight: >= 1, a number or an array to match.
+    Rounding down commutes with adding whole rows: that is all that privacy asks of it.
     """
     whole, rest = np.divmod(noise, weight)
     return (whole << FRACTION_BITS) + (rest << FRACTION_BITS) // weight
+
+
+def part_of(noise: np.ndarray, share: int) -> np.ndarray:
+    """noise · share / 2^SHARE_BITS, rounded down, exactly; share in 0..2^SHARE_BITS. Never leaves int64."""
+    low = noise & (1 << SHARE_BITS) - 1
+    return (noise >> SHARE_BITS) * share + (low * share >> SHARE_BITS)
 
 
 def rounded(noise: np.ndarray) -> np.ndarray:

@@ -1,0 +1,105 @@
+"""Running counts from noisy periods and noisy windows over them, combined as well as can be.
+
+The noise of period i, z_i / d_i with d_i its weight, is e_i in fixed point; windows measure the integer sums T_j x
+with noise of their own. Best linear estimates add to the running sum of the e_i a correction made of
+r_j = z_j - (T e)_j, and r_j does not change if the answers are shifted by Ax: e_i grows by x_i whole rows, z_j by
+(T x)_j, exactly, in integers. So *any* function of the r_j, floats included, leaves G(z + Ax) = G(z) + Wx intact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, Strategy, fixed_point, rounded
+from mechanisms.continual.windows import Layer
+from mechanisms.counting import Sensitivity
+
+# A window's weights are multiples of 2^-WINDOW_BITS of the grid, so that T e stays far inside 64 bits.
+WINDOW_BITS = 12
+
+
+@dataclass(frozen=True)
+class Windows(Strategy):
+    """A = [diag(d); g τ] with whole d, g and τ, every column of which adds up to exactly `grid`.
+
+    layers: the shape of the windows, see `windows`. grid: >= 2^WINDOW_BITS.
+    """
+
+    periods: int
+    layers: tuple[Layer, ...]
+    grid: int
+
+    @property
+    def column(self) -> Sensitivity:  # type: ignore[override]
+        squares = self.own**2 + self.unit**2 * (self.multiples**2).sum(axis=0)
+        return Sensitivity(self.grid, int(squares.max()))
+
+    @property
+    def unit(self) -> int:
+        """g: the windows' weights are multiples of it."""
+        return self.grid >> WINDOW_BITS
+
+    @cached_property
+    def multiples(self) -> np.ndarray:
+        """τ, (p, n) int64: Θ/(1 + column sums of Θ), on the grid and rounded down."""
+        shapes = [layer.weights(self.periods) for layer in self.layers]
+        theta = np.concatenate([np.zeros((0, self.periods), dtype=np.int64), *shapes])
+        return (theta << WINDOW_BITS) // (2**20 + theta.sum(axis=0))
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """d, (n,) int64: what of the grid the windows leave for the period itself."""
+        return self.grid - self.unit * self.multiples.sum(axis=0)
+
+    @cached_property
+    def _gain(self) -> tuple[np.ndarray, np.ndarray]:
+        """K, (n, p), with which the best estimate of the running sums is We + Kr, and its energies, (n,).
+
+        With S = diag(1/d), T = g τ and U = W S² Tᵀ: K = U (I + T S² Tᵀ)^-1, energies diag(W S² Wᵀ - K Uᵀ).
+        """
+        squares = 1 / self.own.astype(np.float64) ** 2
+        windows = self.unit * self.multiples.astype(np.float64)
+        reach = np.cumsum((windows * squares).T, axis=0)
+        gain = np.linalg.solve(np.eye(len(windows)) + (windows * squares) @ windows.T, reach.T).T
+        return gain, np.cumsum(squares) - (gain * reach).sum(axis=1)
+
+    @cached_property
+    def _fourths(self) -> np.ndarray:
+        """(n,): Σ a⁴ of the coefficients a of z, (1[i <= t] - (K T)_ti)/d_i and K_tj."""
+        gain, _ = self._gain
+        coefficients = np.tri(self.periods) - gain @ (self.unit * self.multiples.astype(np.float64))
+        return ((coefficients / self.own) ** 4).sum(axis=1) + (gain**4).sum(axis=1)
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return self._gain[1][periods - 1]
+
+    def mean_energy(self, horizon: int) -> float:
+        return float(self._gain[1][:horizon].mean())
+
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        return self._fourths[periods - 1]
+
+    def noise(self, draw: Draw) -> np.ndarray:
+        """The noise of all running sums, (n, k) int64 in multiples of 2^-FRACTION_BITS rows, drawn anew."""
+        drawn = draw(self.periods + len(self.multiples))
+        own = fixed_point(drawn[: self.periods], self.own[:, None])
+        return np.cumsum(own, axis=0) + self._correction(own, drawn[self.periods :])
+
+    def _correction(self, own: np.ndarray, windows: np.ndarray) -> np.ndarray:
+        """K r in fixed point. Whole rows and fractions apart keep τ e inside 64 bits, and r unmoved by any x."""
+        measured = fixed_point(windows, self.unit)
+        fraction = (1 << FRACTION_BITS) - 1
+        rows = (measured >> FRACTION_BITS) - self.multiples @ (own >> FRACTION_BITS)
+        parts = (measured & fraction) - self.multiples @ (own & fraction)
+        residual = rows * 2.0**FRACTION_BITS + parts
+        return np.rint((self.unit * self._gain[0]) @ residual).astype(np.int64)
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {"ahead": rounded(self.noise(draw)).tolist()}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        ahead = numbers["ahead"]
+        return np.array(ahead[0], dtype=np.int64), {"ahead": ahead[1:]}

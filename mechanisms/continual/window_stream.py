@@ -1,0 +1,63 @@
+"""The mechanism of smooth overlapping windows: p-Identity, nested for long streams."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from mechanisms.accounting import Definition
+from mechanisms.continual.nested import Nested, block_length, outer_share
+from mechanisms.continual.p_identity import Windows
+from mechanisms.continual.strategy import Strategy
+from mechanisms.continual.stream import Stream
+from mechanisms.continual.windows import LONGEST_BLOCK, Layer, best_layers
+
+
+class WindowStream(Stream):
+    """p-Identity (McKenna et al. 2018) with windows of few parameters; above 1,024 periods blocks of blocks."""
+
+    name: ClassVar[str] = "p-identity"
+    title: ClassVar[str] = "Smooth overlapping windows"
+    summary: ClassVar[str] = (
+        "Measures each period and weighted sums over many, chosen for the horizon, and combines them as well as "
+        "can be: the least error for a fixed number of periods."
+    )
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+        assert horizon is not None  # `endless` is False
+        if horizon <= LONGEST_BLOCK:
+            return {"levels": [_level(horizon, grid)]}
+        block = block_length(horizon)
+        sizes = horizon // block, block - 1
+        share = outer_share(*(_error(size) for size in sizes))
+        outer = round(grid * share)
+        return {"levels": [_level(sizes[0], outer), _level(sizes[1], grid - outer)]}
+
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+        return _strategy(json.dumps(details["levels"]))
+
+
+def _level(periods: int, grid: int) -> dict[str, Any]:
+    layers = [{"knots": layer.knots, "heights": layer.heights} for layer in best_layers(periods)]
+    return {"periods": periods, "grid": grid, "layers": layers}
+
+
+def _error(periods: int) -> float:
+    return Windows(periods, best_layers(periods), LONGEST_BLOCK**2).mean_energy(periods)
+
+
+@lru_cache(maxsize=64)
+def _strategy(levels: str) -> Strategy:
+    """The strategy of the levels, outermost first; a plan's JSON says all there is to know about it."""
+    windows = [
+        Windows(
+            level["periods"],
+            tuple(Layer(tuple(layer["knots"]), tuple(layer["heights"])) for layer in level["layers"]),
+            level["grid"],
+        )
+        for level in json.loads(levels)
+    ]
+    return windows[0] if len(windows) == 1 else Nested(*windows)

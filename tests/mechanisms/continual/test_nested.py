@@ -1,0 +1,78 @@
+"""Blocks of blocks as a dense matrix, and as a live stream."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mechanisms.continual.mechanism import StreamRequest
+from mechanisms.continual.nested import Nested, block_length, outer_share
+from mechanisms.continual.p_identity import Windows
+from mechanisms.continual.windows import best_layers
+from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise, strategy_noise
+from tests.mechanisms.continual.test_p_identity import MECHANISM, dense_nested, epsilon, plan_for
+
+# 11 blocks of 12 periods, of which the last is cut short; and 3 of 3.
+NESTED = [
+    (Nested(Windows(10, best_layers(10), 2**19), Windows(11, best_layers(11), 2**20)), 127),
+    (Nested(Windows(2, (), 2**14), Windows(2, (), 2**14)), 8),
+]
+
+
+@pytest.mark.parametrize(("strategy", "periods"), NESTED)
+def test_the_sensitivity_is_that_of_the_largest_column(strategy: Nested, periods: int) -> None:
+    columns = dense_nested(strategy, periods)
+    assert columns.sum(axis=0).max() == strategy.column.l1
+    assert (columns**2).sum(axis=0).max() <= strategy.column.l2_squared
+
+
+@pytest.mark.parametrize(("strategy", "periods"), NESTED)
+def test_answers_that_are_shifted_shift_the_counts_exactly(strategy: Nested, periods: int) -> None:
+    generator = np.random.default_rng(5)
+    matrix = dense_nested(strategy, periods)
+    z = np.rint(generator.standard_normal((len(matrix), 2)) * 30 * 2**20).astype(np.int64)
+    x = generator.integers(0, 1000, (periods, 2))
+    shifted = strategy_noise(strategy, periods, z + matrix @ x)
+    np.testing.assert_array_equal(shifted, strategy_noise(strategy, periods, z) + np.cumsum(x, axis=0))
+
+
+@pytest.mark.parametrize("horizon", [1025, 1026, 4095, 4096, 65_535, 65_536, 2**20 - 1, 2**20])
+def test_blocks_cover_every_horizon_within_the_longest_block(horizon: int) -> None:
+    block = block_length(horizon)
+    assert 2 <= block <= 1025
+    assert horizon // block <= 1024
+
+
+def test_the_share_of_the_weight_is_the_best() -> None:
+    share = outer_share(5.0, 40.0)
+    errors = [5 / s**2 + 40 / (1 - s) ** 2 for s in (share, share - 1e-3, share + 1e-3)]
+    assert min(errors) == errors[0] == pytest.approx((5 ** (1 / 3) + 40 ** (1 / 3)) ** 3)
+
+
+def test_published_counts_have_the_stated_variances() -> None:
+    """Errors of 1,500 streams side by side; a false alarm has probability below 1e-6 (6 standard errors each)."""
+    periods, lanes = 1100, 1500
+    plan = plan_for(periods, series=lanes)
+    errors = publish(MECHANISM, plan, np.zeros((periods, lanes), dtype=np.int64), repeatable_noise("nested"))
+    stated = MECHANISM.variances(plan, np.arange(1, periods + 1))
+    np.testing.assert_allclose((errors.astype(float) ** 2).mean(axis=1), stated, rtol=6 * (5 / lanes) ** 0.5)
+    assert plan.mean_squared_error == pytest.approx(stated.mean())
+
+
+def test_without_noise_the_counts_are_exact() -> None:
+    increments = np.arange(1200, dtype=np.int64).reshape(-1, 1)
+    counts = publish(MECHANISM, plan_for(1200), increments, NoNoise())
+    np.testing.assert_array_equal(counts, np.cumsum(increments, axis=0))
+
+
+def test_a_state_that_is_stored_between_periods_makes_no_difference() -> None:
+    plan = MECHANISM.plan(StreamRequest(1050, 2), epsilon("0.5"))
+    increments = np.ones((1050, 2), dtype=np.int64)
+    kept = publish(MECHANISM, plan, increments, repeatable_noise("kept"))
+    stored = publish(MECHANISM, plan, increments, repeatable_noise("kept"), stored=True)
+    np.testing.assert_array_equal(kept, stored)
+
+
+def test_a_million_periods_leave_a_small_state() -> None:
+    state = MECHANISM.open(plan_for(2**20), repeatable_noise("long"))
+    assert len(state.to_bytes()) < 50_000

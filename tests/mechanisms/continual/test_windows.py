@@ -1,0 +1,66 @@
+"""Tents over the periods: their integer weights, the error and its slope against dense algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from mechanisms.continual.windows import UNIT, Layer, _layer_sizes, _Search, best_layers, mean_error
+
+
+def dense_mean_error(theta: np.ndarray) -> float:
+    """2/n ‖W A⁺‖² of A = [I; Θ] diag(1/(1 + column sums)), by a pseudo-inverse."""
+    n = theta.shape[1]
+    strategy = np.vstack([np.eye(n), theta]) / (1 + theta.sum(axis=0))
+    return 2 / n * float((np.tri(n) @ np.linalg.pinv(strategy)).__pow__(2).sum())
+
+
+def test_a_tent_rises_from_its_neighbours_tops_and_is_flat_outside() -> None:
+    layer = Layer((UNIT // 2, 4 * UNIT + UNIT // 2), (UNIT, UNIT // 2))
+    weights = layer.weights(6) / UNIT**2
+    np.testing.assert_allclose(weights[0], [1, 0.75, 0.5, 0.25, 0, 0])
+    np.testing.assert_allclose(weights[1], [0, 0.125, 0.25, 0.375, 0.5, 0.5])
+
+
+def test_the_mean_error_is_that_of_the_dense_strategy() -> None:
+    theta = np.random.default_rng(1).random((3, 20))
+    assert mean_error(theta)[0] == pytest.approx(dense_mean_error(theta), rel=1e-10)
+
+
+def test_the_slope_with_respect_to_the_weights_is_that_of_finite_differences() -> None:
+    theta = np.random.default_rng(2).random((2, 9))
+    numeric = approx_fprime(theta.ravel(), lambda v: mean_error(v.reshape(2, 9))[0], 1e-7)
+    np.testing.assert_allclose(mean_error(theta)[1].ravel(), numeric, atol=1e-4)
+
+
+def test_the_slope_with_respect_to_knots_and_heights_is_that_of_finite_differences() -> None:
+    search = _Search(60, (4, 2))
+    point = search.start + 0.1 * np.random.default_rng(3).standard_normal(len(search.start))
+    numeric = approx_fprime(point, lambda v: search(v)[0], 1e-7)
+    np.testing.assert_allclose(search(point)[1], numeric, atol=1e-4)
+
+
+@pytest.mark.parametrize(("periods", "free"), [(16, 13.226), (64, 28.325)])
+def test_the_best_layers_come_near_a_free_strategy(periods: int, free: float) -> None:
+    theta = np.concatenate([layer.weights(periods) for layer in best_layers(periods)]) / UNIT**2
+    assert free - 1e-3 < dense_mean_error(theta) < 1.012 * free
+
+
+@pytest.mark.parametrize("periods", [1, 2, 8])
+def test_few_periods_have_no_windows(periods: int) -> None:
+    assert best_layers(periods) == ()
+
+
+@pytest.mark.parametrize("periods", [9, 20, 127, 128, 200])
+def test_knots_increase_and_heights_are_not_negative(periods: int) -> None:
+    layers = best_layers(periods)
+    assert tuple(len(layer.knots) for layer in layers) == _layer_sizes(periods)
+    for layer in layers:
+        assert (np.diff(layer.knots) > 0).all()
+        assert min(layer.heights) >= 0
+
+
+def test_more_periods_than_a_block_holds_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 to 1024 periods, not 1025"):
+        best_layers(1025)
