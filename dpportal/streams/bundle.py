@@ -34,7 +34,6 @@ FIELDS = [
     {"name": "interval_lower", "type": "integer"},
     {"name": "interval_upper", "type": "integer"},
     {"name": "increment", "type": "integer", "description": "Released count minus the one before, unbiased"},
-    {"name": "increment_standard_error", "type": "number"},
     {"name": "never_falling_count", "type": "number", "description": "Nearest series that never falls"},
     {"name": "never_falling_increment", "type": "number", "description": "What it adds in the period"},
 ]
@@ -54,11 +53,15 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     table = Table(folder / SERIES, "Every published period with its interval", FIELDS)
     write_series(series, table.path)
     files = [BundleFile(table.path, table.about), *_drawings(stream, series, folder)]
-    package = _json(folder / "datapackage.json", "Column types of the table (Frictionless)", _package(stream, table))
+    package = _json(
+        folder / "datapackage.json", "Column types of the table (Frictionless)", _package(stream, table)
+    )
     readme = BundleFile(folder / "README.md", "What this is and how to read it")
     readme.path.write_text(_readme(stream, series, files), encoding="utf-8")
     files += [package, readme]
-    about = _json(folder / "release.json", "Every parameter, version and checksum", _facts(stream, series, files))
+    about = _json(
+        folder / "release.json", "Every parameter, version and checksum", _facts(stream, series, files)
+    )
     archive = BundleFile(folder / archive_name(stream), "Everything below in one file")
     write_zip(archive.path, [about, *files], series.last_published_at)
     return [archive, about, *files]
@@ -75,7 +78,6 @@ def write_series(series: Series, path: Path) -> None:
         "interval_lower": (series.released - series.half_widths[:, None]).ravel(),
         "interval_upper": (series.released + series.half_widths[:, None]).ravel(),
         "increment": series.increments.ravel(),
-        "increment_standard_error": series.increment_errors.repeat(series.width).round(6),
         "never_falling_count": series.consistent.ravel().round(6),
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }

@@ -80,4 +80,5 @@ def unit_of(stream: Stream) -> str:
     """What a running count counts, for axes and columns."""
     if stream.summed:
         return _("sum of %(column)s") % {"column": stream.summed}
-    return _("people") if stream.dataset.max_rows == 1 else _("rows")
+    assert stream.domain_version is not None
+    return _("people") if stream.domain_version.max_rows == 1 else _("rows")
