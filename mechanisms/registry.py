@@ -18,6 +18,7 @@ from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.matrix.given import CellsStrategy
 from mechanisms.matrix.mechanism import QueryMechanism
+from mechanisms.matrix.residual import ResidualPlanner
 from mechanisms.mechanism import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
@@ -39,7 +40,7 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
-QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(),)
+QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(), ResidualPlanner())
 
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (

@@ -1,0 +1,133 @@
+"""ResidualPlanner: marginal tables of any set of columns at the least total error that Gaussian noise allows."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain
+from mechanisms.matrix.answering import noise_law
+from mechanisms.matrix.marginal import MarginalMechanism
+from mechanisms.matrix.marginal_errors import lower_bound, residual_costs
+from mechanisms.matrix.marginal_sets import MarginalSets, asked_marginals
+from mechanisms.matrix.marginal_tables import Residuals, gathered, integer_residuals, projected
+from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
+from mechanisms.matrix.residual_weights import information, integer_weights, residual_sensitivity
+from mechanisms.matrix.workload import Workload
+from mechanisms.mechanism import Measurement
+from mechanisms.noise import Noise
+
+
+class ResidualPlanner(MarginalMechanism):
+    """Measures, for each set of columns that a table needs, what varies with exactly those columns.
+
+    The total squared error is the least that any strategy with Gaussian noise can have, up to rounding of the
+    weights; `residual_weights` holds the argument for it and for the sensitivity. Measurement: w_R Π(n_i I - J)
+    times the marginal table of R, with noise, for the empty set and then for each set of `plan.counted`.
+    Source: Xiao, He, Zhang, Kifer 2023.
+    """
+
+    name: ClassVar[str] = "residual-planner"
+    title: ClassVar[str] = "ResidualPlanner"
+    summary: ClassVar[str] = (
+        "For marginal tables: measures what each set of columns adds to its subsets, with the least total error "
+        "that Gaussian noise allows."
+    )
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
+    optimises: ClassVar[bool] = False
+
+    def optimise(
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+    ) -> Optimised:
+        raise TypeError(f"{self.title} has nothing to optimise")
+
+    def plan(
+        self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
+    ) -> QueryPlan:
+        """Decide everything without data.
+
+        `details["weights"]` holds w_R for the empty set and each set of `counted`. `total_error` weighs the squared
+        error of an answer by its term's weight². Raises PlanError if the loss, the domain or the workload does not
+        fit.
+        """
+        self.check(domain, workload, loss)
+        names = domain.names
+        asked = asked_marginals(workload)
+        closed = MarginalSets.closed(workload.shape, asked)
+        costs = residual_costs(closed, asked)
+        weights = integer_weights(closed, costs, loss.unit)
+        sensitivity = residual_sensitivity(closed, weights, loss.unit)
+        law = noise_law(loss, sensitivity)
+        error = law.variance * float((costs / information(closed, weights)).sum())
+        return QueryPlan(
+            mechanism=self.name,
+            domain=domain,
+            workload=workload,
+            loss=loss,
+            sensitivity=sensitivity,
+            noise=law,
+            counted=tuple(tuple(names[i] for i in axes) for axes in closed.sets[1:]),
+            total_error=error,
+            lower_bound=lower_bound(closed, costs, loss, domain.size),
+            explanation=_explanation(closed),
+            details={"weights": weights},
+        )
+
+    def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """Add the plan's noise to the weighted residuals of the marginal tables.
+
+        counts: int64 >= 0, the cells of the tables of `plan.counted` one after the other. It is read in slices
+        of about a million cells from first to last, so it need not be in memory. Returns int64, one number
+        more: that of all rows comes first. Raises ValueError if the shape, the type or the sign does not fit.
+        """
+        closed = self.closed(plan)
+        if counts.shape != (closed.size - 1,):
+            raise ValueError(f"counts must have shape {(closed.size - 1,)}, got {counts.shape}")
+        weights = np.array(plan.details["weights"], dtype=np.int64)
+        values = np.empty(0)
+        for batch in closed.batches():
+            span = closed.span(batch)
+            tables = _tables(counts, closed, span).reshape(batch.count, *batch.shape)
+            answers = (
+                integer_residuals(tables).reshape(batch.count, -1) * weights[batch.first : batch.last, None]
+            )
+            noisy = answers.ravel() + noise.draw(plan.noise, answers.size)
+            if span.start == 0:
+                values = np.empty((*noisy.shape[:-1], closed.size), dtype=np.int64)
+            values[..., span] = noisy
+        return Measurement(values)
+
+    def information(self, plan: QueryPlan, closed: MarginalSets) -> np.ndarray:
+        return information(closed, plan.details["weights"])
+
+    def residuals(self, plan: QueryPlan, closed: MarginalSets, values: np.ndarray) -> Residuals:
+        """y_R/(w_R Π n_i), less the noise outside the residuals' space."""
+        scales = np.sqrt(self.information(plan, closed))
+
+        def of(places: np.ndarray) -> np.ndarray:
+            tables = gathered(values, closed, places)
+            return projected(tables / scales[places].reshape(-1, *[1] * (tables.ndim - 1)))
+
+        return of
+
+
+def _tables(counts: np.ndarray, closed: MarginalSets, span: slice) -> np.ndarray:
+    """The counts of a batch, checked; the number of rows, which is not counted, from the first table."""
+    if span.start == 0:
+        return np.array([counts[: closed.cells[1]].sum()])
+    part = np.asarray(counts[span.start - 1 : span.stop - 1])
+    if part.dtype != np.int64:
+        raise ValueError(f"counts must have type int64, got {part.dtype}")
+    if part.min() < 0:
+        raise ValueError("counts must not be negative")
+    return part
+
+
+def _explanation(closed: MarginalSets) -> str:
+    return (
+        f"Measures {closed.size:,} numbers in {len(closed.sets):,} tables: for each set of columns, what varies with "
+        "exactly those columns. Tables that overlap agree with each other. No strategy with Gaussian noise has a "
+        "smaller total error."
+    )
