@@ -1,0 +1,155 @@
+"""p-Identity strategies: the identity and p further sums, all of unit L1 column norm, of least total squared error.
+
+A = [I; Θ] D⁻¹ with Θ >= 0, (p, n), and D = diag(1 + column sums of Θ). Since (AᵀA)⁻¹ = D (I - Θᵀ (I + ΘΘᵀ)⁻¹ Θ) D
+(Woodbury), the loss ‖WA⁺‖²_F = tr(WᵀW (AᵀA)⁻¹) and its gradient take O(pn + p²n), with WᵀW applied by running sums.
+Source: McKenna, Miklau, Hay, Machanavajjhala 2018 (HDMM), section 5.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from mechanisms.matrix.mechanism import Progress
+from mechanisms.matrix.optimise.gram import Blocks, Gram, gram_diagonal
+from mechanisms.matrix.optimise.windows import Window, Windows
+from mechanisms.noise import repeatable
+
+# Cells for each further sum.
+SPACING = 16
+# Cells up to which every sum may hold every cell.
+DENSE = 1024
+# Beyond it the loss would be lost in rounding errors; the best strategies stay far below.
+_LARGEST = 1e3
+# A first look at each start takes this share of the iterations.
+_GLANCE = 4
+# Further sums that share a window, and how far it reaches beyond their own cells, in spacings.
+_SHARING, _REACH = 4, 2
+
+
+@dataclass(frozen=True)
+class PIdentity:
+    """A strategy [I; Θ] D⁻¹.
+
+    theta: (p, n) floats >= 0. loss: ‖WA⁺‖²_F, so that with Laplace noise of scale 1/ε the total squared error is
+    2 · loss / ε².
+    """
+
+    theta: np.ndarray
+    loss: float
+
+    def strategy(self) -> np.ndarray:
+        """A: (n + p, n) floats >= 0 whose columns sum to 1."""
+        rows = np.vstack([np.eye(self.theta.shape[1]), self.theta])
+        return rows / rows.sum(axis=0)
+
+
+class Loss:
+    """‖WA⁺‖²_F and its gradient, as functions of the entries of Θ inside the windows."""
+
+    def __init__(self, gram: Gram, windows: Windows) -> None:
+        self._gram = gram
+        self._windows = windows
+        self._diagonal = gram_diagonal(gram)
+
+    def __call__(self, values: np.ndarray) -> tuple[float, np.ndarray]:
+        """values: as `Windows.values` orders them. Returns the loss and its gradient, likewise ordered."""
+        windows, theta = self._windows, self._windows.matrix(values)
+        d = 1 + theta.sum(axis=0)
+        R = np.linalg.inv(np.eye(len(theta)) + windows.times_transposed(theta, values))
+        H = self._gram.gram_times((theta * d).T)
+        RK = R @ windows.times_transposed((H * d[:, None]).T, values)
+        loss = float(self._diagonal @ d**2 - np.trace(RK))
+        HR = windows.products(H, R)
+        through_d = self._diagonal * d - windows.column_sums(HR * values)
+        gradient = windows.spread(through_d) - HR * windows.spread(d) + windows.products(theta.T, R @ RK.T)
+        return loss, 2 * gradient
+
+
+def p_identity(
+    gram: Gram,
+    *,
+    rows: int | None = None,
+    starts: int = 3,
+    iterations: int = 1000,
+    on_progress: Progress | None = None,
+) -> PIdentity:
+    """The best p-Identity strategy found for a workload over one column; the same each time.
+
+    gram: a factor of a workload. rows: p; one for 16 cells unless told. starts: random starts, of which the best is
+    followed to its end. Above 1024 cells, which must then be in a natural order, there is one start, made of the
+    optimum for blocks of 16 cells and of random sums over neighbours, and rows is not asked.
+    Raises ValueError if the workload asks nothing, or rows or starts is below 1.
+    """
+    if min(starts, iterations, 1 if rows is None else rows) < 1:
+        raise ValueError("p-Identity needs at least one row, one start and one iteration")
+    if not gram_diagonal(gram).any():
+        raise ValueError("a workload that asks nothing has no strategy")
+    n = gram.size
+    if n <= DENSE:
+        windows = Windows(n, (Window(0, rows or math.ceil(n / SPACING), 0, n),))
+        random = _random(n, windows.rows)
+        begin = [random.random(windows.size) for _ in range(starts)]
+    else:
+        windows, start = _from_blocks(gram, starts, iterations)
+        begin = [start]
+    return _best(Loss(gram, windows), windows, begin, iterations, on_progress)
+
+
+def _random(n: int, rows: int) -> np.random.Generator:
+    return repeatable(sha256(f"p-identity {n} {rows}".encode()).digest())
+
+
+def _best(
+    loss: Loss, windows: Windows, begin: list[np.ndarray], iterations: int, on_progress: Progress | None
+) -> PIdentity:
+    glance = math.ceil(iterations / _GLANCE) if len(begin) > 1 else 0
+    counter = _Counter(on_progress, glance * len(begin) + iterations)
+    if glance:
+        begin = [_descend(loss, start, glance, counter).x for start in begin]
+    found = _descend(loss, min(begin, key=lambda values: loss(values)[0]), iterations, counter)
+    return PIdentity(windows.matrix(found.x), float(found.fun))
+
+
+class _Counter:
+    """Iterations done, told to whoever watches."""
+
+    def __init__(self, on_progress: Progress | None, total: int) -> None:
+        self._on_progress, self._total, self._done = on_progress, total, 0
+
+    def __call__(self, _: np.ndarray) -> None:
+        self._done += 1
+        if self._on_progress:
+            self._on_progress(self._done, self._total)
+
+
+def _descend(loss: Loss, start: np.ndarray, iterations: int, counter: _Counter) -> OptimizeResult:
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 0.0}
+    bounds = [(0.0, _LARGEST)] * start.size
+    return minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=counter
+    )
+
+
+def _from_blocks(gram: Gram, starts: int, iterations: int) -> tuple[Windows, np.ndarray]:
+    """Sums over all cells that begin as the optimum for blocks, and sums over neighbours that begin at random."""
+    n = gram.size
+    coarse = p_identity(Blocks(gram, SPACING), starts=starts, iterations=iterations).theta
+    wide = len(coarse)
+    near = Windows(n, tuple(_neighbours(n)))
+    theta = near.matrix(_random(n, near.rows).random(near.size))
+    share = np.repeat(coarse / (1 + coarse.sum(axis=0)), SPACING, axis=1)[:, :n] * (1 + theta.sum(axis=0))
+    windows = Windows(n, (Window(0, wide, 0, n), *(w.below(wide) for w in near.windows)))
+    return windows, windows.values(np.vstack([share, theta]))
+
+
+def _neighbours(n: int) -> list[Window]:
+    own, reach = _SHARING * SPACING, _REACH * SPACING
+    return [
+        Window(i * _SHARING, (i + 1) * _SHARING, max(0, left - reach), min(n, left + own + reach))
+        for i, left in enumerate(range(0, n, own))
+    ]
