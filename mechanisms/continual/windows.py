@@ -59,7 +59,7 @@ def _left(knots: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def mean_error(theta: np.ndarray) -> tuple[float, np.ndarray]:
-    """The mean squared error 2/n · ‖W A⁺‖²_F, at ε = 1, of the p-Identity strategy of Θ for running sums W; its gradient.
+    """The mean squared error 2/n · ‖W A⁺‖²_F at ε = 1 of the p-Identity strategy of Θ for running sums; its gradient.
 
     theta: (p, n) float, >= 0. With s = 1 + column sums, G = WᵀW and C = (I + ΘΘᵀ)^-1 the squared norm is
     Σ G_ii s_i² - tr(C Θ S G S Θᵀ) (Woodbury); G is applied by cumulative sums. O(pn + p²n).
