@@ -54,7 +54,7 @@ class MatrixMechanism(ABC):
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
         if definition not in self.definitions:
             return f"{self.title} needs another kind of budget; choose another strategy."
-        if workload.shape != domain.shape:
+        if workload.shape not in (domain.shape, (domain.size,)):
             raise ValueError(
                 f"a workload over {workload.shape} cells does not fit a domain of {domain.shape}"
             )

@@ -22,4 +22,4 @@ class CellsStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Kronecker:
-        return plain(domain.shape)
+        return plain(workload.shape)
