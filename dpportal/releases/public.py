@@ -21,6 +21,7 @@ TYPES = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
+    "svg": "image/svg+xml",
     "zip": "application/zip",
 }
 GONE = 410

@@ -1,7 +1,7 @@
 """Charts of a running count: arrays in, Plotly figures out. No file, no database, no model.
 
-A figure without `true` holds nothing about true counts. Long series are drawn at evenly spaced periods, the last
-one always among them, and the caption says so.
+A figure without `true` holds nothing about true counts. Callers give at most a few thousand periods: long series
+come thinned, and the caption says so.
 """
 
 from __future__ import annotations
@@ -14,17 +14,10 @@ from django.utils.translation import gettext as _
 
 from dpportal.releases.chart_style import TRANSPARENT, Figure, category_axis, finished, plain, plain_all
 
-MAX_POINTS = 2_000
 TICKS = 12
 # Told apart by dash as well as by colour, so that a print in grey still reads.
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _COLOURS = ("var(--noisy)", "var(--synthetic)", "var(--true)")
-
-
-def shown_periods(periods: int) -> np.ndarray:
-    """Indices, from 0, of the at most MAX_POINTS + 1 periods that are drawn, the last one included."""
-    stride = max(1, -(-periods // MAX_POINTS))
-    return np.unique(np.append(np.arange(0, periods, stride), max(0, periods - 1)))
 
 
 def series_figure(
@@ -36,31 +29,32 @@ def series_figure(
     true: np.ndarray | None = None,
     name: str = "",
     unit: str = "people",
+    periods: int = 0,
 ) -> Figure:
     """A released running count with its 95% band; beside it what never falls, and the true count if given.
 
-    labels: of the T periods. released, half_widths, consistent, true: (T,), in `unit`. name: which series.
+    labels: of the T drawn periods. released, half_widths, consistent, true: (T,), in `unit`. name: which series.
+    periods: how many there are in all, if these are some of them.
     """
-    at = shown_periods(len(labels))
-    x = plain_all([labels[i] for i in at])
-    figure = go.Figure(_band(x, (released - half_widths)[at], (released + half_widths)[at]))
+    x = plain_all(labels)
+    figure = go.Figure(_band(x, released - half_widths, released + half_widths))
     hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
     figure.add_scatter(
-        **_line(_("Released"), x, released[at], "var(--noisy)", "solid"),
-        customdata=half_widths[at].tolist(),
+        **_line(_("Released"), x, released, "var(--noisy)", "solid"),
+        customdata=half_widths.tolist(),
         hovertemplate=hover,
     )
     if consistent is not None:
         text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        line = _line(_("Never falling"), x, consistent[at], "var(--synthetic)", "dot")
+        line = _line(_("Never falling"), x, consistent, "var(--synthetic)", "dot")
         figure.add_scatter(**line, hovertemplate=text)
     if true is not None:
         text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        line = _line(_("True"), x, true[at], "var(--true)", "solid")
+        line = _line(_("True"), x, true, "var(--true)", "solid")
         figure.add_scatter(**line, hovertemplate=text)
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
-    return finished(figure, title=title, caption=_band_caption() + _thinned(len(labels), len(at)))
+    return finished(figure, title=title, caption=_band_caption() + _thinned(periods, len(labels)))
 
 
 def errors_figure(
@@ -70,17 +64,17 @@ def errors_figure(
     true: np.ndarray,
     half_widths: np.ndarray,
     unit: str = "people",
+    periods: int = 0,
 ) -> Figure:
     """Released minus true running counts against the band ± half_width; for the curator only. All (T,)."""
-    at = shown_periods(len(labels))
-    x = plain_all([labels[i] for i in at])
-    figure = go.Figure(_band(x, -half_widths[at], half_widths[at]))
-    line = _line(_("Released minus true"), x, (released - true)[at], "var(--noisy)", "solid")
+    x = plain_all(labels)
+    figure = go.Figure(_band(x, -half_widths, half_widths))
+    line = _line(_("Released minus true"), x, released - true, "var(--noisy)", "solid")
     figure.add_scatter(**line, hovertemplate="%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>")
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
     caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
-    return finished(figure, title=_("Released minus true"), caption=caption + _thinned(len(labels), len(at)))
+    return finished(figure, title=_("Released minus true"), caption=caption + _thinned(periods, len(labels)))
 
 
 def expectation_figure(
@@ -142,7 +136,7 @@ def _band_caption() -> str:
 
 
 def _thinned(periods: int, drawn: int) -> str:
-    if drawn == periods:
+    if drawn >= periods:
         return ""
     text = _("%(drawn)s of %(periods)s periods are drawn; all are in series.csv.")
     return " " + text % {"drawn": f"{drawn:,}", "periods": f"{periods:,}"}

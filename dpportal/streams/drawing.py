@@ -10,11 +10,10 @@ import numpy as np
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from dpportal.streams.charts import shown_periods
-
 WIDTH, HEIGHT = 800, 400
 LEFT, RIGHT, TOP, BOTTOM = 84, 16, 48, 52
 TICKS = 6
+MAX_POINTS = 2_000
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ def series_svg(
 ) -> str:
     """A released running count with its 95% band, as an SVG document.
 
-    labels: of the T >= 1 periods. released, half_widths: (T,), in `unit`.
+    labels: of the T >= 1 periods. released, half_widths: (T,), in `unit`. At most MAX_POINTS periods are drawn.
     """
-    drawn = shown_periods(len(labels))
+    drawn = np.arange((len(labels) - 1) % _stride(labels), len(labels), _stride(labels))
     low = (released - half_widths)[drawn].astype(float)
     high = (released + half_widths)[drawn].astype(float)
     marks = _round_marks(min(0.0, float(low.min())), float(high.max()))
@@ -64,6 +63,10 @@ def series_svg(
         },
     }
     return render_to_string("streams/series.svg", context)
+
+
+def _stride(labels: Sequence[str]) -> int:
+    return max(1, -(-len(labels) // MAX_POINTS))
 
 
 def _points(x: np.ndarray, y: np.ndarray) -> str:

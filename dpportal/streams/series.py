@@ -7,22 +7,26 @@ from datetime import datetime
 from functools import cached_property
 
 import numpy as np
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from dpportal.streams.models import Stream
+from dpportal.streams.drawing import MAX_POINTS
+from dpportal.streams.models import Period, Stream
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 
 
 @dataclass(frozen=True)
 class Series:
-    """The T published periods of k running counts.
+    """T published periods of k running counts: all so far, or for a chart some of them.
 
-    labels: of the periods, (T,). names: of the running counts, (k,), one empty name where there is one only.
+    periods: their numbers from 1, (T,). labels: of the periods, (T,). names: of the running counts, (k,), one empty
+        name where there is one only.
     released: (T, k) int64. half_widths: (T,) of the 95% intervals. standard_errors: (T,) before publication rounds.
     unit: what is counted. last_published_at: of the last period.
     """
 
+    periods: np.ndarray
     labels: list[str]
     names: list[str]
     released: np.ndarray
@@ -35,11 +39,6 @@ class Series:
     def width(self) -> int:
         """The number k of running counts."""
         return len(self.names)
-
-    @property
-    def periods(self) -> np.ndarray:
-        """(T,) numbers from 1."""
-        return np.arange(1, len(self.labels) + 1)
 
     @property
     def increments(self) -> np.ndarray:
@@ -59,20 +58,33 @@ class Series:
 
 
 def published(stream: Stream) -> Series | None:
-    """What everyone may see of a stream; None before its first period."""
-    rows = list(stream.periods.values_list("released", "half_width", "published_at"))
+    """Everything published of a stream; None before its first period."""
+    return _series(stream, stream.periods.all())
+
+
+def drawn(stream: Stream) -> Series | None:
+    """At most MAX_POINTS evenly spaced periods, the last among them; None before the first."""
+    last = stream.periods.count()
+    stride = max(1, -(-last // MAX_POINTS))
+    some = stream.periods.alias(beyond=F("index") % stride).filter(Q(beyond=last % stride))
+    return _series(stream, some)
+
+
+def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
+    rows = list(chosen.order_by("index").values_list("index", "released", "half_width", "published_at"))
     if not rows:
         return None
     calendar, plan = stream.calendar, stream.plan
-    periods = np.arange(1, len(rows) + 1)
+    periods = np.array([index for index, *_rest in rows], dtype=np.int64)
     return Series(
+        periods=periods,
         labels=[calendar.label(int(index)) for index in periods],
         names=list(stream.labels),
-        released=np.array([released for released, _width, _at in rows], dtype=np.int64),
-        half_widths=np.array([width for _released, width, _at in rows], dtype=np.int64),
+        released=np.array([released for _index, released, _width, _at in rows], dtype=np.int64),
+        half_widths=np.array([width for _index, _released, width, _at in rows], dtype=np.int64),
         standard_errors=np.sqrt(registry.stream(plan.mechanism).variances(plan, periods)),
         unit=unit_of(stream),
-        last_published_at=rows[-1][2],
+        last_published_at=rows[-1][3],
     )
 
 
