@@ -12,6 +12,8 @@ from dpportal.streams.models import Stream
 from mechanisms.noise import Noise, repeatable
 
 DIGEST = bytes(range(32))
+# Two streams that share the budget of ε = 1.
+HALVES = (Decimal("0.5"), Decimal("0.5"))
 
 
 def draft_stream(dataset: Dataset, **chosen: Any) -> Stream:

@@ -1,0 +1,139 @@
+"""A stream for programs: send a period with the stream's token, read the series. JSON in, JSON out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, JsonResponse, UnreadablePostError
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from dpportal.streams import execution, services
+from dpportal.streams.access import visible_stream
+from dpportal.streams.calendar import CalendarError
+from dpportal.streams.counted import DraftError, read_increments
+from dpportal.streams.execution import PeriodRefusedError, Update
+from dpportal.streams.models import Period, Stream
+from dpportal.streams.vault import VaultError
+
+# A period of a thousand running counts takes a tenth of it.
+MAX_BODY = 2**20
+PAGE_PERIODS = 10_000
+BEARER = "bearer "
+
+
+class RequestRefusedError(Exception):
+    """A request that is answered with a status and a text."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+# A program has no session and sends no cookie, so there is nothing that another site could ride on.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
+    """GET the published series; POST the next period."""
+    try:
+        return _post(request, stream_id) if request.method == "POST" else _get(request, stream_id)
+    except RequestRefusedError as refusal:
+        response = JsonResponse({"error": str(refusal)}, status=refusal.status)
+    except (CalendarError, DraftError) as wrong:
+        response = JsonResponse({"error": str(wrong)}, status=400)
+    except PeriodRefusedError as refusal:
+        response = JsonResponse({"error": str(refusal), "why": refusal.why.value}, status=409)
+    except VaultError as shut:
+        response = JsonResponse({"error": str(shut)}, status=503)
+    if response.status_code == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
+    """Publish a period: 201 with what is released, 200 if it was released before."""
+    stream = _authorised(request, stream_id)
+    sent = _json(request)
+    if not isinstance(sent, dict) or set(sent) != {"period", "counts"}:
+        raise RequestRefusedError(
+            400,
+            _('Send an object with exactly these two: {"period": 7, "counts": 12}; see the stream\'s page.'),
+        )
+    index = stream.calendar.read(sent["period"])
+    update = Update(index, read_increments(stream, sent["counts"]), Period.Source.PROGRAM)
+    [published] = execution.publish(stream.pk, [update])
+    return JsonResponse(as_json(stream, published.period), status=201 if published.new else 200)
+
+
+def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
+    """The series from a period on, at most PAGE_PERIODS of it, and where it goes on."""
+    stream = visible_stream(request, stream_id)
+    if stream is None:
+        raise RequestRefusedError(404, _("There is no published stream at this address."))
+    text = request.GET.get("from", "1")
+    first = int(text) if text.isdecimal() and len(text) < 10 else 1
+    found = list(stream.periods.filter(index__gte=first)[: PAGE_PERIODS + 1])
+    more = found[PAGE_PERIODS].index if len(found) > PAGE_PERIODS else None
+    series = {
+        "stream": str(stream.pk),
+        "name": stream.name,
+        "horizon": stream.horizon,
+        "periods": [as_json(stream, period) for period in found[:PAGE_PERIODS]],
+        "next": more and f"{request.path}?from={more}",
+    }
+    return JsonResponse(series)
+
+
+def as_json(stream: Stream, period: Period) -> dict[str, Any]:
+    """A published period: released counts and 95% intervals, by name where there are several."""
+    released: list[int] = period.released
+    intervals = [[count - period.half_width, count + period.half_width] for count in released]
+    labels: list[str] = stream.labels
+    single = labels == [""]
+    return {
+        "period": period.index,
+        "begins": stream.calendar.label(period.index),
+        "released": released[0] if single else dict(zip(labels, released, strict=True)),
+        "interval": intervals[0] if single else dict(zip(labels, intervals, strict=True)),
+    }
+
+
+def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:
+    """The stream whose token was sent. A wrong token and a stream that does not exist get one answer."""
+    header = request.headers.get("Authorization", "")
+    if header[: len(BEARER)].lower() != BEARER:
+        raise RequestRefusedError(401, _("Send the stream's token in the header “Authorization: Bearer …”."))
+    stream = Stream.objects.filter(pk=stream_id).first()
+    if not services.opens(header[len(BEARER) :].strip(), stream) or stream is None:
+        raise RequestRefusedError(
+            403,
+            _("This token does not open this stream. Its curator can make a new one on the stream's page."),
+        )
+    return stream
+
+
+def _json(request: HttpRequest) -> Any:
+    """The body as JSON, read only if it is small."""
+    length = request.headers.get("Content-Length", "")
+    if not length.isdecimal():
+        raise RequestRefusedError(411, _("Send the length of the body in the header “Content-Length”."))
+    if len(length) > len(str(MAX_BODY)) or int(length) > MAX_BODY:
+        raise RequestRefusedError(
+            413, _("The body is larger than 1 MB; a period is far smaller. Send one period at a time.")
+        )
+    try:
+        return json.loads(request.read(MAX_BODY), object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError, UnreadablePostError):
+        raise RequestRefusedError(
+            400, _('The body is not JSON. Send for example {"period": 7, "counts": 12}.')
+        ) from None
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names are all different: of two counts for one value, none is the right one."""
+    if len({name for name, _value in pairs}) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return dict(pairs)

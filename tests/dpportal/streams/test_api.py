@@ -1,0 +1,295 @@
+"""A stream by HTTP: one answer for each thing that can be sent."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from dpportal.streams import api, services
+from dpportal.streams.models import Period, SealedState, Stream
+from tests.dpportal.streams import building
+
+
+@pytest.fixture
+def token(stream) -> str:
+    return token_of(stream)
+
+
+def token_of(stream: Stream) -> str:
+    token = services.renew_token(stream, stream.created_by)
+    stream.refresh_from_db()
+    return token
+
+
+def post(stream: Stream, token: str | None, body: Any, **headers: str) -> Any:
+    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    client = Client(enforce_csrf_checks=True)
+    return client.post(f"/streams/{stream.pk}/periods", sent, "application/json", headers=headers)
+
+
+def assert_nothing_happened() -> None:
+    assert not Period.objects.exists()
+    assert set(SealedState.objects.values_list("version", flat=True)) == {0}
+
+
+def test_a_new_period_is_201_with_its_count_and_interval(stream, token) -> None:
+    answer = post(stream, token, {"period": 1, "counts": 12})
+    assert answer.status_code == 201
+    period = Period.objects.get()
+    [released] = period.released
+    assert answer.json() == {
+        "period": 1,
+        "begins": "1",
+        "released": released,
+        "interval": [released - period.half_width, released + period.half_width],
+    }
+    assert period.source == "program"
+
+
+def test_the_same_again_is_200_with_the_same_answer(stream, token) -> None:
+    first = post(stream, token, {"period": 1, "counts": 12})
+    again = post(stream, token, {"period": 1, "counts": 12})
+    assert (again.status_code, again.json()) == (200, first.json())
+
+
+def test_other_content_and_wrong_order_are_409(stream, token) -> None:
+    post(stream, token, {"period": 1, "counts": 12})
+    other = post(stream, token, {"period": 1, "counts": 13})
+    early = post(stream, token, {"period": 3, "counts": 13})
+    beyond = post(stream, token, {"period": 13, "counts": 13})
+    answers = [(a.status_code, a.json()["why"]) for a in (other, early, beyond)]
+    assert answers == [(409, "content"), (409, "order"), (409, "horizon")]
+    assert Period.objects.count() == 1
+
+
+def test_a_future_period_is_409(dataset) -> None:
+    stream = building.monthly_stream(dataset, first_day=dt.date(9000, 1, 1))
+    answer = post(stream, token_of(stream), {"period": 1, "counts": 1})
+    assert (answer.status_code, answer.json()["why"]) == (409, "future")
+    assert_nothing_happened()
+
+
+def test_a_period_may_be_given_by_its_day(dataset) -> None:
+    stream = building.monthly_stream(dataset)
+    token = token_of(stream)
+    first, second = (post(stream, token, {"period": day, "counts": 1}) for day in ("2020-03-01", "2020-04"))
+    assert [a.json()["period"] for a in (first, second)] == [1, 2]
+    assert second.json()["begins"] == "2020-04"
+
+
+def test_counts_by_value(dataset) -> None:
+    stream = building.open_stream(dataset, split=True)
+    answer = post(
+        stream, token_of(stream), {"period": 1, "counts": {"blue": 3, "red": 1, "green": 2, "Other": 0}}
+    )
+    assert answer.status_code == 201
+    assert list(answer.json()["released"]) == ["red", "green", "blue", "Other"]
+
+
+@pytest.mark.parametrize(
+    "counts", [{"red": 1}, {"red": 1, "green": 1, "blue": 1, "Other": 1, "pink": 1}, 5, [1, 2, 3, 4], {}]
+)
+def test_counts_must_name_every_value_and_no_other(dataset, counts: Any) -> None:
+    stream = building.open_stream(dataset, split=True)
+    answer = post(stream, token_of(stream), {"period": 1, "counts": counts})
+    assert answer.status_code == 400
+    assert "red" in answer.json()["error"] or "Missing" in answer.json()["error"]
+    assert "pink" not in answer.json()["error"]
+    assert_nothing_happened()
+
+
+@pytest.mark.parametrize(
+    "count", [-1, 1.5, 3.0, "12", None, True, [1], {"red": 1}, 10**13, 10**400, float("nan"), float("inf")]
+)
+def test_a_count_that_is_none_is_400(stream, token, count: Any) -> None:
+    answer = post(stream, token, {"period": 1, "counts": count})
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+    assert_nothing_happened()
+
+
+def test_a_count_above_the_declared_largest_is_400_and_not_repeated(dataset) -> None:
+    stream = building.open_stream(dataset, largest_increment=50)
+    answer = post(stream, token_of(stream), {"period": 1, "counts": 51})
+    assert answer.status_code == 400
+    assert "50" in answer.json()["error"] and "51" not in answer.json()["error"]
+    assert_nothing_happened()
+
+
+@pytest.mark.parametrize(
+    "period", [0, -1, 1.0, None, True, [], {}, "", "soon", "2020-03-01", "9" * 40, 10**12]
+)
+def test_a_period_that_is_none_is_refused(stream, token, period: Any) -> None:
+    answer = post(stream, token, {"period": period, "counts": 1})
+    assert answer.status_code in (400, 409)
+    assert_nothing_happened()
+
+
+@pytest.mark.parametrize(
+    "period", ["2020-02-29", "2020-13-01", "0000-01-01", "9999-12-31", "2020-3", "٢٠٢٠-٠٣"]
+)
+def test_a_day_that_is_none_or_not_due_is_refused(dataset, period: str) -> None:
+    stream = building.monthly_stream(dataset)
+    answer = post(stream, token_of(stream), {"period": period, "counts": 1})
+    assert answer.status_code in (400, 409)
+    assert_nothing_happened()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b" ",
+        b"{",
+        b"12",
+        b"[]",
+        b"null",
+        b"{}",
+        b"\xff\xfe",
+        b"\x00",
+        b'{"period": 1}',
+        b'{"period": 1, "counts": 1, "more": 1}',
+        b'{"period": 1, "counts": 1, "counts": 2}',
+        b"[" * 100_000,
+        b'{"period": 1, "counts": ' + b"9" * 5000 + b"}",
+        b"period=1&counts=2",
+    ],
+    ids=range(14),
+)
+def test_a_wrong_body_is_400(stream, token, body: bytes) -> None:
+    answer = post(stream, token, body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]
+    assert_nothing_happened()
+
+
+class Untouchable:
+    """A body of 100 MB that nobody may read."""
+
+    def read(self, *_: Any) -> bytes:
+        raise AssertionError("the body was read")
+
+    readline = read
+
+
+@pytest.mark.parametrize("length", [str(100 * 2**20), "9" * 5000])
+def test_a_huge_body_is_413_and_not_read(stream, token, length: str) -> None:
+    environ = {
+        "wsgi.input": Untouchable(),
+        "CONTENT_LENGTH": length,
+        "CONTENT_TYPE": "application/json",
+        "HTTP_AUTHORIZATION": f"Bearer {token}",
+    }
+    answer = Client().generic("POST", f"/streams/{stream.pk}/periods", **environ)
+    assert answer.status_code == 413
+    assert_nothing_happened()
+
+
+def test_the_largest_body_is_read_and_one_byte_more_is_not(stream, token) -> None:
+    padded = b'{"period": 1, "counts": 1' + b" " * (api.MAX_BODY - 26) + b"}"
+    assert len(padded) == api.MAX_BODY
+    assert post(stream, token, padded + b" ").status_code == 413
+    assert post(stream, token, padded).status_code == 201
+
+
+def test_a_body_of_unknown_length_is_411(stream, token) -> None:
+    address = f"/streams/{stream.pk}/periods"
+    answer = Client().generic("POST", address, CONTENT_LENGTH="", HTTP_AUTHORIZATION=f"Bearer {token}")
+    assert answer.status_code == 411
+
+
+def test_without_a_token_401_and_with_a_wrong_one_403(stream, token) -> None:
+    body = {"period": 1, "counts": 1}
+    missing = post(stream, None, body)
+    assert (missing.status_code, missing["WWW-Authenticate"]) == (401, "Bearer")
+    basic = post(stream, None, body, Authorization="Basic abc")
+    assert basic.status_code == 401
+    for wrong in ("", token[:-1], token.swapcase(), "ü", "x" * 10_000):
+        assert post(stream, wrong, body).status_code == 403
+    assert_nothing_happened()
+
+
+def test_a_token_of_another_stream_and_an_unknown_stream_get_the_same_answer(dataset, stream, token) -> None:
+    other = building.open_stream(dataset, amount=Decimal("0.1"))
+    body = {"period": 1, "counts": 1}
+    unknown = Stream(pk=uuid4())
+    answers = [post(other, token, body), post(unknown, token, body)]
+    assert [a.status_code for a in answers] == [403, 403]
+    assert answers[0].content == answers[1].content
+    assert_nothing_happened()
+
+
+def test_a_renewed_token_replaces_the_old_one(stream, token) -> None:
+    new = token_of(stream)
+    body = {"period": 1, "counts": 1}
+    assert [post(stream, t, body).status_code for t in (token, new)] == [403, 201]
+
+
+def test_the_token_is_kept_as_a_digest_only(stream, token) -> None:
+    assert token not in str(list(Stream.objects.values()))
+
+
+def test_a_stream_that_was_closed_answers_403_because_its_token_ended(stream, token) -> None:
+    services.close(stream, stream.created_by)
+    assert post(stream, token, {"period": 1, "counts": 1}).status_code == 403
+
+
+def test_another_key_is_503_with_what_to_do(stream, token, settings) -> None:
+    settings.STREAM_KEY = "another"
+    answer = post(stream, token, {"period": 1, "counts": 1})
+    assert answer.status_code == 503
+    assert "stream_key" in answer.json()["error"]
+
+
+def test_other_methods_are_405(stream) -> None:
+    assert Client().put(f"/streams/{stream.pk}/periods", b"").status_code == 405
+    assert Client().delete(f"/streams/{stream.pk}/periods").status_code == 405
+
+
+def test_the_series_is_public_once_it_is_published(stream, token, client) -> None:
+    sent = [post(stream, token, {"period": i, "counts": 1}).json() for i in (1, 2)]
+    address = f"/streams/{stream.pk}/periods"
+    assert client.get(address).status_code == 404
+    services.publish(stream, stream.created_by)
+    series = client.get(address).json()
+    assert series["periods"] == sent
+    assert (series["name"], series["horizon"], series["next"]) == ("Red ones so far", 12, None)
+    services.withdraw(stream, stream.created_by)
+    assert client.get(address).status_code == 404
+    client.force_login(stream.created_by)
+    assert client.get(address).status_code == 200
+
+
+def test_a_long_series_comes_in_pages(stream, token, client, monkeypatch) -> None:
+    monkeypatch.setattr(api, "PAGE_PERIODS", 2)
+    for i in range(1, 6):
+        post(stream, token, {"period": i, "counts": 1})
+    services.publish(stream, stream.created_by)
+    seen, address = [], f"/streams/{stream.pk}/periods"
+    while address:
+        page = client.get(address).json()
+        seen += [period["period"] for period in page["periods"]]
+        address = page["next"]
+    assert seen == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("first", ["", "x", "-1", "1.5", "²", "9" * 30])
+def test_a_strange_place_to_begin_at_is_the_beginning(stream, token, client, first: str) -> None:
+    post(stream, token, {"period": 1, "counts": 1})
+    services.publish(stream, stream.created_by)
+    assert client.get(f"/streams/{stream.pk}/periods", {"from": first}).status_code == 200
+
+
+def test_errors_and_logs_hold_no_count_and_no_token(stream, token, caplog) -> None:
+    post(stream, token, {"period": 1, "counts": 12345671})
+    for period, count in [(1, 12345672), (5, 12345673), (2, -12345674)]:
+        answer = post(stream, token, {"period": period, "counts": count})
+        assert "1234567" not in answer.content.decode()
+    assert "1234567" not in caplog.text and token not in caplog.text

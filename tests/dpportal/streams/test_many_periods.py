@@ -1,0 +1,257 @@
+"""Files of many periods: what is read, what is refused, and that it is the same as one by one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.rawdata import records
+from dpportal.jobs import Claim, claim
+from dpportal.streams import execution, many, services, vault, working
+from dpportal.streams.execution import Update
+from dpportal.streams.many import ManyError
+from dpportal.streams.models import Period, Stream, StreamJob
+from tests.dpportal.streams import building
+
+COVID = Path(__file__).parents[2] / "data" / "us_covid_daily.csv"
+US_DATES = "%m/%d/%Y"
+OPTIONS = {"column": "new_cases", "dates": US_DATES}
+
+
+def queue(stream: Stream, text: str | bytes, **options: Any) -> StreamJob:
+    content = text if isinstance(text, bytes) else text.encode()
+    return services.queue_counts(stream, ContentFile(content, "counts.csv"), options, stream.created_by)
+
+
+def done(job: StreamJob) -> StreamJob:
+    working.execute(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def failure(stream: Stream, text: str | bytes, **options: Any) -> str:
+    """Why a file is refused, nothing being published of it."""
+    before = stream.periods.count()
+    job = done(queue(stream, text, **options))
+    assert job.state == "failed"
+    assert stream.periods.count() == before
+    return job.failure
+
+
+def taken(job: StreamJob) -> Claim:
+    held = claim(StreamJob, job.pk)
+    assert held is not None
+    return held
+
+
+def test_542_days_in_one_file_and_day_by_day_by_program_publish_the_same(dataset, monkeypatch) -> None:
+    at_once, by_day = (building.daily_stream(dataset, amount=amount) for amount in building.HALVES)
+    job = queue(at_once, COVID.read_bytes(), **OPTIONS)
+    working.publish_counts(job, taken(job), noise=building.repeated_noise())
+
+    noise = building.repeated_noise()
+    monkeypatch.setattr(execution, "Noise", lambda: noise)
+    token = services.renew_token(by_day, by_day.created_by)
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    for line in COVID.read_text().splitlines()[1:]:
+        day, cases, _deaths = line.split(",")
+        month, day_of_month, year = day.split("/")
+        body = {"period": f"{year}-{month:0>2}-{day_of_month:0>2}", "counts": int(cases)}
+        answer = client.post(f"/streams/{by_day.pk}/periods", json.dumps(body), "application/json")
+        assert answer.status_code == 201
+
+    columns = ("index", "released", "half_width")
+    series = list(at_once.periods.values_list(*columns))
+    assert len(series) == 542
+    assert list(by_day.periods.values_list(*columns)) == series
+
+
+def test_the_true_running_counts_of_the_file_are_kept_for_the_curator(dataset) -> None:
+    stream = building.daily_stream(dataset)
+    done(queue(stream, COVID.read_bytes(), **OPTIONS))
+    cases = [int(line.split(",")[1]) for line in COVID.read_text().splitlines()[1:]]
+    true = vault.true_sums(stream.periods.all())
+    assert true is not None
+    assert [sums[0] for sums in true] == [sum(cases[: i + 1]) for i in range(542)]
+
+
+def test_a_job_that_died_goes_on_where_it_was(stream, monkeypatch) -> None:
+    monkeypatch.setattr(working, "BATCH", 2)
+    text = "period,count\n" + "".join(f"{i},{i}\n" for i in range(1, 10))
+    job = queue(stream, text)
+    held = taken(job)
+    real, calls = execution.publish, []
+
+    def dying(*arguments: Any, **named: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise MemoryError
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(execution, "publish", dying)
+    with pytest.raises(MemoryError):
+        working.publish_counts(job, held)
+    seen = list(stream.periods.values())
+    assert len(seen) == 4
+    working.publish_counts(job, held)
+    assert list(stream.periods.values())[:4] == seen
+    assert stream.periods.count() == 9
+    job.refresh_from_db()
+    assert (job.state, job.progress, job.progress_total) == ("done", 9, 9)
+
+
+def test_a_file_may_begin_with_what_is_published(stream) -> None:
+    done(queue(stream, "period,count\n1,4\n2,5\n"))
+    job = done(queue(stream, "period,count\n1,4\n2,5\n3,6\n"))
+    assert (job.state, stream.periods.count()) == ("done", 3)
+
+
+def test_a_file_that_contradicts_what_is_published_is_refused_whole(stream) -> None:
+    done(queue(stream, "period,count\n1,4\n"))
+    assert "other content" in failure(stream, "period,count\n1,5\n2,5\n")
+
+
+def test_counts_for_several_values(dataset) -> None:
+    stream = building.open_stream(dataset, split=True)
+    done(queue(stream, "blue;red;Other;period;green\n3;1;0;1;2\n"))
+    assert vault.true_sums(stream.periods.all()) == [[1, 2, 3, 0]]
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("", "first line"),
+        ("period,count\n", "no period"),
+        ("1,4\n2,5\n", "first line"),
+        ("period,date,count\n1,2020-01-01,4\n", "exactly one"),
+        ("period,a,b\n1,2,3\n", "Name the one"),
+        ("period,count,count\n1,2,3\n", "same name"),
+        ("period,count\n1,-4\n", "Line 2: A count must not be negative"),
+        ("period,count\n1,4.5\n", "Line 2: A count must be a whole number"),
+        ("period,count\n1,\n", "Line 2: A count must be a whole number"),
+        ("period,count\n1,4\n2,many\n", "Line 3: A count must be a whole number"),
+        ("period,count\n1,9999999999999\n", "Line 2: A count is above"),
+        ("period,count\n1,4,5\n", "Line 2: it has more or fewer fields"),
+        ("period,count\n2,4\n", "Period 1 is due next"),
+        ("period,count\n1,4\n3,4\n", "Period 2 is due next"),
+        ("period,count\n1,4\n1,4\n", "Period 2 is due next"),
+        ("period,count\n2,4\n1,4\n", "Period 1 is due next"),
+        ("period,count\nsoon,4\n", "Line 2: Give the period as its number"),
+        ("period,count\n0,4\n", "Line 2: That period lies before"),
+        ("period,count\n" + "".join(f"{i},1\n" for i in range(1, 14)), "beyond them"),
+        (b"\xff\xfe\x00\x01", "not a text file"),
+        (b"period,count\n1,\xff\n", "not a text file"),
+        (b"period,count\n1,\x00\n", "Line 2"),
+        ('period,count\n1,"4\n', "not a text file"),
+        ("period,count\n1," + "9" * 200_000, "not a text file"),
+    ],
+    ids=range(24),
+)
+def test_a_wrong_file_is_refused_before_anything_is_published(stream, text: str | bytes, told: str) -> None:
+    assert told in failure(stream, text)
+
+
+def test_no_refusal_quotes_a_count(stream) -> None:
+    for wrong in ("-7654321", "7654321.5", "7654321x", "7654321765432176543217"):
+        assert "7654321" not in failure(stream, f"period,count\n1,{wrong}\n")
+
+
+def test_the_file_is_deleted_when_its_job_has_ended(stream) -> None:
+    good, bad = "period,count\n1,4\n", "period,count\n"
+    for text in (good, bad):
+        job = queue(stream, text)
+        assert default_storage.exists(job.file)
+        done(job)
+        assert not default_storage.exists(job.file)
+
+
+def test_one_job_of_a_stream_at_a_time(stream) -> None:
+    queue(stream, "period,count\n1,4\n")
+    with pytest.raises(services.StreamError, match="Another job"):
+        queue(stream, "period,count\n1,4\n")
+    waiting = default_storage.listdir(records.folder(stream.dataset_id))[1]
+    assert len([name for name in waiting if name.endswith(services.WAITING)]) == 1
+
+
+def test_records_are_not_erased_under_a_job(stream) -> None:
+    queue(stream, "period,count\n1,4\n")
+    with pytest.raises(dataset_services.DatasetError, match="in work"):
+        dataset_services.erase(stream.dataset, stream.created_by)
+
+
+def records_file(rows: list[tuple[str, str]], header: str = "colour,age") -> ContentFile:
+    return ContentFile("\n".join([header, *(",".join(row) for row in rows)]).encode(), "new.csv")
+
+
+def counted(stream: Stream, file: ContentFile, index: int = 1) -> StreamJob:
+    return done(services.queue_records(stream, index, file, stream.created_by))
+
+
+ROWS = [("red", "30"), ("red", "170"), ("green", "5"), ("pink", "7"), ("", "-4"), ("red", "")]
+
+
+def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
+    job = counted(stream, records_file(ROWS))
+    assert job.state == "done"
+    assert vault.true_sums(stream.periods.all()) == [[3]]
+    assert Period.objects.get().source == "records"
+
+
+def test_a_file_of_records_is_counted_for_each_value(dataset) -> None:
+    """Undeclared and missing values are in “Other”."""
+    stream = building.open_stream(dataset, split=True)
+    counted(stream, records_file(ROWS))
+    assert vault.true_sums(stream.periods.all()) == [[3, 1, 0, 2]]
+
+
+def test_every_row_is_counted_without_a_column(dataset) -> None:
+    stream = building.open_stream(dataset, column="", cells=[])
+    counted(stream, records_file(ROWS))
+    assert vault.true_sums(stream.periods.all()) == [[6]]
+
+
+def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(dataset) -> None:
+    """Ages are declared as 0..99: the red rows add 30, 99 and 0."""
+    stream = building.open_stream(dataset, summed="age")
+    assert stream.plan.request.largest == 99
+    counted(stream, records_file(ROWS))
+    assert vault.true_sums(stream.periods.all()) == [[129]]
+
+
+def test_a_file_without_the_column_is_refused_by_the_column_s_name(stream) -> None:
+    job = counted(stream, records_file([("x", "1")], header="farbe,age"))
+    assert (job.state, stream.periods.count()) == ("failed", 0)
+    assert "colour" in job.failure
+
+
+def test_a_file_that_is_no_table_is_refused(stream) -> None:
+    job = counted(stream, ContentFile(b"\x00\x01\x02" * 100, "new.parquet"))
+    assert (job.state, stream.periods.count()) == ("failed", 0)
+
+
+def test_a_stream_of_people_with_several_rows_takes_no_files_of_records(dataset) -> None:
+    dataset_services.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
+    stream = building.open_stream(dataset)
+    with pytest.raises(services.StreamError, match="at most 3 of each person"):
+        services.queue_records(stream, 1, records_file(ROWS), stream.created_by)
+
+
+def test_counting_the_same_file_again_after_a_crash_draws_nothing(stream) -> None:
+    counted(stream, records_file(ROWS))
+    first = list(Period.objects.values())
+    job = counted(stream, records_file(ROWS))
+    assert (job.state, list(Period.objects.values())) == ("done", first)
+
+
+def test_reading_stops_at_the_first_wrong_line(stream) -> None:
+    updates = many.read(iter(["period,count\n", "1,5\n", "x,y\n"]), stream)
+    assert next(updates) == Update(1, (5,), "counts")
+    with pytest.raises(ManyError, match="Line 3"):
+        next(updates)
