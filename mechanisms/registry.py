@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from mechanisms.continual.fda import FactorisationDiagonal
+from mechanisms.continual.gaussian_optimum import GaussianOptimumStream
 from mechanisms.continual.mechanism import StreamMechanism
 from mechanisms.continual.naive import NaiveIncrements, NaiveRepublication
+from mechanisms.continual.toeplitz import RootToeplitzStream
 from mechanisms.continual.window_stream import WindowStream
 from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.bisection import BisectedHistogram
@@ -45,6 +47,8 @@ QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(), ResidualPlanner())
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (
     WindowStream(),
+    GaussianOptimumStream(),
+    RootToeplitzStream(),
     FactorisationDiagonal(),
     NaiveIncrements(),
     NaiveRepublication(),
