@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from mechanisms.continual.direct import SolvedFenwick
+from mechanisms.continual.epochs import EpochStream, HybridStream
 from mechanisms.continual.fda import FactorisationDiagonal
 from mechanisms.continual.gaussian_optimum import GaussianOptimumStream
+from mechanisms.continual.hierarchy import HierarchicalStream
 from mechanisms.continual.mechanism import StreamMechanism
 from mechanisms.continual.naive import NaiveIncrements, NaiveRepublication
+from mechanisms.continual.optimal_split import OptimalSplit
 from mechanisms.continual.toeplitz import RootToeplitzStream
+from mechanisms.continual.tree import BinaryTree, RefinedTree
 from mechanisms.continual.window_stream import WindowStream
 from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.bisection import BisectedHistogram
@@ -49,8 +54,15 @@ STREAMS: tuple[StreamMechanism, ...] = (
     WindowStream(),
     GaussianOptimumStream(),
     RootToeplitzStream(),
+    HierarchicalStream(),
+    OptimalSplit(),
     FactorisationDiagonal(),
+    RefinedTree(),
+    BinaryTree(),
     NaiveIncrements(),
+    EpochStream(),
+    HybridStream(),
+    SolvedFenwick(),
     NaiveRepublication(),
 )
 

@@ -15,11 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.strategy import Draw, Numbers, Strategy, fixed_point, rounded
+from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, rounded
 from mechanisms.counting import Sensitivity
-
-# Shares of the weight are multiples of 2^-30.
-SHARE_BITS = 30
 
 
 @dataclass(frozen=True)
@@ -37,10 +34,21 @@ class Splits:
     energy: float
     depth: int
 
+    def at(self, n: int) -> tuple[int, int]:
+        """The middle and the share for n periods."""
+        i = n - 1 if self._dense else self._place[n]
+        return int(self.middles[i]), int(self.shares[i])
+
+    def places(self, n: np.ndarray) -> np.ndarray:
+        return n - 1 if self._dense else np.searchsorted(self.sizes, n)
+
+    @property
+    def _dense(self) -> bool:
+        return int(self.sizes[-1]) == self.sizes.size
+
     @cached_property
-    def by_size(self) -> dict[int, tuple[int, int]]:
-        lists = (a.tolist() for a in (self.sizes, self.middles, self.shares))
-        return {n: (p, share) for n, p, share in zip(*lists, strict=True)}
+    def _place(self) -> dict[int, int]:
+        return {n: i for i, n in enumerate(self.sizes.tolist())}
 
 
 class SplitStrategy(Strategy):
@@ -91,7 +99,11 @@ class SplitStrategy(Strategy):
         return {"parts": []}
 
     def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
-        """`parts[d]` is the noise of all answers so far that end with the d-th part around this period.
+        noise, remembered = self.unrounded(period, numbers, draw)
+        return rounded(noise), remembered
+
+    def unrounded(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """`step` in fixed point. `parts[d]` is the noise of all answers so far that end with the d-th part around here.
 
         The period's own answer belongs to part `depth`; parts inside that one are over.
         """
@@ -100,14 +112,13 @@ class SplitStrategy(Strategy):
         parts = numbers["parts"][: depth + 1]
         parts = parts + [[0] * own.size] * (depth + 1 - len(parts))
         parts[depth] = (np.array(parts[depth], dtype=np.int64) + own).tolist()
-        return rounded(np.sum(np.array(parts, dtype=np.int64), axis=0)), {"parts": parts}
+        return np.sum(np.array(parts, dtype=np.int64), axis=0), {"parts": parts}
 
     def _place(self, period: int) -> tuple[int, int]:
         """The weight of the answer that ends here, and how many first parts it lies in."""
         size, budget, depth = self._horizon, self._budget, 0
-        splits = self._splits.by_size
         while True:
-            middle, share = splits[size]
+            middle, share = self._splits.at(size)
             earlier = budget * share >> SHARE_BITS
             if period == middle:
                 return self._weight_of(budget - earlier), depth
@@ -129,7 +140,7 @@ class SplitStrategy(Strategy):
         places, position = np.arange(periods.size), periods.astype(np.int64)
         size, budget = np.full(periods.size, self._horizon), np.full(periods.size, float(self._budget))
         while places.size:
-            at = np.searchsorted(splits.sizes, size)
+            at = splits.places(size)
             middle = splits.middles[at]
             earlier = np.floor(budget * (splits.shares[at] * 2.0**-SHARE_BITS))
             own = budget - earlier

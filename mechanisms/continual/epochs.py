@@ -1,0 +1,198 @@
+"""Streams without an end: epochs of 1, 2, 4, ... periods. An increment is in one of them, so each has the full loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition
+from mechanisms.continual.fda import fenwick_splits
+from mechanisms.continual.optimal_split import optimal_splits
+from mechanisms.continual.splits import Splits, SplitStrategy, root, share_of
+from mechanisms.continual.strategy import (
+    SHARE_BITS,
+    Draw,
+    Numbers,
+    Strategy,
+    fixed_point,
+    rounded,
+)
+from mechanisms.continual.stream import Stream
+from mechanisms.continual.tree import Blocks
+from mechanisms.counting import Sensitivity
+
+# An epoch's sum counts as used by so many later counts for each period of the epoch; it fixes how weight is shared.
+REUSE = 4
+# Epochs up to this one are split optimally, longer ones at powers of two, which needs no table.
+_LAST_SPLIT = 14
+# No stream reaches this epoch: a bound for what grows with the number of epochs.
+_LAST_EPOCH = 62
+
+
+def epoch_of(period: int) -> int:
+    """k with 2^k <= period < 2^(k+1)."""
+    return period.bit_length() - 1
+
+
+class DoublingEpochs(Strategy):
+    """Optimal splits within each epoch, and an answer for the sum of each epoch, which all later counts use.
+
+    Every epoch has the full weight, since an increment is in one epoch.
+    """
+
+    def __init__(self, definition: Definition, grid: int) -> None:
+        self._definition, self._grid = definition, grid
+        pure = definition is Definition.PURE
+        self.column = Sensitivity(grid if pure else grid * (_LAST_EPOCH + 1), grid**2)
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return self._powers(periods, SplitStrategy.energies)
+
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        return self._powers(periods, SplitStrategy.fourth_powers)
+
+    def mean_energy(self, horizon: int) -> float:
+        return float(self.energies(np.arange(1, horizon + 1)).mean())
+
+    def _powers(self, periods: np.ndarray, powers: Any) -> np.ndarray:
+        """Those of the sums of the epochs before, and of the epoch itself."""
+        result, before = np.zeros(periods.shape), 0.0
+        for epoch in range(epoch_of(int(periods.max(initial=1))) + 1):
+            size = 1 << epoch
+            here = (periods >= size) & (periods < 2 * size)
+            inner = self._epoch(epoch)
+            result[here] = before + powers(inner, periods[here] - size + 1)
+            before += float(powers(inner, np.array([size]))[0])
+        return result
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {"before": 0, "current": 0}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """before, current: the noise of the epochs that are over, and of this one, (k,) in fixed point."""
+        epoch = epoch_of(period)
+        inner = self._epoch(epoch)
+        if period == 1 << epoch:
+            before, ended = (np.array(numbers[name], dtype=np.int64) for name in ("before", "current"))
+            numbers = {"before": (before + ended).tolist(), "inner": inner.begin(draw)}
+        current, state = inner.unrounded(period - (1 << epoch) + 1, numbers["inner"], draw)
+        total = np.array(numbers["before"], dtype=np.int64) + current
+        return rounded(total), {"before": numbers["before"], "current": current.tolist(), "inner": state}
+
+    def _epoch(self, epoch: int) -> SplitStrategy:
+        return _epoch_strategy(epoch, self._definition, self._grid)
+
+
+@lru_cache(maxsize=256)
+def _epoch_strategy(epoch: int, definition: Definition, grid: int) -> SplitStrategy:
+    return SplitStrategy(1 << epoch, definition, grid, epoch_splits(epoch, definition))
+
+
+@lru_cache(maxsize=256)
+def epoch_splits(epoch: int, definition: Definition) -> Splits:
+    """The splits of the first n - 1 of an epoch's n = 2^k periods, and an answer for all n."""
+    n = 1 << epoch
+    if n == 1:
+        one = np.ones(1, dtype=np.int64)
+        return Splits(sizes=one, middles=one, shares=0 * one, energy=1.0, depth=1)
+    first = (optimal_splits if epoch <= _LAST_SPLIT else fenwick_splits)(n - 1, definition)
+    before, after = root(np.array([first.energy, REUSE * n + 1.0]), definition)
+    share = int(share_of(before, after))
+    part, power = share / 2**SHARE_BITS, 2 if definition is Definition.PURE else 1
+    return Splits(
+        sizes=np.append(first.sizes, n),
+        middles=np.append(first.middles, n),
+        shares=np.append(first.shares, share),
+        energy=first.energy / part**power + 1 / (1 - part) ** power,
+        depth=first.depth + 1,
+    )
+
+
+class Hybrid(Strategy):
+    """Half of the loss for the sums between the periods 1, 2, 4, ..., half for a binary tree inside each epoch.
+
+    Source: Chan, Shi, Song 2011, the hybrid mechanism.
+    """
+
+    def __init__(self, definition: Definition, grid: int) -> None:
+        self._definition, self._grid = definition, grid
+        pure = definition is Definition.PURE
+        # At most (1 + √62)/√2 < 7 for the sum of weights whose squares add up to 1.
+        self.column = Sensitivity(grid if pure else 7 * grid, grid**2)
+
+    def _weight(self, answers: int) -> int:
+        """Of each of so many answers that share one half."""
+        if self._definition is Definition.PURE:
+            return self._grid // (2 * answers)
+        return math.isqrt(self._grid**2 // (2 * answers))
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return self._powers(periods, 2)
+
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        return self._powers(periods, 4)
+
+    def mean_energy(self, horizon: int) -> float:
+        return float(self.energies(np.arange(1, horizon + 1)).mean())
+
+    def _powers(self, periods: np.ndarray, power: int) -> np.ndarray:
+        epochs = np.frexp(periods.astype(np.float64))[1] - 1
+        inside = np.array([1.0, *(float(self._weight(k)) ** -power for k in range(1, _LAST_EPOCH + 1))])
+        blocks = np.bitwise_count(periods - (np.int64(1) << epochs))
+        return (epochs + 1) * float(self._weight(1)) ** -power + blocks * inside[epochs]
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {"before": 0, "inner": {}}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """before: the noise of the count at the last power of two, (k,) in fixed point. inner: the tree's state."""
+        epoch = epoch_of(period)
+        before, position = np.array(numbers["before"], dtype=np.int64), period - (1 << epoch)
+        if position == 0:
+            total = before + fixed_point(draw(1)[0], self._weight(1))
+            return rounded(total), {"before": total.tolist(), "inner": Blocks(1).begin(draw)}
+
+        def weighted(answers: int) -> np.ndarray:
+            return fixed_point(draw(answers), self._weight(epoch))
+
+        inside, state = Blocks((1 << epoch) - 1).step(position, numbers["inner"], weighted)
+        return rounded(before + inside), {"before": numbers["before"], "inner": state}
+
+
+class _Endless(Stream):
+    """A stream that may go on for ever; a horizon only ends it."""
+
+    endless: ClassVar[bool] = True
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+        return {"grid": grid}
+
+
+class EpochStream(_Endless):
+    """Optimal splits in epochs that double, for streams without an end."""
+
+    name: ClassVar[str] = "doubling-epochs"
+    title: ClassVar[str] = "Doubling epochs"
+    summary: ClassVar[str] = (
+        "For streams without an end: optimal weights within epochs of 1, 2, 4, ... periods."
+    )
+
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+        return DoublingEpochs(definition, details["grid"])
+
+
+class HybridStream(_Endless):
+    """The hybrid mechanism of Chan et al., for streams without an end."""
+
+    name: ClassVar[str] = "hybrid"
+    title: ClassVar[str] = "Hybrid tree without an end (Chan et al.)"
+    summary: ClassVar[str] = (
+        "For streams without an end: binary trees, and sums at every power of two, half the loss each."
+    )
+
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+        return Hybrid(definition, details["grid"])

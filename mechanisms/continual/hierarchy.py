@@ -1,0 +1,206 @@
+"""A tree of sums over blocks with many children, its levels weighted, reconciled by least squares on a live stream."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+
+from mechanisms.accounting import Definition
+from mechanisms.continual.levels import Levels
+from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, part_of, rounded
+from mechanisms.continual.stream import Stream
+from mechanisms.counting import Sensitivity
+
+_HIGHEST = 7
+_BRANCHINGS = (*range(2, 17), 18, 20, 24, 28, 32, 40, 48, 64)
+# How many shapes of tree have their weights optimised, of those that do best with equal ones.
+_TRIED = 2
+# Bound on the logarithm of a weight before normalising.
+_STEEPEST = 3.0
+
+
+class Hierarchy(Strategy):
+    """Weighted sums over the blocks of a tree, from which each running count takes the least-squares estimate.
+
+    Every estimate is moved by a part of a contradiction only: what is known of a block less what is known of its
+    children, in which the increments cancel. So true sums stay exact whatever the parts are and however
+    they are rounded. `weights` are whole numbers; an increment is in one block of every level.
+    """
+
+    def __init__(self, levels: Levels) -> None:
+        self._levels = levels
+        weights = [int(w) for w in levels.weights]
+        self.column = Sensitivity(sum(weights), sum(w**2 for w in weights))
+        self._weights = weights
+
+    def energies(self, periods: np.ndarray) -> np.ndarray:
+        return self._levels.energies(periods)
+
+    def mean_energy(self, horizon: int) -> float:
+        return self._levels.mean_energy(horizon)
+
+    def begin(self, draw: Draw) -> Numbers:
+        return {"above": [], "stretch": []}
+
+    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """Draw the noise of a stretch when it begins, and publish from it.
+
+        above: for each level above a stretch, from the root down, the noise of what is known of the children of the
+        current block, (b, k) in fixed point. stretch: the noise of the counts of the current stretch, (size, k) rows.
+        """
+        place = (period - 1) % self._size
+        if place == 0:
+            numbers = self._opened(period - 1, numbers, draw)
+        return np.array(numbers["stretch"][place], dtype=np.int64), numbers
+
+    @property
+    def _size(self) -> int:
+        return self._levels.sizes[self._levels.stretch]
+
+    def _opened(self, over: int, numbers: Numbers, draw: Draw) -> Numbers:
+        """Open the stretch that begins after so many periods, and the blocks above it that begin there too."""
+        levels = self._levels
+        root = self._answers(1, levels.top, draw) if over == 0 else None
+        known = None if root is None else root[0]
+        above: list[list[list[int]]] = []
+        before: np.ndarray | int = 0
+        for i, level in enumerate(range(levels.top, levels.stretch, -1)):
+            begins = over % levels.sizes[level] == 0
+            children = (
+                self._children(level, known, draw)
+                if begins
+                else np.array(numbers["above"][i], dtype=np.int64)
+            )
+            current = (over % levels.sizes[level] if level < levels.top else over) // levels.sizes[level - 1]
+            before = before + children[:current].sum(axis=0)
+            known = children[current]
+            above.append(children.tolist())
+        return {"above": above, "stretch": rounded(before + self._running(known, draw)).tolist()}
+
+    def _answers(self, blocks: int, level: int, draw: Draw) -> np.ndarray | None:
+        """The noise of the answers of so many blocks of a level, (blocks, k), in fixed point; None if not measured."""
+        weight = self._weights[level]
+        return fixed_point(draw(blocks), weight) if weight else None
+
+    def _children(self, level: int, known: np.ndarray | None, draw: Draw) -> np.ndarray:
+        """(b, k): what is known of a block's children, from their own answers and what is known of the block."""
+        answers = self._answers(self._levels.branching[level - 1], level - 1, draw)
+        assert answers is not None  # only the root may lack a weight
+        if known is None:
+            return answers
+        share = round(2**SHARE_BITS * self._levels.share(level, self._levels.outside[level]))
+        return answers + part_of(known - answers.sum(axis=0), share)
+
+    def _running(self, known: np.ndarray | None, draw: Draw) -> np.ndarray:
+        """(size, k): the noise of the running sums within a new stretch, by least squares up and down its tree."""
+        if self._levels.stretch == 0:
+            assert known is not None
+            return known[np.newaxis]
+        estimates = self._upwards(draw)
+        total = estimates[-1].sum(axis=0)
+        if known is not None:
+            total = known + part_of(total - known, round(2**SHARE_BITS * self._levels.from_inside))
+        blocks = total[np.newaxis]
+        for level, children in zip(range(self._levels.stretch, 0, -1), reversed(estimates), strict=True):
+            grouped = children.reshape(len(blocks), self._levels.branching[level - 1], -1)
+            lacking = (blocks - grouped.sum(axis=1)) // self._levels.branching[level - 1]
+            blocks = (grouped + lacking[:, np.newaxis]).reshape(len(children), -1)
+        return np.cumsum(blocks, axis=0)
+
+    def _upwards(self, draw: Draw) -> list[np.ndarray]:
+        """For the levels below a stretch: the estimate of each block from its own answer and those inside it."""
+        levels = self._levels
+        estimates: list[np.ndarray] = []
+        for level in range(levels.stretch):
+            answers = self._answers(self._size // levels.sizes[level], level, draw)
+            assert answers is not None  # only the root may lack a weight
+            if estimates:
+                inside = estimates[-1].reshape(len(answers), levels.branching[level - 1], -1).sum(axis=1)
+                own = levels.weights[level] ** 2 * levels.inside[level]
+                answers = inside + part_of(answers - inside, round(2**SHARE_BITS * own))
+            estimates.append(answers)
+        return estimates
+
+
+class HierarchicalStream(Stream):
+    """Blocks of many periods, with branching and level weights optimised, reconciled by least squares.
+
+    Noise is drawn ahead, one stretch of at most 2,048 periods at a time: it depends on no data, so the live stream
+    is as private as if all had been asked at once (see README.md). Source: Hay et al. 2010; Qardaji, Yang, Li 2013.
+    """
+
+    name: ClassVar[str] = "hierarchy"
+    title: ClassVar[str] = "Blocks of many periods, reconciled"
+    summary: ClassVar[str] = (
+        "Sums over blocks of periods at a few levels, made consistent with each other by least squares."
+    )
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+        levels = best_levels(horizon or 0, definition)
+        return {
+            "branching": list(levels.branching),
+            "weights": [math.floor(grid * w * (1 - 2**-40)) for w in levels.weights],
+        }
+
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Hierarchy:
+        return _hierarchy(tuple(details["branching"]), tuple(details["weights"]))
+
+
+@lru_cache(maxsize=256)
+def _hierarchy(branching: tuple[int, ...], weights: tuple[int, ...]) -> Hierarchy:
+    return Hierarchy(Levels(branching, weights))
+
+
+@lru_cache(maxsize=256)
+def best_levels(horizon: int, definition: Definition) -> Levels:
+    """The tree over N periods of least mean energy, among those of one branching but for the root's children.
+
+    Its weights add up to 1 (pure), or their squares do (zCDP).
+    """
+
+    def with_equal_weights(shape: tuple[int, ...]) -> float:
+        return _weighted(shape, np.zeros(_measured(shape, definition)), definition).mean_energy(horizon)
+
+    shapes = sorted(_shapes(horizon), key=with_equal_weights)
+    found = [_optimised(shape, horizon, definition) for shape in shapes[:_TRIED]]
+    return min(found, key=lambda levels: levels.mean_energy(horizon))
+
+
+def _shapes(horizon: int) -> Iterator[tuple[int, ...]]:
+    """Trees whose lower blocks all have the same number of children, and the root as many as the horizon needs."""
+    if horizon <= _BRANCHINGS[-1]:
+        yield (horizon,) if horizon > 1 else ()
+    for height in range(2, _HIGHEST + 1):
+        for branching in _BRANCHINGS:
+            top = -(-horizon // branching ** (height - 1))
+            if max(2, branching / 4) <= top <= 2 * branching:
+                yield (*[branching] * (height - 1), top)
+
+
+def _measured(shape: tuple[int, ...], definition: Definition) -> int:
+    """How many levels are measured. Under a pure loss the best trees spend nothing on the root."""
+    return len(shape) + (definition is Definition.ZCDP or not shape)
+
+
+def _optimised(shape: tuple[int, ...], horizon: int, definition: Definition) -> Levels:
+    """The tree of this shape with the weights of least mean energy, by L-BFGS-B on their logarithms."""
+
+    def log_error(logarithms: np.ndarray) -> float:
+        return math.log(_weighted(shape, logarithms, definition).mean_energy(horizon))
+
+    start = np.zeros(_measured(shape, definition))
+    bounds = [(-_STEEPEST, _STEEPEST)] * len(start)
+    found = minimize(log_error, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6})
+    return _weighted(shape, found.x, definition)
+
+
+def _weighted(shape: tuple[int, ...], logarithms: np.ndarray, definition: Definition) -> Levels:
+    """Weights in proportion to e^logarithm, of norm 1, and 0 for a root that is not measured."""
+    weights = np.exp(logarithms)
+    weights /= weights.sum() if definition is Definition.PURE else math.sqrt((weights**2).sum())
+    return Levels(shape, (*weights.tolist(), *[0.0] * (len(shape) + 1 - len(weights))))
