@@ -24,6 +24,7 @@ from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.matrix.given import CellsStrategy
+from mechanisms.matrix.marginal_laplace import WeightedMarginals
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.residual import ResidualPlanner
 from mechanisms.mechanism import Mechanism
@@ -47,7 +48,7 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
-QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(), ResidualPlanner())
+QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(), ResidualPlanner(), WeightedMarginals())
 
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (

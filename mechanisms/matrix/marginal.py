@@ -20,6 +20,7 @@ from mechanisms.matrix.marginal_tables import Residuals, assembled
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload import Workload
 from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.noise import Noise
 
 # Numbers that are measured: 2 GiB of them.
 MAX_NUMBERS = 2**28
@@ -48,6 +49,14 @@ class MarginalMechanism(ABC):
 
     title: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]]
+
+    @abstractmethod
+    def measured(self, plan: QueryPlan) -> MarginalSets:
+        """The sets whose tables are counted and measured; the empty set, which is not counted, may be one of them."""
+
+    @abstractmethod
+    def rows(self, tables: np.ndarray) -> np.ndarray:
+        """What is measured of the tables of some sets, before its weight: (k, *shape) int64 to the same shape."""
 
     @abstractmethod
     def information(self, plan: QueryPlan, closed: MarginalSets) -> np.ndarray:
@@ -92,6 +101,35 @@ class MarginalMechanism(ABC):
         """The sets that are asked for with all their subsets."""
         return MarginalSets.closed(plan.workload.shape, asked_marginals(plan.workload))
 
+    def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """Add the plan's noise to the weighted rows of the marginal tables.
+
+        counts: int64 >= 0, the cells of the tables of `plan.counted` one after the other. It is read in slices of
+        about a million cells from first to last, so it need not be in memory. Returns int64, as many numbers; and
+        before them that of all rows if the empty set is measured.
+        Raises ValueError if the shape, the type or the sign does not fit.
+        """
+        sets = self.measured(plan)
+        uncounted = int(sets.sets[0] == ())
+        if counts.shape != (sets.size - uncounted,):
+            raise ValueError(f"counts must have shape {(sets.size - uncounted,)}, got {counts.shape}")
+        weights = np.array(plan.details["weights"], dtype=np.int64)
+        values: np.ndarray | None = None
+        for batch in sets.batches():
+            span = sets.span(batch)
+            if batch.shape:
+                tables = _checked(counts[span.start - uncounted : span.stop - uncounted])
+            else:
+                tables = _checked(counts[: sets.cells[1]]).sum(keepdims=True)
+            rows = self.rows(tables.reshape(batch.count, *batch.shape)).reshape(batch.count, -1)
+            noisy = (rows * weights[batch.first : batch.last, None]).ravel() + noise.draw(
+                plan.noise, rows.size
+            )
+            if values is None:
+                values = np.empty((*noisy.shape[:-1], sets.size), dtype=np.int64)
+            values[..., span] = noisy
+        return Measurement(values if values is not None else np.empty(0, dtype=np.int64))
+
     def answered(self, plan: QueryPlan, measurement: Measurement) -> Iterator[Answered]:
         """The tables that are asked for, a few at a time: for workloads too large to be held at once."""
         closed = self.closed(plan)
@@ -115,6 +153,14 @@ class MarginalMechanism(ABC):
             widths[span] = np.repeat(part.half_widths, cells)
         places = _in_workload_order(plan.workload, tables)
         return QueryResult(flat[places], errors[places], widths[places])
+
+
+def _checked(counts: np.ndarray) -> np.ndarray:
+    if counts.dtype != np.int64:
+        raise ValueError(f"counts must have type int64, got {counts.dtype}")
+    if counts.min() < 0:
+        raise ValueError("counts must not be negative")
+    return counts
 
 
 def _in_workload_order(workload: Workload, tables: MarginalSets) -> np.ndarray:

@@ -16,8 +16,6 @@ from mechanisms.matrix.marginal_tables import Residuals, gathered, integer_resid
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.residual_weights import information, integer_weights, residual_sensitivity
 from mechanisms.matrix.workload import Workload
-from mechanisms.mechanism import Measurement
-from mechanisms.noise import Noise
 
 
 class ResidualPlanner(MarginalMechanism):
@@ -75,29 +73,11 @@ class ResidualPlanner(MarginalMechanism):
             details={"weights": weights},
         )
 
-    def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
-        """Add the plan's noise to the weighted residuals of the marginal tables.
+    def measured(self, plan: QueryPlan) -> MarginalSets:
+        return self.closed(plan)
 
-        counts: int64 >= 0, the cells of the tables of `plan.counted` one after the other. It is read in slices
-        of about a million cells from first to last, so it need not be in memory. Returns int64, one number
-        more: that of all rows comes first. Raises ValueError if the shape, the type or the sign does not fit.
-        """
-        closed = self.closed(plan)
-        if counts.shape != (closed.size - 1,):
-            raise ValueError(f"counts must have shape {(closed.size - 1,)}, got {counts.shape}")
-        weights = np.array(plan.details["weights"], dtype=np.int64)
-        values = np.empty(0)
-        for batch in closed.batches():
-            span = closed.span(batch)
-            tables = _tables(counts, closed, span).reshape(batch.count, *batch.shape)
-            answers = (
-                integer_residuals(tables).reshape(batch.count, -1) * weights[batch.first : batch.last, None]
-            )
-            noisy = answers.ravel() + noise.draw(plan.noise, answers.size)
-            if span.start == 0:
-                values = np.empty((*noisy.shape[:-1], closed.size), dtype=np.int64)
-            values[..., span] = noisy
-        return Measurement(values)
+    def rows(self, tables: np.ndarray) -> np.ndarray:
+        return integer_residuals(tables)
 
     def information(self, plan: QueryPlan, closed: MarginalSets) -> np.ndarray:
         return information(closed, plan.details["weights"])
@@ -111,18 +91,6 @@ class ResidualPlanner(MarginalMechanism):
             return projected(tables / scales[places].reshape(-1, *[1] * (tables.ndim - 1)))
 
         return of
-
-
-def _tables(counts: np.ndarray, closed: MarginalSets, span: slice) -> np.ndarray:
-    """The counts of a batch, checked; the number of rows, which is not counted, from the first table."""
-    if span.start == 0:
-        return np.array([counts[: closed.cells[1]].sum()])
-    part = np.asarray(counts[span.start - 1 : span.stop - 1])
-    if part.dtype != np.int64:
-        raise ValueError(f"counts must have type int64, got {part.dtype}")
-    if part.min() < 0:
-        raise ValueError("counts must not be negative")
-    return part
 
 
 def _explanation(closed: MarginalSets) -> str:
