@@ -25,12 +25,8 @@ ROUNDING_VARIANCE = 1 / 12
 SHARE_BITS = 30
 
 
-class Strategy(ABC):
-    """Integer-weighted sums Ax of the increments x, and the noise G(z) that their noise z gives the running counts.
-
-    The counts that are published are s + G(z), s the true running counts. For this to be a function of the noisy
-    answers Ax + z alone, G has to satisfy G(z + Ax) = G(z) + Wx for all integer x, W the running sums; mechanisms/
-    continual/README.md derives the privacy of a live stream from that, and says which roundings keep it.
+class Errors(ABC):
+    """What a plan has to know of a strategy: what one increment changes, and how far noise moves the counts.
 
     column: the largest L1 norm and squared L2 norm of a column of A: what an increment of 1 changes.
     rounds: whether the noise is not whole by itself and is rounded once a period.
@@ -43,7 +39,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def energies(self, periods: np.ndarray) -> np.ndarray:
-        """The variance of G(z) after each of the periods (1-based), before rounding, for noise z of variance 1."""
+        """The variance of a count's noise after each of the periods (1-based), unrounded, for noise z of variance 1."""
 
     @abstractmethod
     def mean_energy(self, horizon: int) -> float:
@@ -52,6 +48,15 @@ class Strategy(ABC):
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
         """Σ a⁴ of the coefficients a of z, where energies are Σ a²; an upper bound (here the simplest) will do."""
         return self.energies(periods) ** 2
+
+
+class Strategy(Errors):
+    """Integer-weighted sums Ax of the increments x, and the noise G(z) that their noise z gives the running counts.
+
+    The counts that are published are s + G(z), s the true running counts. For this to be a function of the noisy
+    answers Ax + z alone, G has to satisfy G(z + Ax) = G(z) + Wx for all integer x, W the running sums; mechanisms/
+    continual/README.md derives the privacy of a live stream from that, and says which roundings keep it.
+    """
 
     @abstractmethod
     def begin(self, draw: Draw) -> Numbers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,6 +15,7 @@ from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import (
     ROUNDING_VARIANCE,
     Draw,
+    Errors,
     Strategy,
     fourth_cumulant,
     law_for,
@@ -36,12 +37,11 @@ _WIDEST = 10**12
 _FINEST, _COARSEST = 24, 14
 
 
-class Stream(ABC):
-    """Running counts with noise that a strategy correlates over time: `mechanism.StreamMechanism`, but for `build`.
+S = TypeVar("S", bound=Errors)
 
-    A state's numbers are the true running "sums", (k,), and what the strategy remembers of its "noise", which
-    depends on no data. Published is their sum, so every public number is one true sum plus noise.
-    """
+
+class PlannedStream(ABC, Generic[S]):
+    """The data-free verbs of `mechanism.StreamMechanism`, for a strategy of whatever kind publishes the counts."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -59,7 +59,7 @@ class Stream(ABC):
         return {}
 
     @abstractmethod
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> S:
         """The strategy that `design` has laid down. Called once a period: fast, or cached."""
 
     def plan(self, request: StreamRequest, loss: Loss) -> StreamPlan:
@@ -89,7 +89,7 @@ class Stream(ABC):
             details=details,
         )
 
-    def strategy(self, plan: StreamPlan) -> Strategy:
+    def strategy(self, plan: StreamPlan) -> S:
         """The strategy that a plan has laid down."""
         return self.build(plan.request.horizon, plan.loss.definition, plan.details)
 
@@ -115,21 +115,6 @@ class Stream(ABC):
         widths = np.ceil(quantile * np.sqrt(variance + _rounding(strategy)) - 0.5).astype(np.int64)
         return np.maximum(widths, 0)
 
-    def open(self, plan: StreamPlan, noise: Noise) -> State:
-        """The state before the first period, with whatever noise is drawn in advance."""
-        begun = self.strategy(plan).begin(_drawing(plan, noise))
-        return State(0, {"sums": [0] * plan.request.series, "noise": begun})
-
-    def advance(
-        self, plan: StreamPlan, state: State, increments: np.ndarray, noise: Noise
-    ) -> tuple[np.ndarray, State]:
-        """Publish the next period: the true running counts plus the strategy's noise; see `StreamMechanism`."""
-        _check_increments(plan.request, state, increments)
-        period = state.period + 1
-        part, remembered = self.strategy(plan).step(period, state.numbers["noise"], _drawing(plan, noise))
-        sums = np.array(state.numbers["sums"], dtype=np.int64) + increments
-        return sums + part, State(period, {"sums": sums.tolist(), "noise": remembered})
-
     def _check(self, request: StreamRequest, loss: Loss) -> None:
         check_amount(loss)
         if loss.definition not in self.definitions:
@@ -153,6 +138,29 @@ class Stream(ABC):
             )
 
 
+class Stream(PlannedStream[Strategy]):
+    """Running counts with noise that a strategy correlates over time: `mechanism.StreamMechanism`, but for `build`.
+
+    A state's numbers are the true running "sums", (k,), and what the strategy remembers of its "noise", which
+    depends on no data. Published is their sum, so every public number is one true sum plus noise.
+    """
+
+    def open(self, plan: StreamPlan, noise: Noise) -> State:
+        """The state before the first period, with whatever noise is drawn in advance."""
+        begun = self.strategy(plan).begin(drawing(plan, noise))
+        return State(0, {"sums": [0] * plan.request.series, "noise": begun})
+
+    def advance(
+        self, plan: StreamPlan, state: State, increments: np.ndarray, noise: Noise
+    ) -> tuple[np.ndarray, State]:
+        """Publish the next period: the true running counts plus the strategy's noise; see `StreamMechanism`."""
+        check_increments(plan.request, state, increments)
+        period = state.period + 1
+        part, remembered = self.strategy(plan).step(period, state.numbers["noise"], drawing(plan, noise))
+        sums = np.array(state.numbers["sums"], dtype=np.int64) + increments
+        return sums + part, State(period, {"sums": sums.tolist(), "noise": remembered})
+
+
 def _grid_bits(request: StreamRequest, loss: Loss) -> int:
     """How fine weights may be without making the noise too wide to be drawn."""
     unit_law = law_for(loss, stream_sensitivity(loss.unit, request, Sensitivity(1, 1)))
@@ -160,21 +168,21 @@ def _grid_bits(request: StreamRequest, loss: Loss) -> int:
     return max(_COARSEST, min(_FINEST, math.floor(math.log2(max(1.0, widest)))))
 
 
-def _narrowing(strategy: Strategy) -> float:
+def _narrowing(strategy: Errors) -> float:
     """By how much the noise of the first running count is narrower than that of the strategy's answers."""
     return 1 / math.sqrt(float(strategy.energies(np.array([1]))[0]))
 
 
-def _rounding(strategy: Strategy) -> float:
+def _rounding(strategy: Errors) -> float:
     return ROUNDING_VARIANCE if strategy.rounds else 0.0
 
 
-def _drawing(plan: StreamPlan, noise: Noise) -> Draw:
+def drawing(plan: StreamPlan, noise: Noise) -> Draw:
     series = plan.request.series
     return lambda answers: noise.draw(plan.noise, answers * series).reshape(answers, series)
 
 
-def _check_increments(request: StreamRequest, state: State, increments: np.ndarray) -> None:
+def check_increments(request: StreamRequest, state: State, increments: np.ndarray) -> None:
     """Raises ValueError unless a period is left and increments are (k,) int64 >= 0; no message holds one."""
     if request.horizon is not None and state.period >= request.horizon:
         raise ValueError(f"all {request.horizon} periods of the stream are published")
