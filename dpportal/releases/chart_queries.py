@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import scipy.sparse
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
@@ -18,7 +19,7 @@ from dpportal.releases.chart_style import Figure, category_axis, finished, plain
 
 MAX_POINTS = 2_000
 MAX_ERROR_BARS = 300
-MAX_LENGTHS = 2_000
+MAX_LENGTHS = 120
 MAX_PICTURE = 200
 MAX_TABLES = 60
 PEOPLE = "people"
@@ -183,43 +184,72 @@ def tables_figure(names: Sequence[str], observed: np.ndarray, expected: np.ndarr
     return finished(figure, title=_("Error by table"), caption=caption)
 
 
-def matrix_figure(matrix: np.ndarray, shape: tuple[int, int], title: str) -> Figure:
-    """A strategy's matrix as a picture: a line for each measurement, a column for each cell.
+def shares_figure(names: Sequence[str], shares: np.ndarray) -> Figure:
+    """How the privacy loss is shared by the measured sets of columns; the largest shares where there are many."""
+    shown = np.sort(np.argsort(-shares, kind="stable")[:MAX_TABLES])
+    figure = go.Figure(
+        go.Bar(
+            x=plain_all([names[i] for i in shown]),
+            y=_numbers(shares[shown]),
+            marker={"color": "var(--noisy)"},
+            hovertemplate="%{x}<br><b>%{y:.1%}</b><extra></extra>",
+        )
+    )
+    axis = {"title": {"text": _("share of the privacy loss")}, "tickformat": ".0%", "rangemode": "tozero"}
+    figure.update_layout(xaxis=category_axis(_("columns")), yaxis=axis, showlegend=False)
+    caption = _("What varies with exactly these columns is measured with this share of the loss.")
+    if len(names) > shown.size:
+        text = _("The %(shown)s largest of %(all)s shares.")
+        caption += " " + text % {"shown": shown.size, "all": f"{len(names):,}"}
+    return finished(figure, title=_("The strategy"), caption=caption)
 
-    matrix: at most MAX_PICTURE × MAX_PICTURE weights. shape: of the whole matrix.
+
+def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
+    """A strategy's matrix as a picture: a line for each measured sum, a column for each cell.
+
+    column: of the table, whose cells are weighed; empty for the cells of all columns.
     """
-    reach = float(np.abs(matrix).max()) or 1.0
-    colours = [[0, "var(--synthetic)"], [0.5, "var(--scale-low)"], [1, "var(--scale-high)"]]
+    z = picture(matrix)
+    reach = float(np.abs(z).max()) or 1.0
+    colours = [[0, "var(--synthetic)"], [0.5, "var(--page)"], [1, "var(--scale-high)"]]
+    if z.min() >= 0:
+        colours = [[0, "var(--page)"], [0.5, "var(--scale-mid)"], [1, "var(--scale-high)"]]
     figure = go.Figure(
         go.Heatmap(
-            z=[_numbers(row) for row in matrix], zmin=-reach, zmax=reach, colorscale=colours,
+            z=[_numbers(row) for row in z / reach],
+            zmin=min(0.0, -1.0 if z.min() < 0 else 0.0),
+            zmax=1.0,
+            colorscale=colours,
             hovertemplate="%{z:.3g}<extra></extra>",
             colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": "var(--muted)"}},
         )
-    )  # fmt: skip
+    )
+    cell = _("cell of %(column)s") % {"column": plain(column)} if column else _("cell")
     figure.update_layout(
-        xaxis={"title": {"text": _("cell")}, "showline": False},
-        yaxis={"title": {"text": _("measurement")}, "autorange": "reversed"},
+        xaxis={"title": {"text": cell}, "showticklabels": z.shape == matrix.shape},
+        yaxis={
+            "title": {"text": _("measured sum")},
+            "autorange": "reversed",
+            "showticklabels": z.shape == matrix.shape,
+        },
     )
-    caption = _(
-        "%(rows)s measurements of %(cells)s cells; a darker mark weighs more, another colour is negative."
-    )
-    text = caption % {"rows": f"{shape[0]:,}", "cells": f"{shape[1]:,}"}
-    if shape != matrix.shape:
-        text += " " + _("Every mark is the largest weight among those that it stands for.")
-    return finished(figure, title=title, caption=text)
+    text = _("%(rows)s sums of %(cells)s cells; the darker a mark, the more the cell weighs in the sum.")
+    caption = text % {"rows": f"{matrix.shape[0]:,}", "cells": f"{matrix.shape[1]:,}"}
+    if z.shape != matrix.shape:
+        caption += " " + _("Every mark is the largest weight among those that it stands for.")
+    title = _("The strategy for %(column)s") % {"column": column} if column else _("The strategy")
+    return finished(figure, title=title, caption=caption)
 
 
-def picture(matrix: np.ndarray) -> np.ndarray:
-    """A matrix small enough to draw: of each block, the weight that is largest in size."""
-    for axis in (0, 1):
-        step = -(-matrix.shape[axis] // MAX_PICTURE)
-        if step > 1:
-            starts = np.arange(0, matrix.shape[axis], step)
-            high = np.maximum.reduceat(matrix, starts, axis=axis)
-            low = np.minimum.reduceat(matrix, starts, axis=axis)
-            matrix = np.where(high >= -low, high, low)
-    return matrix
+def picture(matrix: scipy.sparse.coo_array) -> np.ndarray:
+    """A matrix small enough to draw, at most MAX_PICTURE each way: of each block, the weight of largest size."""
+    steps = [-(-size // MAX_PICTURE) for size in matrix.shape]
+    drawn = np.zeros([-(-size // step) for size, step in zip(matrix.shape, steps, strict=True)])
+    places = tuple(index // step for index, step in zip(matrix.coords, steps, strict=True))
+    high, low = drawn.copy(), drawn.copy()
+    np.maximum.at(high, places, matrix.data)
+    np.minimum.at(low, places, matrix.data)
+    return np.where(high >= -low, high, low)
 
 
 def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatter]:

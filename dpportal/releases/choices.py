@@ -15,7 +15,7 @@ from dpportal.budgets.models import Budget
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.forms import PARAMETER, MethodForm
-from dpportal.releases.models import Release
+from dpportal.releases.models import Optimisation, Release
 from dpportal.releases.products import AUTOMATIC, DraftError, product_of
 from dpportal.releases.products.histogram import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from mechanisms.accounting import Definition
@@ -90,6 +90,17 @@ def methods(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
         "parameter_fields": form.parameter_fields(chosen),
         "figure": _noise_picture(offers, chosen, draft),
     }
+
+
+def searches(draft: Release, found: list[Optimisation]) -> dict[str, Any]:
+    """The strategies that are still being worked out, each with its method's title."""
+    titles = {m.name: m.title for m in product_of(draft).mechanisms}
+    active = [
+        {"title": titles[search.question["mechanism"]], "percent": search.percent}
+        for search in found
+        if search.active
+    ]
+    return {"active": active}
 
 
 def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:

@@ -50,23 +50,29 @@ class MethodForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, mechanisms: Iterable[Mechanism], automatic: bool = False, **kwargs: Any
+        self,
+        *args: Any,
+        mechanisms: Iterable[Mechanism],
+        automatic: bool = False,
+        shared: Iterable[Parameter] = (),
+        **kwargs: Any,
     ) -> None:
+        """automatic: whether the choice may be left to the portal. shared: parameters whatever the method."""
         super().__init__(*args, **kwargs)
         self.mechanisms = {m.name: m for m in mechanisms}
+        self.shared = tuple(shared)
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
         chosen_by_portal = [(AUTOMATIC, _("Automatic choice"))] if automatic else []
         field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
-        for method in self.mechanisms.values():
-            for parameter in getattr(method, "parameters", ()):
-                if parameter.name != PURPOSE:
-                    self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
+        for parameter in (*self.shared, *(p for m in self.mechanisms.values() for p in _own(m))):
+            if parameter.name != PURPOSE:
+                self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
 
     def parameters(self) -> dict[str, Any]:
         """The chosen method's parameters; call after `is_valid()`."""
         method = self.mechanisms.get(self.cleaned_data["mechanism"])
-        return {p.name: self._chosen(p) for p in getattr(method, "parameters", ())}
+        return {p.name: self._chosen(p) for p in (*self.shared, *_own(method))}
 
     def _chosen(self, parameter: Parameter) -> Any:
         if parameter.name == PURPOSE:
@@ -75,9 +81,13 @@ class MethodForm(forms.Form):
         return parameter.default if value in (None, "") else value
 
     def parameter_fields(self, method: str | None) -> list[forms.BoundField]:
-        """The fields of one method's own parameters."""
-        declared = getattr(self.mechanisms.get(method or ""), "parameters", ())
+        """The fields of the shared parameters and of one method's own."""
+        declared = (*self.shared, *_own(self.mechanisms.get(method or "")))
         return [self[PARAMETER + p.name] for p in declared if p.name != PURPOSE]
+
+
+def _own(method: Mechanism | None) -> tuple[Parameter, ...]:
+    return getattr(method, "parameters", ())
 
 
 def parameter_field(parameter: Parameter) -> forms.Field:

@@ -148,7 +148,7 @@ def _delimiter(file: IO[bytes], cells: int) -> str:
 
 def _lines(text: TextIOWrapper, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The lines that are not empty, with their numbers."""
-    reader = csv.reader(text, delimiter=delimiter)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     yield from ((reader.line_num, fields) for fields in reader if any(field.strip() for field in fields))
 
 

@@ -44,6 +44,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "filled": filled_columns(release),
         "artifacts": release.artifacts.all(),
         "shown": results.kept_page(release),
+        **product_of(release).asked(release, plan, request.GET),
         "is_curator": request.user == release.dataset.owner,
         "address": request.build_absolute_uri(release.get_absolute_url()),
         "nav_section": "releases",

@@ -92,8 +92,9 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         initial=choices.method_initial(draft, budget),
         mechanisms=product_of(draft).mechanisms,
         automatic=product_of(draft).has_automatic,
+        shared=product_of(draft).parameters,
     )
-    searches = services.ask_strategies(draft)
+    searches = choices.searches(draft, services.ask_strategies(draft))
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
         draft.parameters = {**draft.parameters, **form.parameters()}

@@ -44,8 +44,13 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
             request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
         )
     product = product_of(draft)
-    form = MethodForm(request.POST, mechanisms=product.mechanisms, automatic=product.has_automatic)
-    searches = services.ask_strategies(draft)
+    form = MethodForm(
+        request.POST,
+        mechanisms=product.mechanisms,
+        automatic=product.has_automatic,
+        shared=product.parameters,
+    )
+    searches = choices.searches(draft, services.ask_strategies(draft))
     context = {"release": draft, "searches": searches, **choices.methods(draft, budget, form)}
     return render(request, product.offers_template, context)
 
@@ -56,14 +61,13 @@ def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
     draft = own_release(request, release_id)
     try:
-        found = services.ask_strategies(draft)
+        found = choices.searches(draft, services.ask_strategies(draft))
     except DraftError as error:
         return render(
             request, "releases/queries/_searches.html", {"release": draft, "refusal": error.message}
         )
-    active = [search for search in found if search.active]
     response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": found})
-    if str(len(active)) != request.GET.get("active"):
+    if str(len(found["active"])) != request.GET.get("active"):
         response["HX-Trigger"] = "strategies:found"
     return response
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
+from dpportal.releases import matrices
+from dpportal.releases.matrices import UploadedMatrix
 from mechanisms.domain import Domain
+from mechanisms.matrix.factor import Explicit
+from mechanisms.matrix.text import read_workload
 from mechanisms.matrix.workload import Workload
 
 _DIGEST = re.compile(r'"([0-9a-f]{64})"')
@@ -17,9 +22,15 @@ def digests(text: str) -> list[str]:
     return _DIGEST.findall(text)
 
 
+@lru_cache(maxsize=32)
 def read(text: str, domain: Domain) -> Workload:
-    """The workload that a text form describes. Raises PlanError or MatrixError."""
-    raise NotImplementedError
+    """The workload that a text form describes, the same object for the same text. Raises PlanError or MatrixError."""
+    given = {digest: _explicit(matrices.kept(digest)) for digest in digests(text)}
+    return read_workload(text, domain, given)
+
+
+def _explicit(matrix: UploadedMatrix) -> Explicit:
+    return Explicit(matrix.rows, matrix.names)
 
 
 def first_labels(workload: Workload, domain: Domain, number: int) -> list[str]:

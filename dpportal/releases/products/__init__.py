@@ -7,11 +7,12 @@ from typing import Any
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import AUTOMATIC, DraftError, Made, Product
 from dpportal.releases.products.histogram import HistogramProduct
+from dpportal.releases.products.queries import QueriesProduct
 from dpportal.releases.products.response import ResponseProduct
 from dpportal.releases.products.selection import SelectionProduct
 
 PRODUCTS: dict[str, Product] = {
-    p.name: p for p in (HistogramProduct(), SelectionProduct(), ResponseProduct())
+    p.name: p for p in (HistogramProduct(), QueriesProduct(), SelectionProduct(), ResponseProduct())
 }
 
 

@@ -16,7 +16,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.releases.models import Release
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
-from mechanisms.mechanism import Measurement
+from mechanisms.mechanism import Measurement, Parameter
 from mechanisms.noise import Noise
 
 Text = str | Promise
@@ -93,6 +93,8 @@ class Product(ABC):
     has_ranking: ClassVar[bool] = False
     # Whether the choice of the method may be left to the portal.
     has_automatic: ClassVar[bool] = False
+    # What there is to choose whatever the method.
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     @property
     @abstractmethod

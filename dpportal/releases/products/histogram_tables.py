@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +32,31 @@ NUMBERS = {
 
 def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
     """The synthetic table in two formats, and the histogram."""
-    csv, parquet, histogram = (folder / n for n in ("synthetic.csv", "synthetic.parquet", "histogram.csv"))
-    fields = [_field(a) for a in plan.domain.attributes]
-    blank = all(a.missing_cell for a in plan.domain.attributes)
-    _write_synthetic(plan, result, seed, csv, parquet)
+    histogram = folder / "histogram.csv"
     _write_histogram(plan, result, histogram)
+    about = "Noisy counts with standard errors and 95% intervals"
+    within_bins = str(plan.parameters.get("within_bins", "uniform"))
     return [
-        Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
-        Table(parquet, "Synthetic table with exact column types"),
-        Table(
-            histogram, "Noisy counts with standard errors and 95% intervals", _histogram_fields(plan.domain)
-        ),
+        *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),
+        Table(histogram, about, _histogram_fields(plan.domain)),
     ]
 
 
-def _write_synthetic(plan: Plan, result: Result, seed: bytes, csv: Path, parquet: Path) -> None:
-    frames = rows(plan.domain, result.counts, seed, str(plan.parameters.get("within_bins", "uniform")))
+def write_synthetic(
+    domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = "uniform"
+) -> list[Table]:
+    """The synthetic table in two formats; counts: (domain.size,) integers >= 0."""
+    csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
+    fields = [_field(a) for a in domain.attributes]
+    blank = all(a.missing_cell for a in domain.attributes)
+    _write_rows(rows(domain, counts, seed, within_bins), csv, parquet)
+    return [
+        Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
+        Table(parquet, "Synthetic table with exact column types"),
+    ]
+
+
+def _write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None:
     writer = None
     with csv.open("w", encoding="utf-8", newline="") as file:
         for frame in map(_with_days, frames):

@@ -15,14 +15,13 @@ from dpportal.releases import matrices, workloads
 from dpportal.releases.matrices import MatrixError
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm
-from mechanisms.domain import Domain
 from mechanisms.mechanism import PlanError
 
 MAX_COLUMNS = 100
 MAX_WAYS = 8
 # A matrix's cells are listed one by one, so their number is bounded before a file is read.
 MAX_MATRIX_CELLS = 10**6
-MAX_TEXT = 1_000_000
+MAX_TEXT = 100_000
 EXAMPLES = 4
 
 KINDS = [
@@ -150,7 +149,8 @@ class WorkloadForm(ChoiceForm):
         field, build = self._builders()[data["kind"]]
         try:
             self.chosen_columns, data["text"] = build(data)
-            workloads.read(data["text"], self.declared.project(self.chosen_columns))
+            # The tidied text, so that the same workload written in two ways is one.
+            data["text"] = workloads.read(data["text"], self.declared.project(self.chosen_columns)).text
         except (PlanError, MatrixError) as refusal:
             self.add_error(field, str(refusal))
         return data

@@ -70,7 +70,7 @@ def test_a_header_of_numbers_is_known_by_the_cells_labels() -> None:
         ("", "holds no query"),
         ("Other,red,green,blue\n1,0,0,0\n", "another order"),
         ("1,0,0,0\n\x00,0,0,1\n", "not a number"),
-        ('1,0,0,0\n"' + "x" * 200_000 + '",0,0,1\n', "cannot be read as CSV"),
+        ('1,0,0,0\n"1"0,0,0,1\n', "cannot be read as CSV"),
     ],
 )
 def test_a_bad_csv_is_refused_with_what_to_change(text: str, message: str) -> None:

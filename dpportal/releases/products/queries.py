@@ -1,0 +1,168 @@
+"""The product "answers to many queries": a workload answered through a strategy of small error."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.rawdata import records
+from dpportal.jobs import JobState
+from dpportal.releases import strategies, workloads
+from dpportal.releases.matrices import MatrixError
+from dpportal.releases.models import Release
+from dpportal.releases.products import queries_combination, queries_comparison, queries_page, queries_tables
+from dpportal.releases.products.base import DraftError, Made, Product, Table
+from dpportal.releases.products.queries_form import MAX_COLUMNS, WorkloadForm
+from dpportal.releases.products.queries_truth import margin, needed_tables
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain
+from mechanisms.matrix.answering import with_reconstruction
+from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan, QueryResult
+from mechanisms.matrix.reconstruction import RECONSTRUCTION
+from mechanisms.matrix.workload import Workload
+from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.noise import Noise
+
+MAX_QUERIES = 2_000_000
+
+
+class QueriesProduct(Product):
+    """Answers to a workload of linear queries, consistent with each other, each with its interval."""
+
+    name = Release.Product.QUERIES.value
+    title = gettext_lazy("Answers to many queries")
+    summary = gettext_lazy(
+        "Every age range, all two-way tables, your own list of totals: many related numbers at the smallest error "
+        "that the budget buys, consistent with each other."
+    )
+    icon = "icon-queries"
+    form = WorkloadForm
+    choose_template = "releases/queries/_choose.html"
+    offers_template = "releases/queries/_offers.html"
+    review_template = "releases/queries/_review.html"
+    page_template = "releases/queries/_page.html"
+    compare_template = "releases/queries/_compare.html"
+    readme_template = "releases/queries/readme.md"
+    has_automatic = True
+    parameters = (RECONSTRUCTION,)
+
+    @property
+    def mechanisms(self) -> Sequence[QueryMechanism]:
+        return registry.QUERIES
+
+    def check(self, domain: Domain) -> None:
+        if not 1 <= len(domain.attributes) <= MAX_COLUMNS:
+            raise DraftError(_("Choose what to ask, of at least one column."), "columns")
+
+    def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
+        workload = _workload(draft, domain)
+        able = (m for m in self.mechanisms if m.optimises and not m.refusal(domain, workload, definition))
+        return [strategies.question(m.name, domain, workload.text, definition) for m in able]
+
+    def plan(
+        self, method: QueryMechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> QueryPlan:
+        workload = _workload(draft, domain)
+        if refusal := method.refusal(domain, workload, loss.definition):
+            raise PlanError(refusal)
+        if not method.optimises:
+            return _reconstructed(method.plan(domain, workload, loss), draft)
+        stored, found = _found(method, domain, workload, loss.definition)
+        plan = method.plan(domain, workload, loss, found)
+        return _reconstructed(replace(plan, details={**plan.details, "optimised": stored}), draft)
+
+    def read_plan(self, value: Mapping[str, Any]) -> QueryPlan:
+        workload = workloads.read(value["workload"], Domain.from_json(value["domain"]))
+        stored = value["details"].get("optimised")
+        return QueryPlan.from_json(value, workload, strategies.kept(stored) if stored else None)
+
+    def offer(self, plan: QueryPlan, draft: Release) -> dict[str, Any]:
+        """gap: how far from the best possible the search has shown its strategy to be at most, in words."""
+        gap = plan.optimised.facts.get("gap") if plan.optimised else None
+        return {"gap": "" if gap is None else f"{100 * gap:.2g} %"}
+
+    def suggested(self, plans: Mapping[str, QueryPlan]) -> str:
+        """The smallest expected total error; of equals the first."""
+        return min(plans, key=lambda name: plans[name].total_error)
+
+    def count(self, release: Release, plan: QueryPlan, key: bytes) -> np.ndarray:
+        """The tables of `plan.counted`, one after the other.
+
+        One key for all: the same rows of a person are kept in each. Tables within a larger one that is counted are
+        summed from it.
+        """
+        version = release.domain_version
+        assert version is not None
+        counted: dict[tuple[str, ...], np.ndarray] = {}
+        for columns in needed_tables(plan.counted):
+            domain = plan.domain.project(columns)
+            counts = records.count(release.dataset, version, domain, key)
+            counted[columns] = counts.reshape(domain.shape)
+        return np.concatenate([margin(counted, columns).ravel() for columns in plan.counted])
+
+    def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        return registry.query_mechanism(plan.mechanism).measure(plan, counts, noise)
+
+    def reconstruct(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
+        return registry.query_mechanism(plan.mechanism).reconstruct(plan, measurement)
+
+    def tables(self, made: Made, folder: Path) -> list[Table]:
+        # The public seed of the synthetic table: the measurement's own digest.
+        seed = hashlib.sha256(made.release.measurement_sha256.encode()).digest()
+        return queries_tables.write(made.plan, made.result, seed, folder)
+
+    def page(self, made: Made) -> dict[str, Any]:
+        return queries_page.page(made.plan, made.result)
+
+    def compare(self, made: Made, true: np.ndarray) -> dict[str, Any]:
+        return queries_comparison.build(made.plan, made.result, true)
+
+    def facts(self, made: Made) -> dict[str, Any]:
+        counts = made.result.counts
+        return {"queries": made.plan.workload.queries} | (
+            {} if counts is None else {"synthetic_rows": int(counts.sum())}
+        )
+
+    def asked(self, release: Release, plan: QueryPlan, question: Mapping[str, str]) -> dict[str, Any]:
+        return queries_combination.answer(release, plan, question.get("sum", ""))
+
+
+def _workload(draft: Release, domain: Domain) -> Workload:
+    """What the draft asks. Raises DraftError if that cannot be asked (any more)."""
+    try:
+        workload = workloads.read(draft.parameters.get("workload", ""), domain)
+    except (PlanError, MatrixError) as refusal:
+        raise DraftError(str(refusal), "columns") from None
+    if workload.queries > MAX_QUERIES:
+        text = _("The workload has %(queries)s queries; at most %(limit)s can be released. Ask for fewer.")
+        values = {"queries": f"{workload.queries:,}", "limit": f"{MAX_QUERIES:,}"}
+        raise DraftError(text % values, "columns")
+    return workload
+
+
+def _reconstructed(plan: QueryPlan, draft: Release) -> QueryPlan:
+    """The plan with the draft's way to make cells non-negative, where its method estimates cells."""
+    if RECONSTRUCTION.name not in plan.details:
+        return plan
+    return with_reconstruction(plan, draft.parameters.get(RECONSTRUCTION.name, RECONSTRUCTION.default))
+
+
+def _found(
+    method: QueryMechanism, domain: Domain, workload: Workload, definition: Definition
+) -> tuple[str, Optimised]:
+    """Where the optimised strategy is stored, and it. Raises PlanError while there is none."""
+    search = strategies.found(strategies.question(method.name, domain, workload.text, definition))
+    if search is None or search.active:
+        raise PlanError(_("Its strategy for this workload is being worked out."))
+    if search.state != JobState.DONE:
+        raise PlanError(search.failure)
+    return search.arrays, strategies.optimised(search)

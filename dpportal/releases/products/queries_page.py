@@ -1,0 +1,61 @@
+"""What the public page of a release of answers shows, drawn once so that no page waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from dpportal.releases import chart_queries, workloads
+from dpportal.releases.chart_style import Figure
+from dpportal.releases.products.queries_strategy import strategy_figures
+from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+
+MAX_TABLE_ROWS = 2_000
+
+
+def page(plan: QueryPlan, result: QueryResult) -> dict[str, Any]:
+    """Charts and the first answers as JSON."""
+    shown = chart_queries.drawn(result.answers.size)
+    labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
+    figure = chart_queries.answers_figure(
+        labels, result.answers[shown], result.half_widths[shown], result.answers.size
+    )
+    return {
+        "figure": figures_json("answers", [figure])[0],
+        "strategy": figures_json("strategy", strategy_figures(plan)),
+        "table": first_answers(plan, result),
+        "queries": plan.workload.queries,
+        "cells": result.cells is not None,
+        "example": f"{min(2, plan.workload.queries)} - 1",
+        "root_mean_error": root_mean(result.standard_errors),
+        "widest": float(result.half_widths.max()),
+        "narrowest": float(result.half_widths.min()),
+    }
+
+
+def figures_json(name: str, figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """Figures with names of their own on the page."""
+    return [
+        {"name": f"{name}-{place}", "json": f.json, "title": f.title, "caption": f.caption}
+        for place, f in enumerate(figures, start=1)
+    ]
+
+
+def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[Any]]:
+    """Rows of the table for the first queries: number, words, answer, standard error, interval."""
+    size = min(plan.workload.queries, MAX_TABLE_ROWS)
+    labels = islice(plan.workload.labels(plan.domain), size)
+    answer, half_width = result.answers[:size], result.half_widths[:size]
+    columns = (answer, result.standard_errors[:size], answer - half_width, answer + half_width)
+    numbers = [np.round(column, 2).tolist() for column in columns]
+    return [
+        [place, label, *row]
+        for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)
+    ]
+
+
+def root_mean(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
