@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -104,12 +104,17 @@ def _supports(top: int) -> list[int]:
 
 @lru_cache(maxsize=256)
 def best_haar(purpose: str, cells: int, definition: Definition) -> Haar:
-    """The weights of least mean squared error for a purpose, in closed form.
+    """The wavelet of least mean squared error for a purpose."""
+    return fitted_haar(workload_energies(purpose, cells), definition)
+
+
+def fitted_haar(scale_energies: Sequence[float], definition: Definition) -> Haar:
+    """The weights of least mean squared error for queries of the given energies > 0 at the scales, in closed form.
 
     With c_e the energies and n_e the cells of a coefficient the error is |w|² Σ c_e/(n_e w_e²): least at
     w_e ∝ (c_e/n_e)^⅓ for the L1 norm of Laplace noise, (c_e/n_e)^¼ for the L2 norm of Gaussian noise.
     """
-    energies = np.array(workload_energies(purpose, cells))
+    energies = np.array(scale_energies)
     ratio = energies / _supports(len(energies) - 1)
     root = 1 / 3 if definition is Definition.PURE else 1 / 4
     return Haar(integer_weights((ratio**root).tolist()))

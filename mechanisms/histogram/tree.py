@@ -149,16 +149,22 @@ def _sums(values: np.ndarray, steps: int) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def best_tree(purpose: str, cells: int, definition: Definition) -> Tree:
-    """The tree of least mean squared error for a purpose, under Laplace (pure) or Gaussian (zCDP) noise.
+    """The tree of least mean squared error for a purpose, under Laplace (pure) or Gaussian (zCDP) noise."""
+    energies = workload_energies(purpose, cells)
+    if purpose == "cells":
+        # A cell is best measured alone: any other level only takes from its weight.
+        return Tree((1, *[0] * (len(energies) - 1)))
+    return fitted_tree(energies, definition)
+
+
+def fitted_tree(scale_energies: Sequence[float], definition: Definition) -> Tree:
+    """The tree of least mean squared error for queries of the given energies at the scales 0..K (see `dyadic`).
 
     For every branching of the public list and every size of the root's family, the weights of the levels are
     optimised with the column's norm fixed (L1 for Laplace, L2 for Gaussian); the least error wins.
     """
-    energies = np.array(workload_energies(purpose, cells))
+    energies = np.array(scale_energies)
     top = len(energies) - 1
-    if purpose == "cells":
-        # A cell is best measured alone: any other level only takes from its weight.
-        return Tree((1, *[0] * top))
     order = 1 if definition is Definition.PURE else 2
     candidates = (_optimised(energies, chain, order, _ROUGH) for chain in _chains(top))
     _, chain, weights = min(candidates, key=lambda found: found[0])

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
+
+import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
+from mechanisms.matrix.factor import Explicit, Factor, Identity, Total
+from mechanisms.matrix.grid import bits_for
+from mechanisms.matrix.hierarchy import best_haar_rows, best_tree_rows
+from mechanisms.matrix.inverse import MAX_DENSE
+from mechanisms.matrix.joint import MAX_JOINT, Uploaded
 from mechanisms.matrix.mechanism import Optimised
-from mechanisms.matrix.strategy import Kronecker, plain
-from mechanisms.matrix.workload import Workload
+from mechanisms.matrix.rows import IdentityRows, MatrixRows, RangeRows, Rows, TotalRows
+from mechanisms.matrix.strategy import Kronecker, Stacked, Strategy, plain
+from mechanisms.matrix.workload import Term, Workload
+from mechanisms.mechanism import PlanError
+
+# Entries of a matrix that is written out.
+MAX_ENTRIES = 2**27
 
 
 class CellsStrategy(MatrixMechanism):
@@ -23,3 +38,183 @@ class CellsStrategy(MatrixMechanism):
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Kronecker:
         return plain(workload.shape)
+
+
+class WorkloadStrategy(MatrixMechanism):
+    """The queries as they are; answers that contradict each other are reconciled."""
+
+    name: ClassVar[str] = "workload-strategy"
+    title: ClassVar[str] = "The queries themselves"
+    summary: ClassVar[str] = (
+        "Asks every query and reconciles the answers: good for few queries that overlap little."
+    )
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        return super().refusal(domain, workload, definition) or _too_long(workload) or _too_wide(workload)
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy:
+        parts = [_queries_as_rows(term, workload.shape) for term in workload.terms]
+        if len(parts) == 1:
+            return parts[0]
+        norms = [p.column.l1 if definition is Definition.PURE else p.column.l2_squared**0.5 for p in parts]
+        shares = [abs(term.weight) * norm for term, norm in zip(workload.terms, norms, strict=True)]
+        return Stacked.of(parts, shares, definition)
+
+
+def _queries_as_rows(term: Term, shape: tuple[int, ...]) -> Kronecker:
+    factors = term.all_factors(shape)
+    bits = bits_for(sum(isinstance(f, Explicit) for f in factors))
+    return Kronecker([_as_rows(f, bits) for f in factors])
+
+
+def _as_rows(factor: Factor, bits: int) -> Rows:
+    if isinstance(factor, Identity):
+        return IdentityRows(factor.size)
+    if isinstance(factor, Total):
+        return TotalRows(factor.size)
+    if isinstance(factor, Explicit):
+        matrix = factor.matrix
+        return MatrixRows.of(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), bits)
+    return RangeRows(factor)
+
+
+class _LevelStrategy(MatrixMechanism):
+    """One strategy of levels for every column, its weights fitted to the queries over that column."""
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        return super().refusal(domain, workload, definition) or _too_long(workload)
+
+    @abstractmethod
+    def _fitted(
+        self, weighted: Sequence[tuple[float, Factor]], definition: Definition, bits: int
+    ) -> MatrixRows:
+        """The levels for a weighted list of queries over a column, on a grid of so many bits."""
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Kronecker:
+        axes = range(len(workload.shape))
+        bits = bits_for(sum(_is_fitted(workload, axis) for axis in axes))
+        return Kronecker([self._rows(workload, axis, definition, bits) for axis in axes])
+
+    def _rows(self, workload: Workload, axis: int, definition: Definition, bits: int) -> Rows:
+        asked = [term.all_factors(workload.shape) for term in workload.terms]
+        if not _is_fitted(workload, axis):
+            return _as_rows(asked[0][axis], bits)
+        # A term counts as much here as its squared length over the other columns, and its weight.
+        weighted = [
+            (
+                term.weight**2 * math.prod(f.squares() for i, f in enumerate(factors) if i != axis),
+                factors[axis],
+            )
+            for term, factors in zip(workload.terms, asked, strict=True)
+        ]
+        return self._fitted(weighted, definition, bits)
+
+
+class HierarchyStrategy(_LevelStrategy):
+    """Counts of nested intervals of every column.
+
+    Source: Hay et al. 2010; branching by expected error: Qardaji, Yang, Li 2013.
+    """
+
+    name: ClassVar[str] = "hierarchy-strategy"
+    title: ClassVar[str] = "Hierarchy"
+    summary: ClassVar[str] = (
+        "Counts nested intervals of each column, weighted for the queries: good for ranges."
+    )
+
+    def _fitted(
+        self, weighted: Sequence[tuple[float, Factor]], definition: Definition, bits: int
+    ) -> MatrixRows:
+        return best_tree_rows(weighted, definition, bits)
+
+
+class HaarStrategy(_LevelStrategy):
+    """The Haar wavelet of every column. Source: Xiao, Wang, Gehrke 2010; weights: Li et al. 2015."""
+
+    name: ClassVar[str] = "haar-strategy"
+    title: ClassVar[str] = "Haar wavelet"
+    summary: ClassVar[str] = "Measures differences between neighbouring intervals, weighted for the queries."
+
+    def _fitted(
+        self, weighted: Sequence[tuple[float, Factor]], definition: Definition, bits: int
+    ) -> MatrixRows:
+        return best_haar_rows(weighted, definition, bits)
+
+
+class UploadedStrategy(MatrixMechanism):
+    """A strategy matrix of the curator's own, over all cells; `optimised.arrays["strategy"]` holds it."""
+
+    name: ClassVar[str] = "uploaded-strategy"
+    title: ClassVar[str] = "A matrix of your own"
+    summary: ClassVar[str] = (
+        "Measures the weighted sums of cells that the rows of an uploaded matrix describe."
+    )
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        return super().refusal(domain, workload, definition) or _too_many_cells(workload)
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy:
+        if optimised is None:
+            raise PlanError("No strategy matrix was uploaded. Upload one, or choose another strategy.")
+        matrix = np.asarray(optimised.arrays["strategy"], dtype=np.float64)
+        _check_uploaded(matrix, workload.cells)
+        rows = MatrixRows.of(matrix)
+        if len(workload.shape) == 1:
+            return Kronecker([rows])
+        return Uploaded(rows, workload.shape)
+
+
+def _is_fitted(workload: Workload, axis: int) -> bool:
+    """Whether the queries ask for more of a column than its cells, or than its total."""
+    factors = [term.factors.get(axis, Total(1)) for term in workload.terms]
+    alike = all(isinstance(f, Total) for f in factors) or all(isinstance(f, Identity) for f in factors)
+    return workload.shape[axis] > 1 and not alike
+
+
+def _too_long(workload: Workload) -> str:
+    """A column of so many cells has no inverse that fits in memory."""
+    longest = max((n for axis, n in enumerate(workload.shape) if _is_fitted(workload, axis)), default=1)
+    if longest <= MAX_DENSE:
+        return ""
+    return (
+        f"A column has {longest:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
+        "Choose wider bins, or the strategy of single cells."
+    )
+
+
+def _too_wide(workload: Workload) -> str:
+    """Unions of queries are tied over all cells."""
+    return "" if len(workload.terms) == 1 else _too_many_cells(workload)
+
+
+def _too_many_cells(workload: Workload) -> str:
+    if workload.cells <= MAX_JOINT:
+        return ""
+    return (
+        f"This strategy ties all {workload.cells:,} cells together, and at most {MAX_JOINT:,} fit in memory. "
+        "Choose fewer columns or wider bins, or another strategy."
+    )
+
+
+def _check_uploaded(matrix: np.ndarray, cells: int) -> None:
+    """Raises PlanError for a matrix that is no strategy over so many cells."""
+    if matrix.ndim != 2 or matrix.shape[1] != cells:
+        width = matrix.shape[1] if matrix.ndim == 2 else 0
+        raise PlanError(
+            f"The uploaded strategy has {width:,} columns; the chosen columns have {cells:,} cells. "
+            "Upload one number for every cell, in the order in which the cells are listed."
+        )
+    if matrix.size > MAX_ENTRIES:
+        raise PlanError(
+            f"The uploaded strategy has {matrix.size:,} entries; at most {MAX_ENTRIES:,} fit in memory."
+        )
+    if not np.isfinite(matrix).all() or not matrix.any():
+        raise PlanError(
+            "The uploaded strategy must hold finite numbers, not all of them 0. Correct the file."
+        )

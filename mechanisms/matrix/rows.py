@@ -11,10 +11,13 @@ from scipy import sparse
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.factor import Factor
 from mechanisms.matrix.grid import BITS, on_grid
-from mechanisms.matrix.inverse import Inverse
+from mechanisms.matrix.inverse import MAX_DENSE, Inverse
+from mechanisms.mechanism import PlanError
 
 # Work up to which the distances of all pairs of columns are computed, in multiplications.
 _PAIRS = 2**26
+# Cells up to which all pairs of cells are looked at.
+_GRAM_CELLS = 2048
 
 
 class Rows(ABC):
@@ -155,7 +158,101 @@ class IdentityRows(Rows):
         return factor.rank, factor.rank
 
 
-class MatrixRows(Rows):
+class TotalRows(Rows):
+    """All cells together: (AᵀA)⁺ is a matrix of 1/n²."""
+
+    def __init__(self, cells: int) -> None:
+        self._cells = cells
+
+    @property
+    def size(self) -> int:
+        return self._cells
+
+    @property
+    def rows(self) -> int:
+        return 1
+
+    @property
+    def column_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        ones = np.ones(self._cells, dtype=np.int64)
+        return ones, ones
+
+    @property
+    def replaced(self) -> Sensitivity:
+        """The total does not change when a row changes its cell; as if it entered, so that noise is drawn."""
+        return Sensitivity(1, 1)
+
+    @property
+    def positive(self) -> bool:
+        return True
+
+    def matrix(self) -> np.ndarray:
+        return np.ones((1, self._cells), dtype=np.int64)
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        return x.sum(axis=0, keepdims=True)
+
+    def transposed_times(self, y: np.ndarray) -> np.ndarray:
+        return np.repeat(y, self._cells, axis=0)
+
+    def gram(self) -> np.ndarray:
+        return np.ones((self._cells, self._cells))
+
+    def gram_times(self, x: np.ndarray) -> np.ndarray:
+        return self.transposed_times(self.times(x))
+
+    def solve(self, x: np.ndarray) -> np.ndarray:
+        return self.gram_times(x) / self._cells**2
+
+    def trace(self, factor: Factor) -> float:
+        return float(self.variances(factor).sum())
+
+    def variances(self, factor: Factor) -> np.ndarray:
+        return np.asarray(factor.times(np.ones(self._cells)) / self._cells) ** 2
+
+    @property
+    def complete(self) -> bool:
+        return self._cells == 1
+
+    def dimensions(self, factor: Factor) -> tuple[int, int]:
+        if factor.queries == 1:
+            row = factor.transposed_times(np.ones(1))
+            return int(np.ptp(row) == 0), 1
+        return Inverse(self.gram()).dimensions(factor.gram())
+
+
+class _Inverted(Rows):
+    """Least squares by the inverse of the Gram matrix, written out."""
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        if self.size > MAX_DENSE:
+            raise PlanError(
+                f"A column has {self.size:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
+                "Choose wider bins, or the strategy of single cells."
+            )
+        return Inverse(self.gram())
+
+    def solve(self, x: np.ndarray) -> np.ndarray:
+        return _product(self.inverse.matrix, x)
+
+    def trace(self, factor: Factor) -> float:
+        return float((factor.gram() * self.inverse.matrix).sum())
+
+    def variances(self, factor: Factor) -> np.ndarray:
+        return np.maximum(factor.variances(self.inverse.matrix), 0.0)
+
+    @property
+    def complete(self) -> bool:
+        return self.inverse.complete
+
+    def dimensions(self, factor: Factor) -> tuple[int, int]:
+        if self.complete:
+            return factor.rank, factor.rank
+        return self.inverse.dimensions(factor.gram())
+
+
+class MatrixRows(_Inverted):
     """A matrix that is held, dense or sparse.
 
     matrix: (p, n) int64, no column norm beyond 2^40. It is not changed.
@@ -230,27 +327,64 @@ class MatrixRows(Rows):
     def gram_times(self, x: np.ndarray) -> np.ndarray:
         return self.transposed_times(_product(self._floats, x))
 
-    @cached_property
-    def inverse(self) -> Inverse:
-        return Inverse(self.gram())
 
-    def solve(self, x: np.ndarray) -> np.ndarray:
-        return _product(self.inverse.matrix, x)
+class RangeRows(_Inverted):
+    """Ranges of cells as the strategy: 0-1 queries that are not written down."""
 
-    def trace(self, factor: Factor) -> float:
-        return float((factor.gram() * self.inverse.matrix).sum())
-
-    def variances(self, factor: Factor) -> np.ndarray:
-        return np.maximum(factor.variances(self.inverse.matrix), 0.0)
+    def __init__(self, factor: Factor) -> None:
+        if factor.spans() is None:
+            raise ValueError("only ranges of cells can be measured without their matrix")
+        self._factor = factor
 
     @property
-    def complete(self) -> bool:
-        return self.inverse.complete
+    def size(self) -> int:
+        return self._factor.size
 
-    def dimensions(self, factor: Factor) -> tuple[int, int]:
-        if self.complete:
-            return factor.rank, factor.rank
-        return self.inverse.dimensions(factor.gram())
+    @property
+    def rows(self) -> int:
+        return self._factor.queries
+
+    @cached_property
+    def column_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many ranges hold each cell: of zeros and ones, both norms are their number."""
+        number = self._factor.transposed_times(np.ones(self.rows, dtype=np.int64))
+        return number, number
+
+    @cached_property
+    def replaced(self) -> Sensitivity:
+        """How many ranges hold just one of two cells; exact up to 2,048 cells."""
+        if self.size > _GRAM_CELLS or self.size == 1:
+            return Sensitivity(2 * self.column.l1, 2 * self.column.l2_squared)
+        gram = self._factor.gram()
+        own = np.diag(gram)
+        apart = int((own[:, None] + own - 2 * gram).max()) or self.column.l1
+        return Sensitivity(apart, apart)
+
+    @property
+    def positive(self) -> bool:
+        return True
+
+    def matrix(self) -> sparse.csr_array:
+        spans = self._factor.spans()
+        assert spans is not None
+        start, stop = spans.T
+        ends = np.concatenate([[0], np.cumsum(stop - start)])
+        cells = np.arange(ends[-1]) - np.repeat(ends[:-1] - start, stop - start)
+        return sparse.csr_array(
+            (np.ones(cells.size, dtype=np.int64), cells, ends), shape=(self.rows, self.size)
+        )
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        return self._factor.times(x)
+
+    def transposed_times(self, y: np.ndarray) -> np.ndarray:
+        return self._factor.transposed_times(y)
+
+    def gram(self) -> np.ndarray:
+        return self._factor.gram()
+
+    def gram_times(self, x: np.ndarray) -> np.ndarray:
+        return self._factor.gram_times(x)
 
 
 def _product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:

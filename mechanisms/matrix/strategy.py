@@ -13,15 +13,12 @@ from scipy import sparse
 from mechanisms.accounting import Definition
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.factor import Factor
-from mechanisms.matrix.inverse import Inverse
-from mechanisms.matrix.rows import IdentityRows, Rows
+from mechanisms.matrix.joint import Joint
+from mechanisms.matrix.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.workload import Term, along
-from mechanisms.mechanism import PlanError
 
 # Column norms up to which integer answers of 2^22 rows fit 64 bits.
 MAX_NORM = 2**40
-# Cells, or measured sums, up to which a union is inverted as a whole.
-MAX_UNION = 4096
 
 
 class Strategy(Protocol):
@@ -104,10 +101,10 @@ class Kronecker:
 
     @cached_property
     def replaced(self) -> Sensitivity:
-        """Exact for one column; else by the triangle inequality and, for L2, the sign of products."""
-        wide = [f for f in self.factors if f.size > 1 or f.rows > 1]
-        if len(wide) == 1:
-            return wide[0].replaced
+        """Exact where all columns but one are summed over; else by the triangle inequality and the sign of products."""
+        told_apart = [f for f in self.factors if not isinstance(f, TotalRows)]
+        if len(told_apart) < 2:
+            return told_apart[0].replaced if told_apart else Sensitivity(1, 1)
         apart = 2 if all(f.positive for f in self.factors) else 4
         return Sensitivity(2 * self.column.l1, apart * self.column.l2_squared)
 
@@ -161,11 +158,11 @@ class Kronecker:
         return math.prod(a for a, _ in each), math.prod(b for _, b in each)
 
 
-class Stacked:
+class Stacked(Joint):
     """A union of products over the same domain, each times a whole number, reconciled by least squares together.
 
     multiples: (k,) integers > 0, how much the sums of each part weigh. A part that sums over a column has one row
-    of ones there. At most 4,096 cells, or 4,096 measured sums in all; PlanError beyond.
+    of ones there. At most 4,096 cells; PlanError beyond.
     """
 
     def __init__(self, parts: Sequence[Kronecker], multiples: Sequence[int]) -> None:
@@ -192,10 +189,6 @@ class Stacked:
     @property
     def shape(self) -> tuple[int, ...]:
         return self.parts[0].shape
-
-    @property
-    def cells(self) -> int:
-        return math.prod(self.shape)
 
     @property
     def size(self) -> int:
@@ -237,51 +230,12 @@ class Stacked:
         parts = zip(self.parts, self.multiples, strict=True)
         return sum((m * m * part.gram_times(cells) for part, m in parts), np.zeros(self.cells))
 
-    def estimate(self, values: np.ndarray) -> np.ndarray:
-        return self.solve(self.transposed_times(values))
-
-    @cached_property
-    def _inverse(self) -> Inverse:
-        if self.cells > MAX_UNION:
-            raise PlanError(
-                f"A union of strategies over {self.cells:,} cells cannot be reconciled: at most {MAX_UNION:,} cells "
-                "fit in memory. Use fewer columns or wider bins, or a strategy that is not a union."
-            )
-        grams = [_gram(part) * m**2 for part, m in zip(self.parts, self.multiples, strict=True)]
-        return Inverse(sum(grams, np.zeros((self.cells, self.cells))))
-
-    def solve(self, cells: np.ndarray) -> np.ndarray:
-        return self._inverse.matrix @ cells
-
-    def trace(self, term: Term) -> float:
-        grams = [factor.gram() for factor in term.all_factors(self.shape)]
-        # Σ G ∘ (AᵀA)⁺ with G = ⊗ G_i, one column's cells after the other.
-        rest = self._inverse.matrix
-        for gram in grams:
-            n, left = len(gram), len(rest) // len(gram)
-            rest = np.einsum("ab,aibj->ij", gram, rest.reshape(n, left, n, left))
-        return float(rest[0, 0])
-
-    def variances(self, term: Term) -> np.ndarray:
-        done, rest = 1, self._inverse.matrix[None]
-        for factor in term.all_factors(self.shape):
-            n, left = factor.size, rest.shape[1] // factor.size
-            paired = np.moveaxis(rest.reshape(done, n, left, n, left), (1, 3), (0, 1))
-            kept = factor.variances(np.ascontiguousarray(paired).reshape(n, n, -1))
-            done *= factor.queries
-            rest = np.moveaxis(kept.reshape(factor.queries, -1, left, left), 0, 1).reshape(done, left, left)
-        return np.maximum(rest.ravel(), 0.0)
-
-    @property
-    def complete(self) -> bool:
-        return self._inverse.complete
-
-    def dimensions(self, term: Term) -> tuple[int, int]:
-        return self._inverse.dimensions(reduce(np.kron, [f.gram() for f in term.all_factors(self.shape)]))
-
-
-def _gram(part: Kronecker) -> np.ndarray:
-    return reduce(np.kron, [factor.gram() for factor in part.factors])
+    def gram(self) -> np.ndarray:
+        grams = (
+            reduce(np.kron, [f.gram() for f in part.factors]) * m**2
+            for part, m in zip(self.parts, self.multiples, strict=True)
+        )
+        return sum(grams, np.zeros((self.cells, self.cells)))
 
 
 def _outer(vectors: Sequence[np.ndarray]) -> np.ndarray:
