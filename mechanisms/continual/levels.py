@@ -85,21 +85,21 @@ class Levels:
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
         """The energy of the running count after each of the periods."""
-        at = periods.astype(np.int64)
-        energies, weight = self._within_stretch(self._position(at, self.stretch))
+        over = periods.astype(np.int64) - 1
+        energies, weight = self._within_stretch(self._position(over, self.stretch) + 1)
         for level in range(self.stretch + 1, self.top + 1):
             own, children = self.weights[level - 1] ** -2.0, self.branching[level - 1]
-            done = self._position(at, level) // self.sizes[level - 1]
+            done = self._position(over, level) // self.sizes[level - 1]
             share = self.share(level, self.outside[level]) * (done + weight)
-            begun = np.where(done < children, (weight - share) ** 2 + (children - done - 1) * share**2, 0)
-            energies += own * (done * (1 - share) ** 2 + begun)
+            rest = (weight - share) ** 2 + (children - done - 1) * share**2
+            energies += own * (done * (1 - share) ** 2 + rest)
             weight = share
         root = self.outside[self.top]
         return energies + (weight**2 * root if root < math.inf else 0.0)
 
-    def _position(self, at: np.ndarray, level: int) -> np.ndarray:
-        """How many periods of the current block of this level are over."""
-        return at % self.sizes[level] if level < self.top else at
+    def _position(self, over: np.ndarray, level: int) -> np.ndarray:
+        """How many periods of the current block of this level are over, for so many that are over in all."""
+        return over % self.sizes[level] if level < self.top else over
 
     def _within_stretch(self, begun: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """After so many periods of a stretch: the energy that comes from inside it, and the weight of what is outside.
@@ -120,15 +120,14 @@ class Levels:
 
     def mean_energy(self, horizon: int) -> float:
         """The mean of the energies over the periods 1..horizon, exactly, without going through them all."""
-        # The count after period 0 has no error and does not disturb the sum.
-        energy, _, squares = self._moments(self.top, horizon + 1)
+        energy, _, squares = self._moments(self.top, horizon)
         root = self.outside[self.top]
         return (energy + (squares * root if root < math.inf else 0.0)) / horizon
 
     def _moments(self, level: int, upto: int) -> np.ndarray:
-        """Over the first `upto` positions in a block: Σ energy, Σ weight, Σ weight² of what is known outside it."""
+        """Over the first `upto` periods of a block: Σ energy, Σ weight, Σ weight² of what is known outside it."""
         if level == self.stretch:
-            energies, weights = self._within_stretch(np.arange(upto))
+            energies, weights = self._within_stretch(np.arange(1, upto + 1))
             return np.array([energies.sum(), weights.sum(), (weights**2).sum()])
         size = self.sizes[level - 1]
         whole, rest = divmod(upto, size)
@@ -140,15 +139,15 @@ class Levels:
         return moments
 
     def _lifted(self, level: int, done: np.ndarray, count: int, moments: np.ndarray) -> np.ndarray:
-        """Moments over a child's positions as those of its parent, summed over how many children are done before it.
+        """Moments over a child's periods as those of its parent, summed over how many children are done before it.
 
         The energy added is own · (d (1-s)² + (w-s)² + (b-d-1) s²), s = κ (d + w), a polynomial in the weight w.
         """
         energy, weight, square = moments
         own, k = self.weights[level - 1] ** -2.0, self.share(level, self.outside[level])
-        left = self.branching[level - 1] - done
-        d, ahead = done.astype(np.float64), np.maximum(0, left - 1)
-        free = d * (1 - k * d) ** 2 + left * (k * d) ** 2
+        d = done.astype(np.float64)
+        ahead = self.branching[level - 1] - d - 1
+        free = d * (1 - k * d) ** 2 + (1 + ahead) * (k * d) ** 2
         linear = 2 * k * d * (-(1 - k * d) - (1 - k) + ahead * k)
         quadratic = d * k**2 + (1 - k) ** 2 + ahead * k**2
         added = own * (free.sum() * count + linear.sum() * weight + quadratic.sum() * square)

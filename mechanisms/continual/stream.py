@@ -77,7 +77,7 @@ class PlannedStream(ABC, Generic[S]):
         horizon = request.horizon or PERIODS_SHOWN
         if request.horizon is None:
             details["periods_shown"] = horizon
-        error = law.variance * strategy.mean_energy(horizon) + _rounding(strategy)
+        error = float(law.variance * strategy.mean_energy(horizon) + _rounding(strategy))
         return StreamPlan(
             mechanism=self.name,
             request=request,
