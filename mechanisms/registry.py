@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mechanisms.continual.buffered_stream import BufferedToeplitzStream
 from mechanisms.continual.direct import SolvedFenwick
 from mechanisms.continual.epochs import EpochStream, HybridStream
 from mechanisms.continual.fda import FactorisationDiagonal
@@ -23,7 +24,13 @@ from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
 from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
-from mechanisms.matrix.given import CellsStrategy
+from mechanisms.matrix.given import (
+    CellsStrategy,
+    HaarStrategy,
+    HierarchyStrategy,
+    UploadedStrategy,
+    WorkloadStrategy,
+)
 from mechanisms.matrix.marginal_laplace import WeightedMarginals
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.residual import ResidualPlanner
@@ -48,13 +55,22 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())
 RESPONSES: tuple[Response, ...] = (RandomisedResponse(), UnaryEncoding())
-QUERIES: tuple[QueryMechanism, ...] = (CellsStrategy(), ResidualPlanner(), WeightedMarginals())
+QUERIES: tuple[QueryMechanism, ...] = (
+    CellsStrategy(),
+    WorkloadStrategy(),
+    HierarchyStrategy(),
+    HaarStrategy(),
+    ResidualPlanner(),
+    WeightedMarginals(),
+    UploadedStrategy(),
+)
 
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (
     WindowStream(),
     GaussianOptimumStream(),
     RootToeplitzStream(),
+    BufferedToeplitzStream(),
     HierarchicalStream(),
     OptimalSplit(),
     FactorisationDiagonal(),
