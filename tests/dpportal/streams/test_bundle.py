@@ -1,0 +1,106 @@
+"""What a stream's download holds: tables that agree with what was published, and with what explains them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import frictionless
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpportal.streams import bundle, execution
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period, Stream
+from dpportal.streams.series import Series, drawn
+from dpportal.streams.series import published as series_of
+from tests.dpportal.streams import building
+
+INCREMENTS = (5, 3, 4, 0)
+SECRET = 987_654_321
+
+
+def _publish(stream: Stream, index: int, count: int) -> int:
+    update = Update(index, (count,), Period.Source.TYPED)
+    (published,) = execution.publish(stream.pk, [update], noise=building.repeated_noise())
+    return int(published.period.released[0])
+
+
+@pytest.fixture
+def running(stream: Stream) -> Stream:
+    for index, count in enumerate(INCREMENTS, 1):
+        _publish(stream, index, count)
+    return Stream.objects.get(pk=stream.pk)
+
+
+def _series(stream: Stream) -> Series:
+    series = series_of(stream)
+    assert series is not None
+    return series
+
+
+def _written(stream: Stream, folder: Path) -> dict[str, Path]:
+    return {file.name: file.path for file in bundle.write(stream, _series(stream), folder)}
+
+
+def test_the_table_holds_what_was_published(running: Stream, tmp_path: Path) -> None:
+    table = pd.read_csv(_written(running, tmp_path)["series.csv"])
+    released = [period.released[0] for period in running.periods.all()]
+    widths = [period.half_width for period in running.periods.all()]
+    assert table["released_count"].tolist() == released
+    assert (table["interval_upper"] - table["interval_lower"]).tolist() == [2 * width for width in widths]
+    assert table["increment"].tolist() == np.diff(released, prepend=0).tolist()
+    assert (table["never_falling_increment"] >= 0).all()
+    assert (table["never_falling_count"] >= 0).all()
+
+
+def test_nothing_of_the_true_counts_is_in_a_bundle(stream: Stream, tmp_path: Path) -> None:
+    """With noise that is known not to be zero."""
+    assert _publish(stream, 1, SECRET) != SECRET
+    for path in _written(stream, tmp_path).values():
+        assert str(SECRET).encode() not in path.read_bytes()
+
+
+def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp_path: Path) -> None:
+    files = _written(running, tmp_path)
+    assert frictionless.validate(str(files["datapackage.json"])).valid
+    about: dict[str, Any] = json.loads(files["release.json"].read_text())
+    assert about["periods"] == len(INCREMENTS)
+    assert about["plan"] == running.plan_json
+    assert set(about["files"]) == {"series.csv", "chart.svg", "datapackage.json", "README.md"}
+    for name, said in about["files"].items():
+        assert hashlib.sha256(files[name].read_bytes()).hexdigest() == said["sha256"]
+
+
+def test_the_archive_holds_every_other_file_and_is_the_same_each_time(
+    running: Stream, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    first, second = (_written(running, folder) for folder in folders)
+    name = bundle.archive_name(running)
+    with zipfile.ZipFile(io.BytesIO(first[name].read_bytes())) as archive:
+        assert set(archive.namelist()) == set(first) - {name}
+    assert first[name].read_bytes() == second[name].read_bytes()
+
+
+def test_every_name_that_a_page_offers_is_made(running: Stream, tmp_path: Path) -> None:
+    assert set(bundle.names(running)) <= set(_written(running, tmp_path))
+
+
+def test_a_thinned_series_ends_with_the_last_period(running: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpportal.streams.series.MAX_POINTS", 2)
+    series = drawn(running)
+    assert series is not None
+    assert series.periods.tolist() == [2, 4]
+
+
+def test_a_stream_without_a_period_has_no_series(stream: Stream) -> None:
+    assert series_of(stream) is None
+    assert drawn(stream) is None
