@@ -1,0 +1,252 @@
+"""Forms of a stream: what is counted, when, at which cost; and a period's counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.streams import many
+from dpportal.streams.calendar import Calendar, CalendarError
+from dpportal.streams.counted import MAX_INCREMENT
+from dpportal.streams.drafts import MAX_HORIZON, Offer
+from dpportal.streams.models import Stream
+from mechanisms.domain import Attribute, Integer
+
+EVERY, CHOSEN, EACH = "every", "chosen", "each"
+MODES = [
+    (EVERY, _("Every row")),
+    (CHOSEN, _("Rows where a column has certain values")),
+    (EACH, _("A running count for each value of a column, at no extra cost")),
+]
+MAX_CHOICES = 1_000
+MAX_PASTED = 2**20
+DATE_FORMS = [
+    (many.ISO, _("2020-03-31")),
+    ("%m/%d/%Y", _("3/31/2020 (month first)")),
+    ("%d/%m/%Y", _("31/3/2020 (day first)")),
+    ("%d.%m.%Y", _("31.3.2020")),
+]
+
+
+class CountedForm(forms.ModelForm):
+    """What a stream counts."""
+
+    mode = forms.ChoiceField(
+        label=_("which rows count"),
+        choices=MODES,
+        widget=forms.RadioSelect,
+        error_messages={"required": _("Choose which rows count.")},
+    )
+
+    class Meta:
+        model = Stream
+        fields = ["name", "description", "mode", "column", "summed", "largest_increment"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+        labels = {"largest_increment": _("largest count of one period")}
+        help_texts = {
+            "name": _("For the public page; it is fixed when the budget is spent."),
+            "largest_increment": _(
+                "A safeguard against slips of the pen: a larger count is refused. It changes neither cost nor noise."
+            ),
+        }
+        error_messages = {"name": {"required": _("Give the stream a name.")}}
+
+    def __init__(self, *args: Any, declared: list[Attribute], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        columns = [(a.name, a.name) for a in declared]
+        numbers = [(a.name, a.name) for a in declared if isinstance(a, Integer) and a.lower >= 0 < a.upper]
+        self.fields["column"] = forms.ChoiceField(
+            label=_("column"), choices=[("", _("(none)")), *columns], required=False
+        )
+        self.fields["summed"] = forms.ChoiceField(
+            label=_("add up"),
+            choices=[("", _("Count rows")), *numbers],
+            required=False,
+            help_text=_(
+                "Instead of counting, the values of a whole-number column can be added up. They are clipped to its "
+                "declared bounds, and the noise grows with the upper bound."
+            ),
+        )
+        self.fields["largest_increment"] = forms.IntegerField(
+            label=_("largest count of one period"),
+            min_value=1,
+            max_value=MAX_INCREMENT,
+            required=False,
+            help_text=self.fields["largest_increment"].help_text,
+        )
+        self.initial["mode"] = EACH if self.instance.split else CHOSEN if self.instance.column else EVERY
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("mode") in (CHOSEN, EACH) and not data.get("column"):
+            self.add_error("column", _("Choose the column whose values decide."))
+        if data.get("mode") == EVERY:
+            data["column"] = ""
+        return data
+
+    def save(self, commit: bool = True) -> Stream:
+        """The draft; values chosen of another column are forgotten."""
+        self.instance.split = self.cleaned_data["mode"] == EACH
+        if "column" in self.changed_data or self.instance.split or not self.instance.column:
+            self.instance.cells = []
+        saved: Stream = super().save(commit)
+        return saved
+
+
+class PeriodsForm(forms.ModelForm):
+    """Which values count, where some do; and the periods."""
+
+    class Meta:
+        model = Stream
+        fields = ["step", "first_day", "horizon"]
+        widgets = {"first_day": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
+        labels = {
+            "step": _("a new count every"),
+            "first_day": _("a day in the first period"),
+            "horizon": _("number of periods"),
+        }
+        help_texts = {
+            "horizon": _(
+                "Choose it with some room: a stream cannot be continued beyond it, and a longer one costs little. "
+                "Left empty, the stream has no end and is noisier."
+            )
+        }
+
+    def __init__(self, *args: Any, column: Attribute | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["first_day"].required = False
+        self.fields["horizon"] = forms.IntegerField(
+            label=self.fields["horizon"].label,
+            min_value=1,
+            max_value=MAX_HORIZON,
+            required=False,
+            help_text=self.fields["horizon"].help_text,
+            error_messages={
+                "min_value": _("A stream has at least 1 period. Leave it empty for a stream without an end."),
+                "max_value": _(
+                    "A stream has at most %(limit_value)s periods. Choose fewer, or longer periods."
+                ),
+            },
+        )
+        if column is not None:
+            labels = column.labels()[:MAX_CHOICES]
+            self.fields["cells"] = forms.TypedMultipleChoiceField(
+                label=_("values of %(column)s that count") % {"column": column.name},
+                choices=[(i, label) for i, label in enumerate(labels)],
+                coerce=int,
+                widget=forms.CheckboxSelectMultiple,
+                initial=self.instance.cells,
+                error_messages={"required": _("Choose at least one value.")},
+            )
+            self.order_fields(["cells"])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("step") == Stream.Step.NEXT:
+            data["first_day"] = None
+        elif not data.get("first_day") and "first_day" not in self.errors:
+            self.add_error("first_day", _("Give a day in the first period."))
+        elif not self.errors:
+            try:
+                Calendar(data["step"], data["first_day"]).start(data.get("horizon") or 1)
+            except CalendarError as error:
+                self.add_error("horizon", str(error))
+        return data
+
+    def save(self, commit: bool = True) -> Stream:
+        self.instance.cells = self.cleaned_data.get("cells", [])
+        saved: Stream = super().save(commit)
+        return saved
+
+
+class StrategyForm(forms.Form):
+    """What a stream may cost, and its strategy; empty for the most accurate."""
+
+    amount = amount_formfield(label=_("cost"))
+    mechanism = forms.ChoiceField(widget=forms.RadioSelect, required=False)
+
+    def __init__(self, *args: Any, offers: list[Offer] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["mechanism"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", ""), *((o.mechanism.name, o.mechanism.title) for o in offers or ())]
+
+
+class PeriodForm(forms.Form):
+    """A period's counts, typed: one for each label of the stream."""
+
+    index = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, stream: Stream, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stream = stream
+        for place, label in enumerate(stream.labels):
+            self.fields[f"count-{place}"] = forms.IntegerField(
+                label=label or _("new in this period"),
+                min_value=0,
+                max_value=stream.largest_increment or MAX_INCREMENT,
+                error_messages={
+                    "required": _("Type a number, 0 if there was none."),
+                    "invalid": _("A count must be a whole number, such as 12."),
+                    "min_value": _("A count must not be negative: a running count never falls."),
+                    "max_value": _("That is more than this stream takes in one period. Check it."),
+                },
+            )
+
+    @property
+    def increments(self) -> tuple[int, ...]:
+        """The counts in the order of the stream's labels; after `is_valid()`."""
+        return tuple(self.cleaned_data[f"count-{place}"] for place in range(len(self.stream.labels)))
+
+    def count_fields(self) -> list[forms.BoundField]:
+        return [field for field in self if not field.is_hidden]
+
+
+class RecordsForm(forms.Form):
+    """A file of one period's new records."""
+
+    index = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    file = forms.FileField(
+        label=_("file of the period's new records"),
+        help_text=_(
+            "CSV, TSV, Parquet or XLSX, with the same column names as the dataset. It is deleted once counted."
+        ),
+        error_messages={
+            "required": _("Choose a file first."),
+            "empty": _("This file is empty. If nobody is new in the period, type 0 instead."),
+        },
+    )
+
+
+class ManyForm(forms.Form):
+    """Many periods at once, from a file or pasted."""
+
+    file = forms.FileField(label=_("CSV file"), required=False)
+    pasted = forms.CharField(
+        label=_("or paste the lines"),
+        required=False,
+        max_length=MAX_PASTED,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 5, "placeholder": "period,count\n1,5\n2,3"}),
+    )
+    column = forms.CharField(
+        label=_("column with the counts"),
+        required=False,
+        max_length=200,
+        help_text=_("Only needed if the file has several."),
+    )
+    dates = forms.ChoiceField(label=_("days are written as"), choices=DATE_FORMS, initial=many.ISO)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not self.errors and bool(data.get("file")) == bool((data.get("pasted") or "").strip()):
+            raise forms.ValidationError(_("Choose a file or paste lines: one of the two."))
+        return data
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Of `many.read`; after `is_valid()`."""
+        return {"column": self.cleaned_data["column"], "dates": self.cleaned_data["dates"]}

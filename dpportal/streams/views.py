@@ -1,0 +1,307 @@
+"""Pages of a confirmed stream for its curator: the series, adding periods, compare, publishing; and the list."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.contrib import messages
+from django.core.files.base import ContentFile
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets import uploads
+from dpportal.datasets.views import too_large_text
+from dpportal.streams import execution, public, services, vault
+from dpportal.streams.access import own_stream
+from dpportal.streams.execution import PeriodRefusedError, Update
+from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
+from dpportal.streams.models import Period, Stream
+from dpportal.streams.services import StreamError
+from dpportal.streams.vault import VaultError
+
+PAGE_SIZE = 25
+COMPARED_PERIODS = 500
+MAX_TYPED = 50
+
+
+@require_GET
+def listing(request: HttpRequest) -> HttpResponse:
+    """A curator's own streams and drafts, and for everyone what is published."""
+    user = request.user
+    own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
+    wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
+    shown = Stream.objects.filter(wanted).select_related("dataset__budget").annotate(count=Count("periods"))
+    page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "streams/list.html", {"page_obj": page, "nav_section": "streams", "own": own})
+
+
+@curator_required
+@require_GET
+def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    stream = own_stream(request, stream_id)
+    if stream.is_draft:
+        return redirect("streams:counted", stream.pk)
+    return _home(request, stream)
+
+
+@curator_required
+@require_GET
+def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
+    """What changes by itself: jobs, the newest periods, the period due. Nothing new is answered with 204."""
+    stream = own_stream(request, stream_id)
+    context = _live(stream, request.GET.get("count", ""))
+    if request.GET.get("seen") == context["mark"]:
+        return HttpResponse(status=204)
+    response = render(request, "streams/_live.html", {"stream": stream, **context})
+    if request.GET.get("state") != stream.state:
+        response["HX-Refresh"] = "true"  # what can be done changes with the state
+    return response
+
+
+@curator_required
+@require_POST
+def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Publish a period whose counts were typed."""
+    stream = own_stream(request, stream_id)
+    form = PeriodForm(request.POST, stream=stream)
+    if not form.is_valid():
+        return _home(request, stream, typed=form)
+    update = Update(form.cleaned_data["index"], form.increments, Period.Source.TYPED)
+
+    def publish() -> str:
+        [published] = execution.publish(stream.pk, [update])
+        label = stream.calendar.label(update.index)
+        if not published.new:
+            return _("Period %(label)s was published before, with this content.") % {"label": label}
+        return _("Period %(label)s is published.") % {"label": label}
+
+    return _act(request, stream, publish)
+
+
+@curator_required
+@require_POST
+def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Have a file of a period's records counted."""
+    stream = own_stream(request, stream_id)
+    form = RecordsForm(request.POST, request.FILES, auto_id="records_%s")
+    if uploads.was_too_large(request):
+        form.errors.clear()
+        form.add_error("file", too_large_text())
+    if not form.is_valid():
+        return _home(request, stream, records=form)
+
+    def queue() -> str:
+        index = form.cleaned_data["index"]
+        if not stream.periods.filter(index=index).exists():
+            execution.check_order(stream, index, stream.periods.count() + 1)
+        services.queue_records(stream, index, form.cleaned_data["file"], current_user(request))
+        return _("The file is being counted; the period appears below.")
+
+    return _act(request, stream, queue)
+
+
+@curator_required
+@require_POST
+def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Have many periods published, from a file or pasted."""
+    stream = own_stream(request, stream_id)
+    form = ManyForm(request.POST, request.FILES, auto_id="many_%s")
+    if not form.is_valid():
+        return _home(request, stream, many=form)
+    pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
+
+    def queue() -> str:
+        file = form.cleaned_data["file"] or pasted
+        services.queue_counts(stream, file, form.options, current_user(request))
+        return _("The periods are being checked and published; they appear below.")
+
+    return _act(request, stream, queue)
+
+
+@curator_required
+@require_POST
+def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """Make a token and show it, this once."""
+    stream = own_stream(request, stream_id)
+    try:
+        made = services.renew_token(stream, current_user(request))
+    except StreamError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("streams:home", stream.pk)
+    context = {
+        "stream": stream,
+        "dataset": stream.dataset,
+        "token": made,
+        "address": request.build_absolute_uri(f"/streams/{stream.pk}/periods"),
+        "example": json.dumps(_example(stream), ensure_ascii=False),
+        "nav_section": "streams",
+    }
+    response = render(request, "streams/token.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@curator_required
+@require_POST
+def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    stream = own_stream(request, stream_id)
+    by = current_user(request)
+    done = _("The stream is closed and its secret noise deleted. What is published stays.")
+    return _act(request, stream, lambda: services.close(stream, by), done)
+
+
+@curator_required
+@require_POST
+def publish(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    stream = own_stream(request, stream_id)
+    by = current_user(request)
+    done = _("Published. Anyone with the address sees the series, and each new period at once.")
+    return _act(request, stream, lambda: services.publish(stream, by), done)
+
+
+@curator_required
+@require_POST
+def withdraw(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    stream = own_stream(request, stream_id)
+    by = current_user(request)
+    done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
+    return _act(request, stream, lambda: services.withdraw(stream, by), done)
+
+
+@curator_required
+@require_GET
+def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """The newest periods beside the true running counts; the look is recorded."""
+    stream = own_stream(request, stream_id)
+    newest = list(stream.periods.order_by("-index")[:COMPARED_PERIODS])[::-1]
+    try:
+        true = vault.true_sums(newest)
+    except VaultError as shut:
+        messages.error(request, str(shut))
+        return redirect("streams:home", stream.pk)
+    if not newest or true is None:
+        messages.info(
+            request, _("There is nothing to compare: no period is published, or the records were deleted.")
+        )
+        return redirect("streams:home", stream.pk)
+    audit.record(current_user(request), "viewed true counts", stream)
+    context = {
+        "stream": stream,
+        "dataset": stream.dataset,
+        "budget": stream.dataset.budget,
+        **_comparison(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
+        "nav_section": "streams",
+    }
+    response = render(request, "streams/compare.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _comparison(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) -> dict[str, Any]:
+    """Released and true running counts side by side, and how the errors keep to what was promised.
+
+    true: (T, k).
+    """
+    released = np.array([period.released for period in periods], dtype=np.int64)
+    widths = np.array([period.half_width for period in periods], dtype=np.int64)
+    errors = released - true
+    place = int(chosen) if chosen.isdecimal() and len(chosen) < 6 and int(chosen) < len(stream.labels) else 0
+    rows = [
+        {
+            "label": stream.calendar.label(period.index),
+            "released": int(released[i, place]),
+            "half_width": int(widths[i]),
+            "true": int(true[i, place]),
+            "error": int(errors[i, place]),
+            "inside": abs(int(errors[i, place])) <= int(widths[i]),
+        }
+        for i, period in enumerate(periods)
+    ]
+    return {
+        "rows": rows[::-1],
+        "chosen": place,
+        "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
+        "inside": float((np.abs(errors) <= widths[:, None]).mean()),
+        "root_mean_error": float(np.sqrt((errors.astype(float) ** 2).mean())),
+        "expected_error": stream.plan.mean_squared_error**0.5,
+        "largest_error": int(np.abs(errors).max()),
+        "unit": public.unit_of(stream),
+    }
+
+
+def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
+    """The stream's page, with a form that has to be corrected if there is one."""
+    context = {
+        "stream": stream,
+        "dataset": stream.dataset,
+        "budget": stream.dataset.budget,
+        **_live(stream, request.GET.get("count", "")),
+        **_forms(stream, bound),
+        "nav_section": "streams",
+    }
+    return render(request, "streams/home.html", context, status=422 if bound else 200)
+
+
+def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
+    if not stream.is_open:
+        return {}
+    initial = {"index": stream.periods.count() + 1}
+    typed = len(stream.labels) <= MAX_TYPED
+    version = stream.domain_version
+    counts_people = version is None or not version.unit_column
+    return {
+        "typed": bound.get("typed") or (PeriodForm(stream=stream, initial=initial) if typed else None),
+        "records": bound.get("records")
+        or (RecordsForm(initial=initial, auto_id="records_%s") if counts_people else None),
+        "many": bound.get("many") or ManyForm(auto_id="many_%s"),
+    }
+
+
+def _live(stream: Stream, chosen: str) -> dict[str, Any]:
+    """What the live part of the page shows. mark: changes whenever any of it does."""
+    job = stream.jobs.order_by("-queued_at").first()
+    count = stream.periods.count()
+    seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
+    shown = public.shown(stream, chosen) if stream.was_opened else {}
+    due = count + 1
+    return {
+        "job": job,
+        "due": due,
+        "due_label": stream.calendar.label(due),
+        "is_due": stream.is_open and not stream.calendar.is_future(due),
+        "due_start": stream.calendar.start(due),
+        "mark": hashlib.sha256(repr(seen).encode()).hexdigest()[:16],
+        **shown,
+    }
+
+
+def _example(stream: Stream) -> dict[str, Any]:
+    """A body that a program may send next."""
+    labels: list[str] = stream.labels
+    counts: Any = 12 if labels == [""] else dict.fromkeys(labels, 12)
+    due = stream.periods.count() + 1
+    period: Any = due if stream.first_day is None else stream.calendar.label(due)
+    return {"period": period, "counts": counts}
+
+
+def _act(
+    request: HttpRequest, stream: Stream, act: Callable[[], str | None], done: str = ""
+) -> HttpResponseBase:
+    """Do it and say what happened: what `act` returns, or else `done`."""
+    try:
+        messages.success(request, act() or done)
+    except (PeriodRefusedError, StreamError, VaultError) as refusal:
+        messages.error(request, str(refusal))
+    return redirect("streams:home", stream.pk)

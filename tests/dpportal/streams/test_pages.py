@@ -1,0 +1,301 @@
+"""A curator's way from the dataset to a published running count, page by page."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.budgets.models import LedgerEntry
+from dpportal.streams import services, working
+from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
+from mechanisms import registry
+from tests.dpportal.streams import building
+
+
+@pytest.fixture
+def curious(client: Client, curator) -> Client:
+    """The curator's browser."""
+    client.force_login(curator)
+    return client
+
+
+def text(response: Any) -> str:
+    return response.content.decode()
+
+
+COUNTED = {"name": "Red ones", "mode": "chosen", "column": "colour"}
+TIMING = {"step": "month", "first_day": "2020-03-15", "horizon": "24", "cells": ["0", "2"]}
+
+
+def test_the_whole_way_in_the_browser(curious, dataset) -> None:
+    step = curious.post(f"/streams/new/{dataset.pk}/", COUNTED, follow=True)
+    draft = Stream.objects.get()
+    assert step.redirect_chain == [(f"/streams/{draft.pk}/timing/", 302)]
+    step = curious.post(f"/streams/{draft.pk}/timing/", TIMING, follow=True)
+    assert "Fenwick" in text(step)
+    step = curious.post(f"/streams/{draft.pk}/strategy/", {"amount": "0.25", "mechanism": "fda"}, follow=True)
+    assert "Spend ε 0.25 and open the stream" in text(step)
+    reviewed = step.context["form"]["reviewed"].value()
+    step = curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"}, follow=True)
+    assert "Waiting for a worker" in text(step)
+    working.execute(draft.jobs.get().pk)
+    draft.refresh_from_db()
+    assert (draft.state, draft.cells, draft.horizon) == ("open", [0, 2], 24)
+
+    home = curious.get(f"/streams/{draft.pk}/home/")
+    assert "Next period due: 2020-03." in text(home)
+    typed = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
+    assert "Period 2020-03 is published." in text(typed)
+    assert "Next period due: 2020-04." in text(typed)
+    again = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
+    assert "was published before" in text(again)
+    other = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "13"}, follow=True)
+    assert "late record to the next period, 2020-04" in text(other)
+    assert Period.objects.count() == 1
+
+
+def test_the_most_accurate_strategy_is_suggested_and_taken_unless_another_is_picked(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, mechanism="", amount=None)
+    page = curious.get(f"/streams/{draft.pk}/strategy/")
+    offers = page.context["offers"]
+    errors = [offer.standard_error for offer in offers if offer.plan]
+    assert errors == sorted(errors)
+    suggested = page.context["suggested"].mechanism
+    assert not suggested.reference
+    curious.post(f"/streams/{draft.pk}/strategy/", {"amount": "0.5"})
+    draft.refresh_from_db()
+    assert draft.mechanism == suggested.name
+
+
+def test_the_table_follows_the_cost_without_a_reload(curious, dataset) -> None:
+    draft = building.draft_stream(dataset)
+    headers = {"HX-Request": "true"}
+    small, large = (
+        curious.post(
+            f"/streams/{draft.pk}/strategy/", {"amount": amount, "mechanism": "fda"}, headers=headers
+        )
+        for amount in ("0.1", "0.9")
+    )
+    assert "<html" not in text(small) and 'id="offers"' in text(small)
+    error = [r.context["offers"][0].standard_error for r in (small, large)]
+    assert error[0] > 8 * error[1]
+    assert curious.post(f"/streams/{draft.pk}/strategy/", {"amount": "x"}, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ({"horizon": "0"}, "at least 1 period"),
+        ({"horizon": "-5"}, "at least 1 period"),
+        ({"horizon": "10000000"}, "at most 1048576 periods"),
+        ({"horizon": "1.5"}, "whole number"),
+        ({"first_day": ""}, "a day in the first period"),
+        ({"first_day": "2020-02-30"}, "valid date"),
+        ({"first_day": "9999-12-01"}, "after the year 9999"),
+        ({"step": "year"}, "valid choice"),
+        ({"cells": []}, "at least one value"),
+        ({"cells": ["99"]}, "99"),
+    ],
+)
+def test_periods_that_cannot_be_are_refused_in_the_form(
+    curious, dataset, wrong: dict[str, Any], told: str
+) -> None:
+    draft = building.draft_stream(dataset, horizon=7)
+    page = curious.post(f"/streams/{draft.pk}/timing/", {**TIMING, **wrong})
+    assert page.status_code == 422
+    assert told in text(page)
+    draft.refresh_from_db()
+    assert draft.horizon == 7
+
+
+@pytest.mark.parametrize("horizon", ["1", "", "1048576"])
+def test_one_period_none_and_a_million_are_possible(curious, dataset, horizon: str) -> None:
+    draft = building.draft_stream(dataset)
+    curious.post(f"/streams/{draft.pk}/timing/", {"step": "next", "cells": ["0"], "horizon": horizon})
+    page = curious.get(f"/streams/{draft.pk}/strategy/")
+    assert page.status_code == 200
+    draft.refresh_from_db()
+    assert draft.horizon == (int(horizon) if horizon else None)
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        ({"name": ""}, "name"),
+        ({"mode": ""}, "Choose which rows count"),
+        ({"column": ""}, "Choose the column"),
+        ({"column": "nothing"}, "valid choice"),
+        ({"summed": "colour"}, "valid choice"),
+        ({"largest_increment": "0"}, "greater than or equal to 1"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_in_the_form(
+    curious, dataset, wrong: dict[str, Any], told: str
+) -> None:
+    page = curious.post(f"/streams/new/{dataset.pk}/", {**COUNTED, **wrong})
+    assert page.status_code == 422
+    assert told in text(page)
+    assert not Stream.objects.exists()
+
+
+def test_a_column_that_is_summed_cannot_choose_the_rows_too(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, column="age", summed="age")
+    page = curious.get(f"/streams/{draft.pk}/strategy/")
+    assert "cannot both be added up and choose the rows" in text(page)
+
+
+def test_a_cost_above_what_is_left_is_told_and_nothing_is_reserved(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, amount=2)
+    page = curious.get(f"/streams/{draft.pk}/review/")
+    assert "only ε = 1.00 is left" in text(page)
+    reviewed = page.context["form"]["reviewed"].value()
+    page = curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
+    assert page.status_code == 422
+    assert not LedgerEntry.objects.filter(key=draft.pk).exists()
+
+
+@pytest.mark.parametrize("count", ["-1", "1.5", "", "many", "9" * 30])
+def test_a_typed_count_that_is_none_is_refused_in_the_form(curious, stream, count: str) -> None:
+    page = curious.post(f"/streams/{stream.pk}/add/", {"index": "1", "count-0": count})
+    assert page.status_code == 422
+    assert not Period.objects.exists()
+
+
+@pytest.mark.parametrize("index", ["0", "2", "13", "x", "", "9" * 12])
+def test_a_typed_period_that_is_not_due_is_refused(curious, stream, index: str) -> None:
+    page = curious.post(f"/streams/{stream.pk}/add/", {"index": index, "count-0": "1"}, follow=True)
+    assert page.status_code in (200, 422)
+    assert not Period.objects.exists()
+
+
+def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
+    curious.post(
+        f"/streams/{stream.pk}/add/many/", {"pasted": "period,count\n1,5\n2,3\n", "dates": "%Y-%m-%d"}
+    )
+    live = f"/streams/{stream.pk}/live/"
+    before = curious.get(live)
+    assert "Waiting for a worker" in text(before)
+    seen = {"seen": before.context["mark"], "state": "open"}
+    assert curious.get(live, seen).status_code == 204
+    working.execute(StreamJob.objects.get(kind="counts").pk)
+    after = curious.get(live, seen)
+    assert after.status_code == 200
+    assert "everything in it is published" in text(after)
+    assert "HX-Refresh" not in after
+
+
+def test_the_page_reloads_when_the_stream_is_opened(curious, dataset) -> None:
+    stream = building.requested_stream(dataset)
+    working.execute(stream.jobs.get().pk)
+    live = curious.get(f"/streams/{stream.pk}/live/", {"state": "opening"})
+    assert live["HX-Refresh"] == "true"
+
+
+@pytest.mark.parametrize("sent", [{}, {"pasted": "  "}, {"pasted": "period,count\n1,2", "dates": "%c"}])
+def test_many_periods_need_one_source(curious, stream, sent: dict[str, str]) -> None:
+    page = curious.post(f"/streams/{stream.pk}/add/many/", {"dates": "%Y-%m-%d", **sent})
+    assert page.status_code == 422
+    assert not StreamJob.objects.filter(kind="counts").exists()
+
+
+def test_a_file_of_records_in_the_browser(curious, stream) -> None:
+    file = SimpleUploadedFile("march.csv", b"colour,age\nred,3\nred,4\nblue,5\n")
+    page = curious.post(f"/streams/{stream.pk}/add/records/", {"index": "1", "file": file}, follow=True)
+    assert "being counted" in text(page)
+    working.execute(StreamJob.objects.get(kind="records").pk)
+    assert "march.csv: everything in it is published" in text(curious.get(f"/streams/{stream.pk}/live/"))
+
+
+def test_a_file_for_a_period_that_is_not_due_is_refused_at_once(curious, stream) -> None:
+    file = SimpleUploadedFile("march.csv", b"colour,age\nred,3\n")
+    page = curious.post(f"/streams/{stream.pk}/add/records/", {"index": "2", "file": file}, follow=True)
+    assert "Period 1 is due next" in text(page)
+    assert not StreamJob.objects.filter(kind="records").exists()
+
+
+def test_the_token_is_shown_once(curious, stream) -> None:
+    page = curious.post(f"/streams/{stream.pk}/token/")
+    token = page.context["token"]
+    assert page["Cache-Control"] == "no-store"
+    assert f"Authorization: Bearer {token}" in text(page)
+    stream.refresh_from_db()
+    assert services.opens(token, stream)
+    assert token not in text(curious.get(f"/streams/{stream.pk}/home/"))
+
+
+def test_the_compare_page_shows_true_counts_and_is_recorded(curious, stream) -> None:
+    for index, count in enumerate((70001, 3, 4), 1):
+        curious.post(f"/streams/{stream.pk}/add/", {"index": index, "count-0": count})
+    page = curious.get(f"/streams/{stream.pk}/compare/")
+    assert [row["true"] for row in page.context["rows"]] == [70008, 70004, 70001]
+    assert page["Cache-Control"] == "no-store"
+    assert AuditEntry.objects.filter(action="viewed true counts", subject=f"stream {stream.pk}").count() == 1
+
+
+def test_a_failed_opening_gives_the_budget_back_and_says_so(curious, dataset) -> None:
+    stream = building.requested_stream(dataset)
+    StreamJob.objects.update(state="running", attempts=3, lease_until=dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
+    working.give_up(stream.jobs.get().pk, "It was interrupted.")
+    stream.refresh_from_db()
+    assert (stream.state, LedgerEntry.objects.get(key=stream.pk).state) == ("failed", "void")
+    assert "budget is free again" in text(curious.get(f"/streams/{stream.pk}/home/"))
+
+
+PAGES = ["home", "live", "counted", "timing", "strategy", "review", "compare"]
+ACTS = ["add", "add/records", "add/many", "token", "close", "publish", "withdraw", "discard"]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ACTS])
+def test_another_curator_finds_nothing(client, other_curator, stream, page: str) -> None:
+    client.force_login(other_curator)
+    ask = client.get if page in PAGES else client.post
+    assert ask(f"/streams/{stream.pk}/{page}/").status_code == 404
+    assert Stream.objects.get().state == "open"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_of_every_state_is_answered(curious, dataset, page: str) -> None:
+    draft = building.draft_stream(dataset)
+    opening = building.requested_stream(dataset, amount=building.HALVES[0])
+    opened = building.open_stream(dataset, amount=building.HALVES[1], horizon=None, mechanism=endless())
+    for one in (draft, opening, opened):
+        assert curious.get(f"/streams/{one.pk}/{page}/").status_code in (200, 302)
+
+
+def endless() -> str:
+    return next(m.name for m in registry.STREAMS if getattr(m, "endless", False))
+
+
+def test_lists_show_own_and_published(curious, client, stream) -> None:
+    assert "Red ones so far" in text(curious.get("/streams/"))
+    assert "Red ones so far" not in text(curious.get("/streams/?show=published"))
+    curious.post(f"/streams/{stream.pk}/publish/")
+    assert "Red ones so far" in text(Client().get("/streams/"))
+    curious.post(f"/streams/{stream.pk}/withdraw/")
+    assert "Red ones so far" not in text(Client().get("/streams/"))
+
+
+def test_the_admin_shows_no_count_no_token_and_no_secret(client, administrator, stream) -> None:
+    token = services.renew_token(stream, stream.created_by)
+    stream.refresh_from_db()
+    client.force_login(administrator)
+    job = stream.jobs.get()
+    pages = ["streams/stream/", f"streams/stream/{stream.pk}/change/", "streams/streamjob/"]
+    pages.append(f"streams/streamjob/{job.pk}/change/")
+    shown = "".join(text(client.get(f"/admin/{page}")) for page in pages)
+    assert "Red ones so far" in shown
+    for secret in (
+        token,
+        stream.token_sha256,
+        bytes(SealedState.objects.get().sealed).hex()[:20],
+        "&quot;noise&quot;",
+    ):
+        assert secret not in shown
+    for model in (SealedState, SealedSums, Period):
+        assert client.get(f"/admin/streams/{model._meta.model_name}/").status_code == 404
+    assert client.post(f"/admin/streams/stream/{stream.pk}/delete/").status_code == 403
