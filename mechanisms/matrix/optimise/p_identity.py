@@ -22,13 +22,19 @@ from mechanisms.noise import repeatable
 # Cells for each further sum.
 SPACING = 16
 # Cells up to which every sum may hold every cell.
-DENSE = 1024
+DENSE = 256
 # Beyond it the loss would be lost in rounding errors; the best strategies stay far below.
 _LARGEST = 1e3
+# Iterations for up to so many cells: what two minutes allow at 8192.
+_ITERATIONS = {DENSE: 2000, 2048: 1000, 4096: 400}
+_LEAST_ITERATIONS = 250
 # A first look at each start takes this share of the iterations.
 _GLANCE = 4
 # Further sums that share a window, and how far it reaches beyond their own cells, in spacings.
 _SHARING, _REACH = 4, 2
+# Half the width, in spacings, and the height of the sums over neighbours that a descent begins from, and a little
+# more everywhere.
+_SLOPE, _HEIGHT, _FLOOR = 1.5, 0.8, 0.02
 
 
 @dataclass(frozen=True)
@@ -75,29 +81,34 @@ def p_identity(
     *,
     rows: int | None = None,
     starts: int = 3,
-    iterations: int = 1000,
+    iterations: int | None = None,
     on_progress: Progress | None = None,
 ) -> PIdentity:
     """The best p-Identity strategy found for a workload over one column; the same each time.
 
     gram: a factor of a workload. rows: p; one for 16 cells unless told. starts: random starts, of which the best is
-    followed to its end. Above 1024 cells, which must then be in a natural order, there is one start, made of the
+    followed to its end. Above 256 cells, which must then be in a natural order, there is one start, made of the
     optimum for blocks of 16 cells and of random sums over neighbours, and rows is not asked.
     Raises ValueError if the workload asks nothing, or rows or starts is below 1.
     """
-    if min(starts, iterations, 1 if rows is None else rows) < 1:
+    if min(starts, 1 if iterations is None else iterations, 1 if rows is None else rows) < 1:
         raise ValueError("p-Identity needs at least one row, one start and one iteration")
     if not gram_diagonal(gram).any():
         raise ValueError("a workload that asks nothing has no strategy")
     n = gram.size
+    iterations = iterations or _iterations(n)
     if n <= DENSE:
         windows = Windows(n, (Window(0, rows or math.ceil(n / SPACING), 0, n),))
         random = _random(n, windows.rows)
         begin = [random.random(windows.size) for _ in range(starts)]
     else:
-        windows, start = _from_blocks(gram, starts, iterations)
+        windows, start = _from_blocks(gram, starts)
         begin = [start]
     return _best(Loss(gram, windows), windows, begin, iterations, on_progress)
+
+
+def _iterations(n: int) -> int:
+    return next((count for cells, count in _ITERATIONS.items() if n <= cells), _LEAST_ITERATIONS)
 
 
 def _random(n: int, rows: int) -> np.random.Generator:
@@ -135,16 +146,25 @@ def _descend(loss: Loss, start: np.ndarray, iterations: int, counter: _Counter) 
     )
 
 
-def _from_blocks(gram: Gram, starts: int, iterations: int) -> tuple[Windows, np.ndarray]:
+def _from_blocks(gram: Gram, starts: int) -> tuple[Windows, np.ndarray]:
     """Sums over all cells that begin as the optimum for blocks, and sums over neighbours that begin at random."""
     n = gram.size
-    coarse = p_identity(Blocks(gram, SPACING), starts=starts, iterations=iterations).theta
+    coarse = p_identity(Blocks(gram, SPACING), starts=starts).theta
     wide = len(coarse)
     near = Windows(n, tuple(_neighbours(n)))
-    theta = near.matrix(_random(n, near.rows).random(near.size))
+    theta = _tents(n, near)
     share = np.repeat(coarse / (1 + coarse.sum(axis=0)), SPACING, axis=1)[:, :n] * (1 + theta.sum(axis=0))
     windows = Windows(n, (Window(0, wide, 0, n), *(w.below(wide) for w in near.windows)))
     return windows, windows.values(np.vstack([share, theta]))
+
+
+def _tents(n: int, near: Windows) -> np.ndarray:
+    """Sums over overlapping neighbourhoods, heaviest in their middle: what the optimum for fewer cells is made of."""
+    random = _random(n, near.rows)
+    middle = SPACING * (np.arange(near.rows)[:, None] + 0.5)
+    tent = np.maximum(0, 1 - np.abs(np.arange(n) - middle) / (_SLOPE * SPACING))
+    jitter = near.matrix(random.uniform(0.5, 1.5, near.size))
+    return _HEIGHT * tent * jitter + near.matrix(random.uniform(0, _FLOOR, near.size))
 
 
 def _neighbours(n: int) -> list[Window]:
