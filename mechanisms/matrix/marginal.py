@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,16 +14,21 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
 from mechanisms.matrix.answers import half_widths
+from mechanisms.matrix.marginal_cells import MarginalCells
 from mechanisms.matrix.marginal_errors import cell_variances
 from mechanisms.matrix.marginal_sets import MarginalSets, asked_marginals, term_axes
-from mechanisms.matrix.marginal_tables import Residuals, assembled
+from mechanisms.matrix.marginal_tables import Residuals, assembled, least_squares_cells
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.workload import Workload
 from mechanisms.mechanism import Measurement, PlanError
 from mechanisms.noise import Noise
+from mechanisms.postprocess import lattice_simplex
 
 # Numbers that are measured: 2 GiB of them.
 MAX_NUMBERS = 2**28
+# Cells up to which they are estimated, besides the answers: making them non-negative takes about a minute then.
+MAX_CELLS = 2**17
 _MAX_SETS = 2**20
 
 
@@ -142,7 +147,12 @@ class MarginalMechanism(ABC):
             yield Answered(np.arange(batch.first, batch.last), answers, errors[part], widths[part])
 
     def reconstruct(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
-        """Consistent least-squares answers with their standard errors."""
+        """Answers as by `answers`, and the cells of domains that are small enough."""
+        result = self.answers(plan, measurement)
+        return self._with_cells(plan, measurement, result) if plan.domain.size <= MAX_CELLS else result
+
+    def answers(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
+        """Consistent least-squares answers with their standard errors, without cells."""
         tables = MarginalSets.of(plan.workload.shape, asked_marginals(plan.workload))
         flat, errors, widths = (np.empty(tables.size) for _ in range(3))
         for part in self.answered(plan, measurement):
@@ -153,6 +163,27 @@ class MarginalMechanism(ABC):
             widths[span] = np.repeat(part.half_widths, cells)
         places = _in_workload_order(plan.workload, tables)
         return QueryResult(flat[places], errors[places], widths[places])
+
+    def _with_cells(self, plan: QueryPlan, measurement: Measurement, result: QueryResult) -> QueryResult:
+        closed = self.closed(plan)
+        estimate = least_squares_cells(closed, self.residuals(plan, closed, measurement.values))
+        strategy = MarginalCells(
+            closed,
+            self.information(plan, closed),
+            estimate,
+            self.measured(plan),
+            plan.details["weights"],
+            self.rows,
+        )
+        cells = possible_cells(plan.details[RECONSTRUCTION.name], strategy, measurement.values, estimate)
+        counts = lattice_simplex(cells, max(0, round(float(cells.sum()))))
+        return replace(result, estimate=estimate, cells=cells, counts=counts)
+
+
+def details_of(domain: Domain, weights: list[int]) -> dict[str, Any]:
+    """A plan's details: the weights; and how cells are made non-negative, where there are cells."""
+    ways = {RECONSTRUCTION.name: RECONSTRUCTION.default} if domain.size <= MAX_CELLS else {}
+    return {"weights": weights, **ways}
 
 
 def _checked(counts: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import noise_law
-from mechanisms.matrix.marginal import MarginalMechanism
+from mechanisms.matrix.marginal import MarginalMechanism, details_of
 from mechanisms.matrix.marginal_errors import lower_bound, residual_costs
 from mechanisms.matrix.marginal_sets import MarginalSets, asked_marginals
 from mechanisms.matrix.marginal_tables import Residuals, gathered, projected
@@ -111,7 +111,7 @@ class WeightedMarginals(MarginalMechanism):
                 f"Counts {len(weights):,} tables with {counted.size:,} cells, weighted for the least total error, and "
                 "reconciles them by least squares. Tables that overlap agree with each other."
             ),
-            details={"weights": weights},
+            details=details_of(domain, weights),
             optimised=optimised,
         )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
+from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.optimize import nnls
 
 from mechanisms.matrix.most_likely import most_likely
-from mechanisms.matrix.strategy import Strategy
 from mechanisms.mechanism import Parameter
 
 RECONSTRUCTION = Parameter(
@@ -28,14 +30,24 @@ _STEPS, _POWER_STEPS = 3000, 30
 TOLERANCE = 1e-7
 
 
-def possible_cells(way: str, strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+class Measured(Protocol):
+    """What is needed of a strategy A to make its cells non-negative."""
+
+    @property
+    def complete(self) -> bool: ...
+    def matrix(self) -> sparse.csr_array: ...
+    def transposed_times(self, values: np.ndarray) -> np.ndarray: ...
+    def gram_times(self, cells: np.ndarray) -> np.ndarray: ...
+
+
+def possible_cells(way: str, strategy: Measured, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
     """Cells that are not negative, (n,), by a choice of `RECONSTRUCTION`."""
     if way == "l1":
         return most_likely(strategy.matrix(), values, estimate)
     return non_negative(strategy, values, estimate)
 
 
-def non_negative(strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+def non_negative(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
     """The x >= 0 of least ‖Ax - y‖, (n,).
 
     values: (p,) noisy sums y. estimate: (n,) the least-squares estimate, where the search starts.
@@ -49,14 +61,14 @@ def non_negative(strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -
     return _by_gradient(strategy, values, estimate)
 
 
-def _exact(strategy: Strategy, estimate: np.ndarray) -> np.ndarray:
+def _exact(strategy: Measured, estimate: np.ndarray) -> np.ndarray:
     """‖Ax - y‖² is ‖R(x - x̂)‖² and a constant, R the Cholesky factor of AᵀA: a square problem."""
     gram = np.stack([strategy.gram_times(cell) for cell in np.eye(estimate.size)])
     root = cholesky(gram / np.diag(gram).max())
     return nnls(root, root @ estimate, maxiter=50 * estimate.size)[0]
 
 
-def _by_gradient(strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+def _by_gradient(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
     target = strategy.transposed_times(values)
     rate = 1 / _largest_eigenvalue(strategy, estimate.size)
     x = ahead = np.maximum(estimate, 0.0)
@@ -75,7 +87,7 @@ def _by_gradient(strategy: Strategy, values: np.ndarray, estimate: np.ndarray) -
     return x
 
 
-def _largest_eigenvalue(strategy: Strategy, cells: int) -> float:
+def _largest_eigenvalue(strategy: Measured, cells: int) -> float:
     """Of AᵀA, by the power method; a little above, so that steps never overshoot."""
     # All cells alike is near the leading direction of most strategies; the ramp keeps it from being none at all.
     x = 1 + np.arange(cells) / cells

@@ -9,7 +9,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import noise_law
-from mechanisms.matrix.marginal import MarginalMechanism
+from mechanisms.matrix.marginal import MarginalMechanism, details_of
 from mechanisms.matrix.marginal_errors import lower_bound, residual_costs
 from mechanisms.matrix.marginal_sets import MarginalSets, asked_marginals
 from mechanisms.matrix.marginal_tables import Residuals, gathered, integer_residuals, projected
@@ -70,7 +70,7 @@ class ResidualPlanner(MarginalMechanism):
             total_error=error,
             lower_bound=lower_bound(closed, costs, loss, domain.size),
             explanation=_explanation(closed),
-            details={"weights": weights},
+            details=details_of(domain, weights),
         )
 
     def measured(self, plan: QueryPlan) -> MarginalSets:

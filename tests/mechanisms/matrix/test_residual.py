@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
@@ -185,13 +186,42 @@ def test_simulated_errors_are_the_expected_ones() -> None:
     plan = planned(workload)
     cells = np.arange(24).reshape(workload.shape)
     noise, tables = Noise(np.random.default_rng(4).bytes), counted(plan, cells)
-    runs = [PLANNER.reconstruct(plan, PLANNER.measure(plan, tables, noise)) for _ in range(2000)]
+    runs = [PLANNER.answers(plan, PLANNER.measure(plan, tables, noise)) for _ in range(2000)]
     errors = np.stack([run.answers for run in runs]) - workload.answers(cells.ravel())
     squares = (errors / runs[0].standard_errors) ** 2
     assert np.abs(squares.mean(axis=0) - 1).max() < 6 * math.sqrt(2 / 2000)
     assert abs((errors**2).sum(axis=1).mean() / plan.total_error - 1) < 0.1
     inside = (np.abs(errors) <= runs[0].half_widths).mean(axis=0)
     assert inside.min() > 0.95 - 6 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_cells_are_those_of_least_squares_with_and_without_signs() -> None:
+    """Against dense least squares, and scipy's non-negative least squares on the measured matrix itself."""
+    workload = marginals((3, 2, 4), 2)
+    plan = planned(workload, Loss(Definition.ZCDP, Fraction(1, 500)))
+    cells = np.random.default_rng(5).integers(0, 6, workload.shape)
+    measurement = PLANNER.measure(plan, counted(plan, cells), Noise(np.random.default_rng(6).bytes))
+    result = PLANNER.reconstruct(plan, measurement)
+    matrix = matrix_of(plan).astype(float)
+    assert result.estimate is not None and result.cells is not None and result.counts is not None
+    assert result.estimate == pytest.approx(np.linalg.pinv(matrix, rcond=1e-12) @ measurement.values)
+    assert result.answers == pytest.approx(workload.answers(result.estimate))
+    assert result.estimate.min() < 0 <= result.cells.min()
+    distance = np.linalg.norm(matrix @ result.cells - measurement.values)
+    assert distance == pytest.approx(nnls(matrix, measurement.values)[1], rel=1e-4)
+    assert result.counts.min() >= 0
+    assert result.counts.sum() == round(result.cells.sum())
+
+
+def test_all_cells_are_determined_where_every_set_is_measured() -> None:
+    workload = marginals((3, 2, 2), 3)
+    plan = planned(workload, Loss(Definition.ZCDP, Fraction(1, 100)))
+    measurement = PLANNER.measure(plan, counted(plan, np.ones(workload.shape, dtype=np.int64)), Noise())
+    result = PLANNER.reconstruct(plan, measurement)
+    assert result.cells is not None
+    matrix = matrix_of(plan).astype(float)
+    distance = np.linalg.norm(matrix @ result.cells - measurement.values)
+    assert distance == pytest.approx(nnls(matrix, measurement.values)[1], rel=1e-6)
 
 
 def test_tables_that_overlap_agree() -> None:
@@ -227,6 +257,7 @@ def test_a_domain_of_any_size_is_served() -> None:
     tables = np.concatenate([np.full(10 ** len(kept), 1000 // 10 ** len(kept)) for kept in plan.counted])
     result = PLANNER.reconstruct(plan, PLANNER.measure(plan, tables, Noise()))
     assert np.abs(result.answers - 10).max() < 8 * result.standard_errors.max()
+    assert result.cells is None
 
 
 def test_a_plan_survives_json() -> None:
