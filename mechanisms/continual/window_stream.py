@@ -41,7 +41,7 @@ class WindowStream(Stream):
 
 
 def _level(periods: int, grid: int) -> dict[str, Any]:
-    layers = [{"knots": layer.knots, "heights": layer.heights} for layer in best_layers(periods)]
+    layers = [{"knots": list(layer.knots), "heights": list(layer.heights)} for layer in best_layers(periods)]
     return {"periods": periods, "grid": grid, "layers": layers}
 
 

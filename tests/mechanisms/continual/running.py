@@ -1,47 +1,12 @@
-"""Running counts in tests: noise that is chosen instead of drawn, and whole streams at once."""
+"""Strategies in tests as matrices: what they ask, and what they make of given noise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
-from mechanisms.continual.mechanism import State, StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import Strategy
-from mechanisms.noise import Noise, NoiseLaw
-
-
-class NoNoise(Noise):
-    """Draws zeros."""
-
-    def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
-        return np.zeros(size, dtype=np.int64)
-
-
-def planned(
-    mechanism: StreamMechanism, horizon: int | None, definition: Definition, series: int = 1
-) -> StreamPlan:
-    return mechanism.plan(StreamRequest(horizon, series), Loss(definition, Fraction(1)))
-
-
-def published(
-    mechanism: StreamMechanism,
-    plan: StreamPlan,
-    increments: np.ndarray,
-    noise: Noise,
-    *,
-    stored: bool = False,
-) -> np.ndarray:
-    """(N, k) released running counts for (N, k) increments; with `stored`, every state goes through bytes."""
-    state = mechanism.open(plan, noise)
-    released = []
-    for increment in increments:
-        state = State.from_bytes(state.to_bytes()) if stored else state
-        counts, state = mechanism.advance(plan, state, increment, noise)
-        released.append(counts)
-    return np.array(released)
 
 
 @dataclass
