@@ -55,10 +55,9 @@ def sweep_files() -> None:
 
 def _named_matrices() -> set[str]:
     """The uploaded matrices that a release or a draft names."""
-    texts = Release.objects.filter(parameters__has_key="workload").values_list(
-        "parameters__workload", flat=True
-    )
-    return {matrices.stored_name(digest) for text in texts for digest in workloads.digests(text)}
+    drafts = Release.objects.filter(product=Release.Product.QUERIES).values_list("parameters", flat=True)
+    named = (workloads.digests(p.get("workload", "")) + [p.get("strategy", "")] for p in drafts)
+    return {matrices.stored_name(digest) for digests in named for digest in digests if digest}
 
 
 def _sweep_scratch(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +17,7 @@ from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.forms import PARAMETER, MethodForm
 from dpportal.releases.models import Optimisation, Release
-from dpportal.releases.products import AUTOMATIC, DraftError, product_of
+from dpportal.releases.products import AUTOMATIC, DraftError, Product, product_of
 from dpportal.releases.products.histogram import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
@@ -59,8 +60,11 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
     }
 
 
-def methods(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
-    """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts."""
+def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Optimisation]) -> dict[str, Any]:
+    """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
+
+    searches: those that some methods wait for.
+    """
     chosen = form["mechanism"].value()
     shared = {
         "budget": budget,
@@ -86,21 +90,26 @@ def methods(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
         "best_method": best,
         "amount": amount,
         "exceeds": amount > budget.left,
-        "offers": [_offer_row(offer, draft) for offer in offers],
+        "offers": [_offer_row(offer, draft) for offer in sorted(offers, key=_place(product))],
+        "searches": active_searches(draft, searches),
         "parameter_fields": form.parameter_fields(chosen),
         "figure": _noise_picture(offers, chosen, draft),
     }
 
 
-def searches(draft: Release, found: list[Optimisation]) -> dict[str, Any]:
+def active_searches(draft: Release, searches: list[Optimisation]) -> list[dict[str, Any]]:
     """The strategies that are still being worked out, each with its method's title."""
     titles = {m.name: m.title for m in product_of(draft).mechanisms}
-    active = [
+    return [
         {"title": titles[search.question["mechanism"]], "percent": search.percent}
-        for search in found
+        for search in searches
         if search.active
     ]
-    return {"active": active}
+
+
+def _place(product: Product) -> Callable[[Offer], float]:
+    """The product's order of methods; those without a plan come last."""
+    return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
 
 
 def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from dpportal.releases import arrays
+from mechanisms.mechanism import PlanError
 
 MAX_FILE_BYTES = 64 * 2**20
 # Of a matrix written out in full, zeros included.
@@ -29,7 +31,7 @@ DELIMITERS = (",", ";", "\t")
 BYTES_OF_A_NUMBER = 8
 
 
-class MatrixError(ValueError):
+class MatrixError(PlanError):
     """A file that cannot be a workload; the message says where and what to change."""
 
 
@@ -70,6 +72,11 @@ def kept(digest: str) -> UploadedMatrix:
     parts = arrays.kept(stored_name(digest))
     rows = scipy.sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
     return UploadedMatrix(rows, tuple(map(str, parts["names"])))
+
+
+def of_name(name: str) -> UploadedMatrix | None:
+    """The matrix that is stored under a name, if it is that of a matrix."""
+    return kept(Path(name).stem) if name.startswith(f"{FOLDER}/") else None
 
 
 def stored_name(digest: str) -> str:

@@ -7,6 +7,7 @@ import json
 import logging
 import traceback
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
@@ -14,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from dpportal import jobs
 from dpportal.jobs import Claim, JobState, LostClaimError
-from dpportal.releases import arrays, workloads
+from dpportal.releases import arrays, matrices, workloads
 from dpportal.releases.models import Optimisation
 from mechanisms import registry
 from mechanisms.accounting import Definition
@@ -47,16 +48,13 @@ def found(asked: dict[str, Any]) -> Optimisation | None:
     return Optimisation.objects.filter(key=key_of(asked)).first()
 
 
-def optimised(search: Optimisation) -> Optimised:
-    """What a finished search found."""
-    return Optimised(arrays.kept(search.arrays), search.facts)
-
-
+@lru_cache(maxsize=16)
 def kept(name: str) -> Optimised:
-    """The strategy stored under a name that a confirmed plan holds."""
-    return Optimised(
-        arrays.kept(name), Optimisation.objects.filter(arrays=name).values_list("facts", flat=True)[0]
-    )
+    """A stored strategy, searched for or uploaded; the same object for the same name."""
+    if matrix := matrices.of_name(name):
+        return Optimised({"strategy": matrix.rows.toarray()})
+    facts = Optimisation.objects.filter(arrays=name).values_list("facts", flat=True).first()
+    return Optimised(arrays.kept(name), facts or {})
 
 
 def work_out(key: str) -> None:

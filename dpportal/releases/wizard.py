@@ -84,7 +84,7 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         return _already_spent(request, draft)
     try:
         budget = drafts.budget_of(draft)
-        drafts.domain_of(draft)
+        searches = services.ask_strategies(draft)
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
     form = MethodForm(
@@ -94,7 +94,6 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         automatic=product_of(draft).has_automatic,
         shared=product_of(draft).parameters,
     )
-    searches = choices.searches(draft, services.ask_strategies(draft))
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
         draft.parameters = {**draft.parameters, **form.parameters()}
@@ -106,7 +105,7 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         else:
             draft.save(update_fields=["mechanism", "amount", "parameters", "purpose", "changed_at"])
             return redirect("releases:review", draft.pk)
-    return _page(request, "method", draft, form, searches=searches, **choices.methods(draft, budget, form))
+    return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches))
 
 
 @curator_required

@@ -38,7 +38,7 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """The methods side by side at the cost now in the form."""
     draft = own_release(request, release_id)
     try:
-        budget = drafts.budget_of(draft)
+        budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
     except DraftError as error:
         return render(
             request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
@@ -50,8 +50,7 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
         automatic=product.has_automatic,
         shared=product.parameters,
     )
-    searches = choices.searches(draft, services.ask_strategies(draft))
-    context = {"release": draft, "searches": searches, **choices.methods(draft, budget, form)}
+    context = {"release": draft, **choices.methods(draft, budget, form, searches)}
     return render(request, product.offers_template, context)
 
 
@@ -61,13 +60,13 @@ def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
     draft = own_release(request, release_id)
     try:
-        found = choices.searches(draft, services.ask_strategies(draft))
+        found = choices.active_searches(draft, services.ask_strategies(draft))
     except DraftError as error:
         return render(
             request, "releases/queries/_searches.html", {"release": draft, "refusal": error.message}
         )
     response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": found})
-    if str(len(found["active"])) != request.GET.get("active"):
+    if str(len(found)) != request.GET.get("active"):
         response["HX-Trigger"] = "strategies:found"
     return response
 

@@ -117,9 +117,13 @@ class Product(ABC):
     def offer(self, plan: Any, draft: Release) -> dict[str, Any]:
         """What the comparison of methods shows of a plan."""
 
+    def order(self, plan: Any) -> float:
+        """Methods are listed by this, smallest first; of equals the usual one comes first."""
+        return 0.0
+
     def suggested(self, plans: Mapping[str, Any]) -> str:
-        """The method to begin with, of those that have a plan; the usual one comes first."""
-        return next(iter(plans))
+        """The method to begin with, of those that have a plan."""
+        return min(plans, key=lambda name: self.order(plans[name]))
 
     def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
         """What a worker has to find before every method has a plan."""

@@ -15,8 +15,7 @@ from django.utils.translation import gettext_lazy
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.jobs import JobState
-from dpportal.releases import strategies, workloads
-from dpportal.releases.matrices import MatrixError
+from dpportal.releases import matrices, strategies, workloads
 from dpportal.releases.models import Release
 from dpportal.releases.products import queries_combination, queries_comparison, queries_page, queries_tables
 from dpportal.releases.products.base import DraftError, Made, Product, Table
@@ -26,13 +25,16 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import with_reconstruction
-from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan, QueryResult
+from mechanisms.matrix.given import UploadedStrategy
+from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.workload import Workload
 from mechanisms.mechanism import Measurement, PlanError
 from mechanisms.noise import Noise
 
 MAX_QUERIES = 2_000_000
+# Where a plan says which stored strategy it is for; empty if it needs none.
+STORED = "stored_strategy"
 
 
 class QueriesProduct(Product):
@@ -74,15 +76,13 @@ class QueriesProduct(Product):
         workload = _workload(draft, domain)
         if refusal := method.refusal(domain, workload, loss.definition):
             raise PlanError(refusal)
-        if not method.optimises:
-            return _reconstructed(method.plan(domain, workload, loss), draft)
-        stored, found = _found(method, domain, workload, loss.definition)
-        plan = method.plan(domain, workload, loss, found)
-        return _reconstructed(replace(plan, details={**plan.details, "optimised": stored}), draft)
+        stored = _stored_strategy(method, draft, workload, domain, loss.definition)
+        plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
+        return _reconstructed(replace(plan, details={**plan.details, STORED: stored}), draft)
 
     def read_plan(self, value: Mapping[str, Any]) -> QueryPlan:
         workload = workloads.read(value["workload"], Domain.from_json(value["domain"]))
-        stored = value["details"].get("optimised")
+        stored = value["details"][STORED]
         return QueryPlan.from_json(value, workload, strategies.kept(stored) if stored else None)
 
     def offer(self, plan: QueryPlan, draft: Release) -> dict[str, Any]:
@@ -90,9 +90,8 @@ class QueriesProduct(Product):
         gap = plan.optimised.facts.get("gap") if plan.optimised else None
         return {"gap": "" if gap is None else f"{100 * gap:.2g} %"}
 
-    def suggested(self, plans: Mapping[str, QueryPlan]) -> str:
-        """The smallest expected total error; of equals the first."""
-        return min(plans, key=lambda name: plans[name].total_error)
+    def order(self, plan: QueryPlan) -> float:
+        return plan.total_error
 
     def count(self, release: Release, plan: QueryPlan, key: bytes) -> np.ndarray:
         """The tables of `plan.counted`, one after the other.
@@ -140,7 +139,7 @@ def _workload(draft: Release, domain: Domain) -> Workload:
     """What the draft asks. Raises DraftError if that cannot be asked (any more)."""
     try:
         workload = workloads.read(draft.parameters.get("workload", ""), domain)
-    except (PlanError, MatrixError) as refusal:
+    except PlanError as refusal:
         raise DraftError(str(refusal), "columns") from None
     if workload.queries > MAX_QUERIES:
         text = _("The workload has %(queries)s queries; at most %(limit)s can be released. Ask for fewer.")
@@ -156,13 +155,17 @@ def _reconstructed(plan: QueryPlan, draft: Release) -> QueryPlan:
     return with_reconstruction(plan, draft.parameters.get(RECONSTRUCTION.name, RECONSTRUCTION.default))
 
 
-def _found(
-    method: QueryMechanism, domain: Domain, workload: Workload, definition: Definition
-) -> tuple[str, Optimised]:
-    """Where the optimised strategy is stored, and it. Raises PlanError while there is none."""
+def _stored_strategy(
+    method: QueryMechanism, draft: Release, workload: Workload, domain: Domain, definition: Definition
+) -> str:
+    """Where the strategy is stored, if it was uploaded or searched for. Raises PlanError while there is none."""
+    if method.name == UploadedStrategy.name and draft.parameters.get("strategy"):
+        return matrices.stored_name(draft.parameters["strategy"])
+    if not method.optimises:
+        return ""
     search = strategies.found(strategies.question(method.name, domain, workload.text, definition))
     if search is None or search.active:
         raise PlanError(_("Its strategy for this workload is being worked out."))
     if search.state != JobState.DONE:
         raise PlanError(search.failure)
-    return search.arrays, strategies.optimised(search)
+    return search.arrays

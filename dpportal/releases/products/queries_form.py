@@ -8,19 +8,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.releases import matrices, workloads
-from dpportal.releases.matrices import MatrixError
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm
+from mechanisms.domain import Domain
 from mechanisms.mechanism import PlanError
 
 MAX_COLUMNS = 100
 MAX_WAYS = 8
 # A matrix's cells are listed one by one, so their number is bounded before a file is read.
 MAX_MATRIX_CELLS = 10**6
+MAX_STRATEGY_CELLS = 4_096
 MAX_TEXT = 100_000
 EXAMPLES = 4
 
@@ -108,6 +110,16 @@ class WorkloadForm(ChoiceForm):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "code"}),
     )
 
+    strategy = forms.FileField(
+        label=gettext_lazy("Strategy matrix"),
+        required=False,
+        help_text=gettext_lazy(
+            "What to measure instead of the portal's own strategies, in the same form as a matrix of queries, with at "
+            "most 4,096 cells. It is compared with the others, and published if it is used."
+        ),
+        error_messages={"empty": gettext_lazy("This file is empty. Write one row for each measured sum.")},
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = [(name, name) for name in self.declared.names]
@@ -125,6 +137,7 @@ class WorkloadForm(ChoiceForm):
     def chosen(self, draft: Release) -> dict[str, Any]:
         asked = draft.parameters.get("asked", {})
         self.digest: str = asked.get("digest", "")
+        self.strategy_digest: str = draft.parameters.get("strategy", "")
         return {
             "kind": "ranges",
             **asked,
@@ -151,9 +164,28 @@ class WorkloadForm(ChoiceForm):
             self.chosen_columns, data["text"] = build(data)
             # The tidied text, so that the same workload written in two ways is one.
             data["text"] = workloads.read(data["text"], self.declared.project(self.chosen_columns)).text
-        except (PlanError, MatrixError) as refusal:
+        except PlanError as refusal:
             self.add_error(field, str(refusal))
+        else:
+            self._keep_strategy(data["strategy"])
         return data
+
+    def _keep_strategy(self, file: UploadedFile | None) -> None:
+        """Read an uploaded strategy; one that was uploaded before stays while the cells are the same."""
+        domain = self.declared.project(self.chosen_columns)
+        try:
+            if file:
+                if domain.size > MAX_STRATEGY_CELLS:
+                    text = _(
+                        "The columns make %(cells)s cells; a strategy of your own can have at most %(limit)s."
+                    )
+                    limit = f"{MAX_STRATEGY_CELLS:,}"
+                    raise PlanError(text % {"cells": f"{domain.size:,}", "limit": limit})
+                self.strategy_digest = matrices.keep(_read_matrix(file, domain))
+            elif self.strategy_digest and matrices.kept(self.strategy_digest).rows.shape[1] != domain.size:
+                self.strategy_digest = ""
+        except PlanError as refusal:
+            self.add_error("strategy", str(refusal))
 
     def apply(self, draft: Release) -> None:
         data = self.cleaned_data
@@ -161,6 +193,7 @@ class WorkloadForm(ChoiceForm):
         draft.columns = self.chosen_columns
         draft.parameters = {
             "workload": data["text"],
+            "strategy": self.strategy_digest,
             "asked": {**{name: data[name] for name in kept}, "digest": self.digest},
         }
 
@@ -245,9 +278,7 @@ class WorkloadForm(ChoiceForm):
             )
             raise PlanError(text % {"cells": f"{domain.size:,}", "limit": f"{MAX_MATRIX_CELLS:,}"})
         if data["matrix"]:
-            labels = domain.attributes[0].labels() if len(columns) == 1 else []
-            file = data["matrix"]
-            self.digest = matrices.keep(matrices.read(file.file, file.name, domain.size, labels))
+            self.digest = matrices.keep(_read_matrix(data["matrix"], domain))
         if not self.digest:
             raise PlanError(_("Choose a file with the matrix."))
         return columns, f"uploaded({_quoted([self.digest])})"
@@ -267,6 +298,12 @@ class WorkloadForm(ChoiceForm):
 
     def _in_order(self, names: set[str]) -> list[str]:
         return [name for name in self.declared.names if name in names]
+
+
+def _read_matrix(file: UploadedFile, domain: Domain) -> matrices.UploadedMatrix:
+    labels = domain.attributes[0].labels() if len(domain.attributes) == 1 else []
+    assert file.file is not None
+    return matrices.read(file.file, file.name or "", domain.size, labels)
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from dpportal.releases import chart_queries, workloads
 from dpportal.releases.chart_style import Figure
 from dpportal.releases.products.queries_strategy import strategy_figures
+from mechanisms.matrix.factor import AllRange
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 
 MAX_TABLE_ROWS = 2_000
@@ -18,13 +19,8 @@ MAX_TABLE_ROWS = 2_000
 
 def page(plan: QueryPlan, result: QueryResult) -> dict[str, Any]:
     """Charts and the first answers as JSON."""
-    shown = chart_queries.drawn(result.answers.size)
-    labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
-    figure = chart_queries.answers_figure(
-        labels, result.answers[shown], result.half_widths[shown], result.answers.size
-    )
     return {
-        "figure": figures_json("answers", [figure])[0],
+        "figure": figures_json("answers", [_answers_figure(plan, result)])[0],
         "strategy": figures_json("strategy", strategy_figures(plan)),
         "table": first_answers(plan, result),
         "queries": plan.workload.queries,
@@ -34,6 +30,20 @@ def page(plan: QueryPlan, result: QueryResult) -> dict[str, Any]:
         "widest": float(result.half_widths.max()),
         "narrowest": float(result.half_widths.min()),
     }
+
+
+def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
+    attribute, factor = plan.domain.attributes[0], plan.workload.terms[0].factors.get(0)
+    alone = len(plan.domain.attributes) == len(plan.workload.terms) == 1
+    if alone and isinstance(factor, AllRange) and attribute.size <= chart_queries.MAX_RANGE_CELLS:
+        return chart_queries.ranges_figure(
+            attribute.labels(), factor.spans(), result.answers, result.half_widths
+        )
+    shown = chart_queries.drawn(result.answers.size)
+    labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
+    return chart_queries.answers_figure(
+        labels, result.answers[shown], result.half_widths[shown], result.answers.size
+    )
 
 
 def figures_json(name: str, figures: Iterable[Figure]) -> list[dict[str, Any]]:

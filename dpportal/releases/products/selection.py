@@ -98,6 +98,11 @@ class QuestionForm(ChoiceForm):
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(name, name) for name in self.declared.names]
 
+    @property
+    def yes_or_no(self) -> list[str]:
+        """The columns that can be options or dates."""
+        return [a.name for a in self.declared.attributes if isinstance(a, Boolean)]
+
     def chosen(self, draft: Release) -> dict[str, Any]:
         return {"question": MostCommonValue.kind, "picks": 1, "level": "0.5", **super().chosen(draft)}
 
