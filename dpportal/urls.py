@@ -9,6 +9,7 @@ from dpportal.home import healthy, home
 # Address, template and name of the guide's pages.
 GUIDE = [
     ("guide/", "index", "guide"),
+    ("guide/choice/", "choice", "guide_choice"),
     ("guide/queries/", "queries", "guide_queries"),
     ("guide/streams/", "streams", "guide_streams"),
 ]

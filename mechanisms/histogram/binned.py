@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram
 from mechanisms.histogram.dyadic import PURPOSE
 from mechanisms.histogram.partition import deviations
 from mechanisms.histogram.request import WITHIN_BINS
-from mechanisms.histogram.spending import count_law, laplace_law
+from mechanisms.histogram.spending import count_law, laplace_law, permute_and_flip
 from mechanisms.histogram.strategy import expected_errors, strategy_law
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
@@ -73,7 +72,8 @@ class BinnedHistogram(BlockTreeHistogram):
         public: Sequence[int] = plan.details["noise_scores"]
         errors = cell_errors if plan.parameters["purpose"] == "cells" else total_errors
         scores = [-error for error in errors(padded, public)]
-        exponent = _permute_and_flip(scores, 1 / law.scale, noise)
+        gaps = np.array([min(max(scores) - score, 2**62) for score in scores], dtype=np.int64)
+        exponent = permute_and_flip(gaps, 1 / law.scale, noise)
         return np.full(padded.size >> exponent, exponent, dtype=np.int64)
 
     def _how(self, asked: Asked) -> str:
@@ -139,10 +139,3 @@ def _noise_score(asked: Asked, e: int) -> int:
     # A range has two ends; its bias is about √2 times that of a running total, so its noise counts less.
     ends = 2 if asked.purpose == "ranges" else 1
     return math.ceil(error / math.sqrt(ends) * _UNIT)
-
-
-def _permute_and_flip(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:
-    """In random order, the first candidate whose coin of probability exp(-rate · gap to the best) falls heads."""
-    order = noise.permutation(len(scores))
-    gaps = np.array([min(max(scores) - score, 2**62) for score in scores], dtype=np.int64)
-    return int(order[noise.bernoulli_exp(rate, gaps[order]).argmax()])

@@ -12,7 +12,14 @@ import numpy as np
 
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS, check_cells
-from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of, stage_laws
+from mechanisms.histogram.spending import (
+    Stage,
+    laplace_law,
+    permute_and_flip,
+    pure_epsilon,
+    share_of,
+    stage_laws,
+)
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
 
@@ -138,11 +145,9 @@ def cut_scores(running: np.ndarray, scale: Fraction) -> np.ndarray:
 
 
 def private_cut(running: np.ndarray, scale: Fraction, noise: Noise) -> int:
-    """The size of the left part: in random order, the first cut whose coin exp(-gap to the best/scale) falls heads."""
+    """The size of the left part, chosen by permute-and-flip at rate 1/scale."""
     scores = cut_scores(running, scale)
-    order = noise.permutation(scores.size)
-    heads = noise.bernoulli_exp(1 / scale, scores.max() - scores[order])
-    return int(candidates(running.size - 1)[order[heads.argmax()]])
+    return int(candidates(running.size - 1)[permute_and_flip(scores.max() - scores, 1 / scale, noise)])
 
 
 def _bisected(plan: Plan, cut: Callable[[int, int], int]) -> tuple[np.ndarray, np.ndarray]:

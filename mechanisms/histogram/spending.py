@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.request import MAX_SCALE, too_small
 from mechanisms.mechanism import Plan
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw, law_from_json
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw, law_from_json
 
 # Weights that are not rational are rounded to multiples of this, then divided by their sum.
 _GRID = 2**20
@@ -87,3 +89,13 @@ def rational_shares(weights: Sequence[float]) -> list[Fraction]:
     largest = max(weights)
     whole = [max(1, round(weight / largest * _GRID)) for weight in weights]
     return [Fraction(w, sum(whole)) for w in whole]
+
+
+def permute_and_flip(gaps: np.ndarray, rate: Fraction, noise: Noise) -> int:
+    """In random order, the first candidate whose coin of probability exp(-rate · gap) falls heads.
+
+    gaps: (k,) int64 >= 0, how far each score trails the best, at least one of them 0. Returns its index. ε-DP if the
+    rate is at most ε/(2Δ), for scores that a person moves by at most Δ each (McKenna and Sheldon 2020).
+    """
+    order = noise.permutation(gaps.size)
+    return int(order[noise.bernoulli_exp(rate, gaps[order]).argmax()])

@@ -47,7 +47,8 @@ class Score:
     def __post_init__(self) -> None:
         if not 2 <= len(self.candidates) <= MAX_CANDIDATES:
             raise PlanError(
-                f"A choice needs 2 to {MAX_CANDIDATES:,} candidates; {len(self.candidates):,} are declared."
+                f"A choice needs 2 to {MAX_CANDIDATES:,} candidates; this one has {len(self.candidates):,}. "
+                "Choose more or fewer columns, or declare more or fewer values of the column."
             )
         if len(set(self.candidates)) != len(self.candidates):
             raise PlanError("A candidate is declared twice; list each candidate once.")

@@ -34,6 +34,7 @@ CURATOR_PAGES = [
     "/releases/finished/",
     "/account/password/",
     "/guide/",
+    "/guide/choice/",
     "/guide/queries/",
     "/guide/streams/",
 ]

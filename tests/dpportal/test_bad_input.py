@@ -183,6 +183,8 @@ def declare(desk: Client, dataset: Dataset, position: int, **fields: str):
         ({"kind": "real", "lower": "0", "upper": "1", "binning": "width"}, "bins"),
         ({"kind": "real", "lower": "0", "upper": "1", "binning": "edges", "edges": "0 1 half"}, "edges"),
         ({"kind": "real", "lower": "0", "upper": "1", "binning": "edges", "edges": "1 0"}, "edges"),
+        ({"kind": "real", "lower": "0", "upper": "1", "binning": "edges", "edges": "0 0.5 0.5 1"}, "edges"),
+        ({"kind": "integer", "lower": "0", "upper": "9", "binning": "edges", "edges": "0 5 5 9"}, "edges"),
         ({"kind": "date", "lower": "1.2.2020", "upper": "2021-01-01", "step": "day"}, "lower"),
         ({"kind": "date", "lower": "0001-01-01", "upper": "9999-12-31", "step": "day"}, "step"),
         ({"kind": "categorical", "values": ""}, "values"),

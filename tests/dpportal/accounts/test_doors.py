@@ -15,6 +15,7 @@ GENERAL = {
     "home",
     "health",
     "guide",
+    "guide_choice",
     "guide_queries",
     "guide_streams",
     "accounts:sign_in",

@@ -23,10 +23,15 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases import drafts, execution, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS, DraftError
-from mechanisms.domain import Boolean
+from mechanisms.accounting import Definition
+from mechanisms.domain import Boolean, Integer
 from tests.dpportal import building
 
 SURE = "50"  # at ε = 50 the best of clearly separated candidates is chosen but once in e^50
+
+# A column in which everybody has the same value, declared as it is.
+ONE_CELL = Integer("age", lower=5, upper=5)
+PURE_METHODS = [m for m in PRODUCTS["histogram"].mechanisms if Definition.PURE in m.definitions]
 
 
 @pytest.fixture
@@ -123,6 +128,7 @@ class TestSelection:
             ("most-common-value", ["colour", "age"], "exactly one column"),
             ("quantile", ["colour"], "has no order"),
             ("best-option", ["colour", "age"], "declared as yes or no"),
+            ("best-option", [], "Choose at least one column"),
         ],
     )
     def test_columns_that_cannot_answer_are_refused(self, rich, client, question, columns, message) -> None:
@@ -132,6 +138,40 @@ class TestSelection:
         response = client.post(f"/releases/{draft.pk}/columns/", answer)
         assert message in response.content.decode()
         assert rich.budget.reserved == 0
+
+    @pytest.mark.parametrize("question", ["best-option", "fewest-conflicts"])
+    def test_a_single_option_is_no_choice(self, curator, administrator, client, question) -> None:
+        dataset = building.granted(conflicts(curator), administrator, "100")
+        draft = Release.objects.create(dataset=dataset, created_by=curator, product="selection")
+        client.force_login(curator)
+        answer = {"question": question, "columns": ["friday"], "level": "0.5", "picks": 1}
+        response = client.post(f"/releases/{draft.pk}/columns/", answer)
+        assert "needs 2 to 10,000 candidates; this one has 1." in response.content.decode()
+
+    def test_a_column_of_a_single_cell_is_no_choice(self, rich, client) -> None:
+        dataset_services.declare_all(rich, [ONE_CELL])
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
+        client.force_login(rich.owner)
+        answer = {"question": "most-common-value", "columns": ["age"], "level": "0.5", "picks": 1}
+        response = client.post(f"/releases/{draft.pk}/columns/", answer)
+        assert "this one has 1." in response.content.decode()
+
+    def test_one_button_takes_all_yes_or_no_columns(self, curator, administrator, client) -> None:
+        dataset = building.granted(conflicts(curator), administrator, "100")
+        draft = Release.objects.create(dataset=dataset, created_by=curator, product="selection")
+        client.force_login(curator)
+        text = client.get(f"/releases/{draft.pk}/columns/").content.decode()
+        assert "Take all 3 yes-or-no columns" in text and text.count("data-yes-or-no>") == 3
+
+
+class TestConstantColumn:
+    @pytest.mark.parametrize("method", PURE_METHODS, ids=lambda m: m.name)
+    def test_every_histogram_method_counts_everybody_in_the_only_cell(self, rich, method) -> None:
+        """At ε = 50 even a twentieth of it gives noise beyond 20 people less than once in 10^20."""
+        dataset_services.declare_all(rich, [ONE_CELL])
+        release = finished(rich, "histogram", ["age"], SURE, method.name)
+        people = pd.read_csv(io.BytesIO(files(release)["synthetic.csv"]))
+        assert abs(len(people) - building.ROWS) <= 20
 
 
 class TestResponse:

@@ -10,6 +10,7 @@ import pytest
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
+from mechanisms.histogram.bisection import BisectedHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
 from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
 from mechanisms.histogram.partitioned import PartitionedHistogram
@@ -18,7 +19,14 @@ from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.mechanism import Plan, PlanError
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise
 
-MECHANISMS = [UniformGrid(), AdaptiveGrid(), Quadtree(), PrivTree(), ClusteredHistogram()]
+MECHANISMS = [
+    UniformGrid(),
+    AdaptiveGrid(),
+    Quadtree(),
+    PrivTree(),
+    ClusteredHistogram(),
+    BisectedHistogram(),
+]
 FEW = {"clusters": 4}
 REPLACE = PrivacyUnit(Neighbours.REPLACE_ONE)
 

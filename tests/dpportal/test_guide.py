@@ -1,0 +1,46 @@
+"""The guide's worked examples say what the mechanisms do."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.selection import FewestConflicts, PermuteAndFlip
+
+DATES = ("4 May", "11 May", "18 May", "25 May")
+CONFLICTS = np.array([5, 1, 3, 6])
+ANA = np.array([1, 0, 0, 1])
+
+
+def chances(epsilon: str, conflicts: np.ndarray) -> list[str]:
+    """In percent, as the page writes them."""
+    plan = PermuteAndFlip().plan(FewestConflicts(DATES), Loss(Definition.PURE, Fraction(epsilon)), 1)
+    return [f"{100 * chance:.1f}" for chance in PermuteAndFlip().probabilities(plan, -conflicts)]
+
+
+@pytest.fixture
+def page(client: Client) -> str:
+    return client.get("/guide/choice/").content.decode()
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
+def test_the_dates_have_the_chances_of_permute_and_flip(page: str, epsilon: str) -> None:
+    cells = "".join(f'<td class="number">{chance}</td>' for chance in [epsilon, *chances(epsilon, CONFLICTS)])
+    assert f"<tr>{cells}</tr>" in page
+
+
+@pytest.mark.parametrize("conflicts", [CONFLICTS, CONFLICTS - ANA], ids=["with Ana", "without"])
+def test_the_picture_has_the_chances_with_and_without_ana(page: str, conflicts: np.ndarray) -> None:
+    assert all(f">{chance} %</text>" in page for chance in chances("0.5", conflicts))
+
+
+def test_ten_times_the_people_need_a_tenth_of_the_cost() -> None:
+    assert chances("0.05", 10 * CONFLICTS) == chances("0.5", CONFLICTS)
+
+
+def test_the_tables_conflicts_are_those_counted_below_it(page: str) -> None:
+    assert page.count("<td>cannot</td>") == CONFLICTS.sum()
