@@ -36,7 +36,8 @@ from tests.mechanisms.audit import (
     runs_in_lanes,
 )
 
-AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES"}
+# STREAMS in tests/mechanisms/continual/test_stream_audit.py.
+AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "STREAMS"}
 AMOUNT = {Definition.PURE: Fraction(1), Definition.ZCDP: Fraction(1, 2)}
 PAIR = Domain((Integer("x", lower=0, upper=1),))
 LINE = Domain((Integer("x", lower=0, upper=3),))
