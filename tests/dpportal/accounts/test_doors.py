@@ -1,4 +1,4 @@
-"""Other people's datasets and releases do not exist: every address of the portal is tried."""
+"""Other people's datasets, releases and streams do not exist: every address of the portal is tried."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,11 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from dpportal.releases import services
+from dpportal.streams.execution import Update, publish
+from dpportal.streams.models import Period
+from tests.dpportal.streams import building
 
-# Addresses that name nobody's dataset or release, and those of the admin, which has its own door.
+# Addresses that name nobody's dataset, release or stream, and those of the admin, which has its own door.
 GENERAL = {
     "home",
     "health",
@@ -26,9 +29,11 @@ GENERAL = {
     "datasets:upload",
     "releases:list",
     "releases:finished",
+    "streams:list",
 }
 ARTIFACT = "release.json"
-CLOSED = {404, 405}
+# 401 asks a program for a stream's token, whether there is such a stream or not.
+CLOSED = {401, 404, 405}
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
 
 
@@ -42,9 +47,18 @@ def named(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPatt
             yield f"{space}{pattern.name}", pattern
 
 
+@pytest.fixture
+def ready(ready):
+    """The finished release, and an open stream of its dataset with a period."""
+    stream = building.open_stream(ready.dataset)
+    publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
+    return ready
+
+
 def owned_addresses(release) -> dict[str, str]:
-    """Every address that speaks of this release or of its dataset."""
+    """Every address that speaks of this release, of its dataset or of that one's stream."""
     known = {"dataset_id": release.dataset_id, "release_id": release.pk, "position": 0, "name": ARTIFACT}
+    known["stream_id"] = release.dataset.streams.get().pk
     found = {}
     for name, pattern in named(get_resolver()):
         if name not in GENERAL:
@@ -63,9 +77,9 @@ def answers(client, address: str) -> dict[str, int]:
     return found
 
 
-def test_every_address_either_is_general_or_names_a_dataset_or_release(db):
+def test_every_address_either_is_general_or_names_something_owned(db):
     for name, pattern in named(get_resolver()):
-        owned = {"dataset_id", "release_id"} & set(pattern.pattern.converters)
+        owned = {"dataset_id", "release_id", "stream_id"} & set(pattern.pattern.converters)
         assert bool(owned) == (name not in GENERAL), name
 
 
