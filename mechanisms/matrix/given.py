@@ -39,6 +39,11 @@ class CellsStrategy(MatrixMechanism):
     ) -> Kronecker:
         return plain(workload.shape)
 
+    def _largest(self, workload: Workload) -> float:
+        """A range adds each of its cells once."""
+        ranges = not any(isinstance(f, Explicit) for term in workload.terms for f in term.factors.values())
+        return 1.0 if ranges else math.inf
+
 
 class WorkloadStrategy(MatrixMechanism):
     """The queries as they are; answers that contradict each other are reconciled."""
@@ -50,7 +55,7 @@ class WorkloadStrategy(MatrixMechanism):
     )
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        return super().refusal(domain, workload, definition) or _too_long(workload) or _too_wide(workload)
+        return super().refusal(domain, workload, definition) or too_long(workload) or _too_wide(workload)
 
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
@@ -66,10 +71,10 @@ class WorkloadStrategy(MatrixMechanism):
 def _queries_as_rows(term: Term, shape: tuple[int, ...]) -> Kronecker:
     factors = term.all_factors(shape)
     bits = bits_for(sum(isinstance(f, Explicit) for f in factors))
-    return Kronecker([_as_rows(f, bits) for f in factors])
+    return Kronecker([as_rows(f, bits) for f in factors])
 
 
-def _as_rows(factor: Factor, bits: int) -> Rows:
+def as_rows(factor: Factor, bits: int) -> Rows:
     if isinstance(factor, Identity):
         return IdentityRows(factor.size)
     if isinstance(factor, Total):
@@ -84,7 +89,7 @@ class _LevelStrategy(MatrixMechanism):
     """One strategy of levels for every column, its weights fitted to the queries over that column."""
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        return super().refusal(domain, workload, definition) or _too_long(workload)
+        return super().refusal(domain, workload, definition) or too_long(workload)
 
     @abstractmethod
     def _fitted(
@@ -96,22 +101,13 @@ class _LevelStrategy(MatrixMechanism):
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Kronecker:
         axes = range(len(workload.shape))
-        bits = bits_for(sum(_is_fitted(workload, axis) for axis in axes))
+        bits = bits_for(sum(is_fitted(workload, axis) for axis in axes))
         return Kronecker([self._rows(workload, axis, definition, bits) for axis in axes])
 
     def _rows(self, workload: Workload, axis: int, definition: Definition, bits: int) -> Rows:
-        asked = [term.all_factors(workload.shape) for term in workload.terms]
-        if not _is_fitted(workload, axis):
-            return _as_rows(asked[0][axis], bits)
-        # A term counts as much here as its squared length over the other columns, and its weight.
-        weighted = [
-            (
-                term.weight**2 * math.prod(f.squares() for i, f in enumerate(factors) if i != axis),
-                factors[axis],
-            )
-            for term, factors in zip(workload.terms, asked, strict=True)
-        ]
-        return self._fitted(weighted, definition, bits)
+        if not is_fitted(workload, axis):
+            return as_rows(workload.terms[0].all_factors(workload.shape)[axis], bits)
+        return self._fitted(asked_of(workload, axis), definition, bits)
 
 
 class HierarchyStrategy(_LevelStrategy):
@@ -155,7 +151,7 @@ class UploadedStrategy(MatrixMechanism):
     )
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        return super().refusal(domain, workload, definition) or _too_many_cells(workload)
+        return super().refusal(domain, workload, definition) or too_many_cells(workload)
 
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
@@ -170,16 +166,25 @@ class UploadedStrategy(MatrixMechanism):
         return Uploaded(rows, workload.shape)
 
 
-def _is_fitted(workload: Workload, axis: int) -> bool:
+def is_fitted(workload: Workload, axis: int) -> bool:
     """Whether the queries ask for more of a column than its cells, or than its total."""
     factors = [term.factors.get(axis, Total(1)) for term in workload.terms]
     alike = all(isinstance(f, Total) for f in factors) or all(isinstance(f, Identity) for f in factors)
     return workload.shape[axis] > 1 and not alike
 
 
-def _too_long(workload: Workload) -> str:
+def asked_of(workload: Workload, axis: int) -> list[tuple[float, Factor]]:
+    """The weighted queries over a column: a term counts as much as its squared length over the other columns."""
+    asked = [term.all_factors(workload.shape) for term in workload.terms]
+    return [
+        (term.weight**2 * math.prod(f.squares() for i, f in enumerate(factors) if i != axis), factors[axis])
+        for term, factors in zip(workload.terms, asked, strict=True)
+    ]
+
+
+def too_long(workload: Workload) -> str:
     """A column of so many cells has no inverse that fits in memory."""
-    longest = max((n for axis, n in enumerate(workload.shape) if _is_fitted(workload, axis)), default=1)
+    longest = max((n for axis, n in enumerate(workload.shape) if is_fitted(workload, axis)), default=1)
     if longest <= MAX_DENSE:
         return ""
     return (
@@ -190,10 +195,10 @@ def _too_long(workload: Workload) -> str:
 
 def _too_wide(workload: Workload) -> str:
     """Unions of queries are tied over all cells."""
-    return "" if len(workload.terms) == 1 else _too_many_cells(workload)
+    return "" if len(workload.terms) == 1 else too_many_cells(workload)
 
 
-def _too_many_cells(workload: Workload) -> str:
+def too_many_cells(workload: Workload) -> str:
     if workload.cells <= MAX_JOINT:
         return ""
     return (
