@@ -56,7 +56,7 @@ def sweep_files() -> None:
 def _named_matrices() -> set[str]:
     """The uploaded matrices that a release or a draft names."""
     drafts = Release.objects.filter(product=Release.Product.QUERIES).values_list("parameters", flat=True)
-    named = (workloads.digests(p.get("workload", "")) + [p.get("strategy", "")] for p in drafts)
+    named = ([*workloads.digests(p.get("workload", "")), p.get("strategy", "")] for p in drafts)
     return {matrices.stored_name(digest) for digests in named for digest in digests if digest}
 
 

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def question(draft: Release, amount: Decimal, purpose: str) -> dict[str, object]:
-    """All that the ranking depends on: declared cells, loss, purpose, stated number of people. No data."""
+    """All that the ranking depends on: declared cells, loss, purpose, stated number of people, made-up shapes. No data."""
     version, domain = drafts.domain_of(draft)
     loss = Loss(Definition(drafts.budget_of(draft).definition), Fraction(amount), version.unit)
     methods = [m.name for m in registry.HISTOGRAMS]
@@ -31,6 +31,7 @@ def question(draft: Release, amount: Decimal, purpose: str) -> dict[str, object]
         "purpose": purpose,
         "people": draft.people,
         "methods": methods,
+        "shapes": list(advice.SHAPES),
     }
 
 

@@ -49,7 +49,9 @@ def strategy_figures(plan: QueryPlan) -> list[Figure]:
     assert isinstance(mechanism, MatrixMechanism)
     strategy = strategy_of(mechanism, plan)
     if isinstance(strategy, Kronecker):
-        drawn = zip(plan.domain.names, strategy.factors, strict=True)
+        # Queries that were uploaded over all cells have a single axis.
+        names = plan.domain.names if plan.workload.shape == plan.domain.shape else [""]
+        drawn = zip(names, strategy.factors, strict=True)
         wide = [(name, factor.matrix()) for name, factor in drawn if factor.rows > 1 or factor.size > 1]
         return [_drawn(matrix, name) for name, matrix in wide[:MAX_PICTURES]]
     return [_drawn(strategy.matrix(), "")] if _weights(strategy) <= MAX_WEIGHTS else []
