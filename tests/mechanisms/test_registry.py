@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mechanisms.registry import HISTOGRAMS, mechanism
+from mechanisms.registry import HISTOGRAMS, STREAMS, mechanism, stream
 
 
 def test_names_are_distinct_and_find_their_mechanism() -> None:
@@ -12,6 +12,17 @@ def test_names_are_distinct_and_find_their_mechanism() -> None:
 def test_an_unknown_name_lists_those_that_exist() -> None:
     with pytest.raises(KeyError, match=r"gaussian-histogram, .*laplace-histogram"):
         mechanism("perfect-histogram")
+
+
+def test_streams_are_found_by_distinct_names_too() -> None:
+    assert [stream(m.name) for m in STREAMS] == list(STREAMS)
+    with pytest.raises(KeyError, match=r"binary-tree, .*fda"):
+        stream("perfect-stream")
+
+
+def test_streams_shown_only_to_compare_with_come_last() -> None:
+    references = [m.reference for m in STREAMS]
+    assert references == sorted(references)
 
 
 @pytest.mark.parametrize("m", HISTOGRAMS, ids=lambda m: m.name)
