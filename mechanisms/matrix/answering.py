@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,6 +17,7 @@ from mechanisms.histogram.request import check_amount, check_counts
 from mechanisms.matrix.answers import half_widths, standard_errors
 from mechanisms.matrix.bound import lower_bound
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult
+from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy import Strategy
 from mechanisms.matrix.workload import Workload
@@ -110,6 +112,10 @@ class MatrixMechanism(ABC):
             f"{self.summary} Measures {sums} of cells and reads {queries} off their least-squares estimate."
         )
 
+    def _largest(self, workload: Workload) -> float:
+        """How much of the noise of one sum is in an answer at most; without bound where that is not known."""
+        return math.inf
+
     def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Add the plan's noise to the strategy's sums.
 
@@ -129,7 +135,7 @@ class MatrixMechanism(ABC):
         return QueryResult(
             answers=plan.workload.answers(estimate),
             standard_errors=errors,
-            half_widths=half_widths(plan.noise, errors),
+            half_widths=half_widths(plan.noise, errors, self._largest(plan.workload)),
             estimate=estimate,
             cells=cells,
             counts=lattice_simplex(cells, max(0, round(float(cells.sum())))),
@@ -173,8 +179,14 @@ def _strategy(
 
 
 def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
-    """The strategy that a plan has laid down."""
-    return _strategy(mechanism, plan.domain, plan.workload, plan.loss.definition, plan.optimised)
+    """The strategy that a plan has laid down.
+
+    Raises RuntimeError if it comes out with other column norms than those that the plan's noise is for.
+    """
+    strategy = _strategy(mechanism, plan.domain, plan.workload, plan.loss.definition, plan.optimised)
+    if unit_sensitivity(plan.loss, strategy.column, strategy.replaced) != plan.sensitivity:
+        raise RuntimeError(f"the strategy of {mechanism.name} is not the one that was planned; plan again")
+    return strategy
 
 
 def check_answers(strategy: Strategy, workload: Workload) -> None:
@@ -220,6 +232,11 @@ def with_reconstruction(plan: QueryPlan, way: str) -> QueryPlan:
         raise PlanError(f"{RECONSTRUCTION.label}: choose one of {', '.join(dict(RECONSTRUCTION.choices))}.")
     if way == "l1" and not isinstance(plan.noise, DiscreteLaplace):
         raise PlanError("The most likely cells are worked out for Laplace noise only. Choose least squares.")
+    if way == "l1" and plan.domain.size > MOST_LIKELY_CELLS:
+        raise PlanError(
+            f"The most likely cells are worked out for at most {MOST_LIKELY_CELLS:,} cells; these columns have "
+            f"{plan.domain.size:,}. Choose least squares, or wider bins."
+        )
     details: dict[str, Any] = {**plan.details, RECONSTRUCTION.name: way}
     return replace(plan, details=details)
 

@@ -12,8 +12,6 @@ from mechanisms.matrix.workload import Workload
 from mechanisms.noise import DiscreteLaplace, NoiseLaw
 
 LEVEL = 0.95
-# What a step of one row, in a sum of few and small noises, can hide of a tail.
-_STEP = 0.5
 
 
 def standard_errors(law: NoiseLaw, strategy: Strategy, workload: Workload) -> np.ndarray:
@@ -22,13 +20,15 @@ def standard_errors(law: NoiseLaw, strategy: Strategy, workload: Workload) -> np
     return np.sqrt(law.variance * np.concatenate(parts).astype(np.float64))
 
 
-def half_widths(law: NoiseLaw, errors: np.ndarray) -> np.ndarray:
+def half_widths(law: NoiseLaw, errors: np.ndarray, largest: float = math.inf) -> np.ndarray:
     """For each answer an h so that answer ± h holds the true answer with probability at least 0.95, in rows.
 
-    A weighted sum of Laplace noises of given variance reaches farthest, at this level, where it is a single one; of
-    Gaussian noises all reach equally far. A step of one row, of discrete noise on an answer, is added.
+    errors: standard errors of the answers. largest: how much of one noise is in an answer at most, where that is
+    known. A weighted sum of Laplace noises of given variance reaches farthest, at this level, where it is a single one;
+    of Gaussian noises all reach equally far. Discrete noise can hide half a step of the tail; a step is at most the
+    largest coefficient, and that is at most the answer's standard error over the noise's.
     """
-    return reach(law) * errors + _STEP
+    return reach(law) * errors + np.minimum(largest, errors / law.standard_error) / 2
 
 
 def reach(law: NoiseLaw) -> float:
@@ -57,5 +57,4 @@ def combined(
     """
     variance = max(0.0, covariance(law, strategy, workload, weights, weights))
     error = math.sqrt(variance)
-    step = _STEP * float(np.abs(weights).max(initial=0.0))
-    return error, reach(law) * error + step
+    return error, float(half_widths(law, np.array(error)))

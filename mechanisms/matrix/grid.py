@@ -6,14 +6,16 @@ import math
 
 import numpy as np
 
-# Bits of the grid of a single matrix, and of all factors of a product together. The noise of a loss of 0.005 still
-# fits the sampler with them, and integer answers of 2^31 rows fit 64 bits.
-BITS, PRODUCT_BITS = 20, 32
+# Bits of the grid of a single matrix, of each of two factors of a product, and of more factors together. With fewer,
+# accuracy would be lost; with more, the noise of a usual loss would not fit the sampler.
+BITS, PAIR_BITS, PRODUCT_BITS = 20, 16, 36
 
 
 def bits_for(gridded: int) -> int:
     """Bits of the grid of each of so many factors of a product that hold weights other than integers."""
-    return min(BITS, PRODUCT_BITS // max(1, gridded))
+    if gridded < 2:
+        return BITS
+    return PAIR_BITS if gridded == 2 else PRODUCT_BITS // gridded
 
 
 def on_grid(weights: np.ndarray, bits: int = BITS) -> np.ndarray:

@@ -43,13 +43,17 @@ class Joint(ABC):
     def estimate(self, values: np.ndarray) -> np.ndarray:
         return self.solve(self.transposed_times(values))
 
-    @cached_property
-    def inverse(self) -> Inverse:
+    def check_cells(self) -> None:
+        """Raises PlanError if there are too many cells."""
         if self.cells > MAX_JOINT:
             raise PlanError(
                 f"This strategy ties all {self.cells:,} cells together, and at most {MAX_JOINT:,} fit in memory. "
                 "Use fewer columns or wider bins, or a strategy that is a product over the columns."
             )
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        self.check_cells()
         return Inverse(self.gram())
 
     def solve(self, cells: np.ndarray) -> np.ndarray:

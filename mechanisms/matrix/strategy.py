@@ -17,8 +17,8 @@ from mechanisms.matrix.joint import Joint
 from mechanisms.matrix.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.workload import Term, along
 
-# Column norms up to which integer answers of 2^22 rows fit 64 bits.
-MAX_NORM = 2**40
+# Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond they wrap, which costs accuracy alone.
+MAX_WEIGHT = 2**40
 
 
 class Strategy(Protocol):
@@ -82,7 +82,7 @@ class Kronecker:
 
     def __init__(self, factors: Sequence[Rows]) -> None:
         self.factors = tuple(factors)
-        if self.column.l1 > MAX_NORM:
+        if self.column.l2_squared > MAX_WEIGHT**2:
             raise ValueError("the weights of the product are too large for 64 bits; use a coarser grid")
 
     @property
@@ -109,9 +109,9 @@ class Kronecker:
         return Sensitivity(2 * self.column.l1, apart * self.column.l2_squared)
 
     def column_norms(self) -> tuple[np.ndarray, np.ndarray]:
-        """L1 and squared L2 norms of every column, (n,) int64 each."""
+        """L1 and squared L2 norms of every column, (n,) Python integers each: they may not fit 64 bits."""
         l1, l2_squared = zip(*(f.column_sums for f in self.factors), strict=True)
-        return _outer(l1), _outer(l2_squared)
+        return _outer([v.astype(object) for v in l1]), _outer([v.astype(object) for v in l2_squared])
 
     def matrix(self) -> sparse.csr_array:
         matrices = (sparse.csr_array(f.matrix()) for f in self.factors)
@@ -169,7 +169,8 @@ class Stacked(Joint):
         if len({part.shape for part in parts}) != 1 or len(parts) != len(multiples) or min(multiples) < 1:
             raise ValueError("a union needs parts over one domain, each with a whole number above 0")
         self.parts, self.multiples = tuple(parts), tuple(multiples)
-        if self.column.l1 > MAX_NORM:
+        self.check_cells()
+        if self.column.l2_squared > MAX_WEIGHT**2:
             raise ValueError("the weights of the union are too large for 64 bits; use a coarser grid")
 
     @classmethod
@@ -197,13 +198,10 @@ class Stacked(Joint):
     @cached_property
     def column(self) -> Sensitivity:
         """The largest sums, over the parts, of a column's norms; exact."""
-        l1 = np.zeros(self.cells, dtype=np.int64)
-        l2_squared = np.zeros(self.cells, dtype=np.int64)
-        for part, m in zip(self.parts, self.multiples, strict=True):
-            norms = part.column_norms()
-            l1 += m * norms[0]
-            l2_squared += m * m * norms[1]
-        return Sensitivity(int(l1.max()), int(l2_squared.max()))
+        norms = [part.column_norms() for part in self.parts]
+        l1 = sum(m * first for m, (first, _) in zip(self.multiples, norms, strict=True))
+        l2_squared = sum(m * m * second for m, (_, second) in zip(self.multiples, norms, strict=True))
+        return Sensitivity(int(np.max(l1)), int(np.max(l2_squared)))
 
     @property
     def replaced(self) -> Sensitivity:

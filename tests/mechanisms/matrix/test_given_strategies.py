@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.counting import Sensitivity
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.factor import Explicit, Prefix
@@ -173,3 +175,10 @@ def test_a_column_that_nobody_asks_about_is_summed_over() -> None:
     assert plan.total_error == pytest.approx(
         HierarchyStrategy().plan(Domain((Boolean("b"),)), single, LOSSES[1]).total_error
     )
+
+
+def test_noise_for_another_strategy_is_never_drawn() -> None:
+    plan = planned(HierarchyStrategy(), LOSSES[0])
+    tampered = replace(plan, sensitivity=Sensitivity(5, 5))
+    with pytest.raises(RuntimeError, match="plan again"):
+        HierarchyStrategy().measure(tampered, np.zeros(12, dtype=np.int64), noise("none"))

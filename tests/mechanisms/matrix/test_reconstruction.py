@@ -13,7 +13,7 @@ from mechanisms.matrix.factor import Prefix
 from mechanisms.matrix.hierarchy import best_tree_rows, tree_rows
 from mechanisms.matrix.most_likely import most_likely
 from mechanisms.matrix.reconstruction import non_negative
-from mechanisms.matrix.rows import IdentityRows, MatrixRows
+from mechanisms.matrix.rows import IdentityRows
 from mechanisms.matrix.strategy import Kronecker, Strategy
 
 
@@ -73,11 +73,11 @@ def objective(matrix: np.ndarray, values: np.ndarray, cells: np.ndarray) -> floa
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_possible_cells_are_likelier(seed: int) -> None:
-    matrix = tree_rows(Tree((2, 1, 0, 1)), 7).matrix()
-    values = noisy(Kronecker([MatrixRows(matrix)]), seed)
-    A = matrix.toarray().astype(float)
+    strategy = Kronecker([tree_rows(Tree((2, 1, 0, 1)), 7)])
+    matrix, values = strategy.matrix(), noisy(strategy, seed)
+    A = np.asarray(matrix.todense(), dtype=float)
     estimate = np.linalg.lstsq(A, values, rcond=None)[0]
-    cells = most_likely(sparse.csr_array(matrix), values, estimate)
+    cells = most_likely(matrix, values, estimate)
     assert cells.min() >= 0
     reached = objective(A, values, cells)
     rng = np.random.default_rng(seed)

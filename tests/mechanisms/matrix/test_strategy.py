@@ -10,10 +10,12 @@ import pytest
 from scipy import sparse
 
 from mechanisms.accounting import Definition
+from mechanisms.counting import Sensitivity
 from mechanisms.matrix.factor import AllRange, Explicit, Identity, Prefix
 from mechanisms.matrix.rows import IdentityRows, MatrixRows
 from mechanisms.matrix.strategy import Kronecker, Stacked, Strategy
 from mechanisms.matrix.workload import Term
+from mechanisms.mechanism import PlanError
 
 A3 = np.array([[2, 0, 1], [0, 3, -1], [1, 1, 1], [0, 0, 2]])
 A4 = np.array([[1, 1, 1, 1], [2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 2]])
@@ -119,3 +121,17 @@ def test_parts_get_their_shares_of_the_norm() -> None:
     union = Stacked.of([PRODUCT, FLAT], [0.8, 0.6], Definition.ZCDP)
     squares = [m**2 * p.column.l2_squared for m, p in zip(union.multiples, union.parts, strict=True)]
     assert squares[0] / sum(squares) == pytest.approx(0.64, abs=2e-3)
+
+
+def test_norms_beyond_64_bits_are_exact() -> None:
+    wide = MatrixRows(np.array([[2**18, 1], [0, 2**18]]))
+    part = Kronecker([wide, wide])
+    union = Stacked([part, part], [2**3, 1])
+    assert part.column.l2_squared == (2**36 + 1) ** 2
+    assert union.column == Sensitivity((2**3 + 1) * (2**18 + 1) ** 2, (2**6 + 1) * (2**36 + 1) ** 2)
+
+
+def test_a_union_over_many_cells_is_refused() -> None:
+    part = Kronecker([IdentityRows(5000)])
+    with pytest.raises(PlanError, match="all 5,000 cells together"):
+        Stacked([part, part], [1, 2])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.domain import Boolean, Domain
+from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.matrix.answering import with_reconstruction
 from mechanisms.matrix.given import CellsStrategy, UploadedStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
@@ -95,3 +95,10 @@ def test_the_most_likely_cells_are_for_laplace_noise() -> None:
         with_reconstruction(plan, "l1")
     with pytest.raises(PlanError, match="choose one of nnls, l1"):
         with_reconstruction(plan, "magic")
+
+
+def test_the_most_likely_cells_are_for_a_few_thousand_cells() -> None:
+    domain = Domain((Integer("x", lower=0, upper=4096),))
+    plan = CellsStrategy().plan(domain, read_workload("total", domain), EPSILON)
+    with pytest.raises(PlanError, match="at most 4,096 cells; these columns have 4,097"):
+        with_reconstruction(plan, "l1")
