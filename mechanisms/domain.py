@@ -288,15 +288,15 @@ class Domain:
         if len({a.name for a in self.attributes}) != len(self.attributes):
             raise DomainError("A column appears twice in the domain.")
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(a.name for a in self.attributes)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         return tuple(a.size for a in self.attributes)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of cells, an exact Python integer however large."""
         return math.prod(self.shape)

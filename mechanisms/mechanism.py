@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -58,6 +59,11 @@ class Plan:
     coverage: float | None
     explanation: str
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def stage_laws(self) -> Mapping[str, NoiseLaw]:
+        """The laws of the noise of its private steps, by name, in order; of a plan in stages."""
+        return {stage["stage"]: law_from_json(stage["law"]) for stage in self.details["stages"]}
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -18,7 +18,6 @@ from mechanisms.histogram.spending import (
     permute_and_flip,
     pure_epsilon,
     share_of,
-    stage_laws,
 )
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
@@ -93,7 +92,7 @@ class BisectedHistogram(PartitionedHistogram):
         )
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
-        laws = stage_laws(plan)
+        laws = plan.stage_laws
         law = laws["cuts"]
         assert isinstance(law, DiscreteLaplace)
         running = np.concatenate([[0], np.cumsum(counts)])

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from mechanisms.histogram.strategy import strategy_law
 from mechanisms.histogram.top_down import top_down
 from mechanisms.histogram.tree import Tree, best_tree
 from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
-from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
 
 MAX_CELLS = 2**21
 
@@ -148,15 +149,16 @@ class BlockTreeHistogram(ABC):
         Raises ValueError if the shape, the type or the sign does not fit.
         """
         check_counts(plan.domain, counts)
-        asked = self._asked(plan)
-        padded = np.zeros(2**asked.scales, dtype=np.int64)
+        padded = np.zeros(2 ** scales(counts.size), dtype=np.int64)
         padded[: counts.size] = counts
-        exponents = self._partition(plan, self._partition_law(asked), padded, noise)
+        law = plan.stage_laws[self.partition_name]
+        assert isinstance(law, DiscreteLaplace)
+        exponents = self._partition(plan, law, padded, noise)
         starts = np.cumsum(1 << exponents) - (1 << exponents)
         exponents, starts = exponents[starts < counts.size], starts[starts < counts.size]
-        tree = _tree(plan, exponents.size)
+        tree, law_of_counts = self._counting(plan, exponents.size)
         noisy = tree.answers(np.add.reduceat(padded, starts))
-        noisy += noise.draw(strategy_law(asked.count_loss, tree), tree.size)
+        noisy += noise.draw(law_of_counts, tree.size)
         return Measurement(np.concatenate([[exponents.size], exponents, noisy]))
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
@@ -167,7 +169,7 @@ class BlockTreeHistogram(ABC):
         """
         blocks, cells = int(measurement.values[0]), plan.domain.size
         exponents, values = np.split(measurement.values[1:], [blocks])
-        tree = _tree(plan, blocks)
+        tree, _ = self._counting(plan, blocks)
         estimates = tree.estimate(values)
         total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
         people = top_down(estimates, tree.levels, total, blocks)
@@ -186,13 +188,17 @@ class BlockTreeHistogram(ABC):
             "Choose a cost, or a method with an interval."
         )
 
-    def _asked(self, plan: Plan) -> Asked:
-        share = Fraction(int(plan.parameters[self.share.name]), 100)
-        return Asked(plan.domain.size, str(plan.parameters["purpose"]), plan.loss, share)
+    def _counting(self, plan: Plan, blocks: int) -> tuple[Tree, NoiseLaw]:
+        """The hierarchy over so many blocks, and the noise of its answers."""
+        per_cent = int(plan.parameters[self.share.name])
+        return _tree_and_law(plan.loss, per_cent, tuple(plan.details["trees"][scales(blocks)]))
 
 
-def _tree(plan: Plan, blocks: int) -> Tree:
-    return Tree(tuple(plan.details["trees"][scales(blocks)]))
+@lru_cache(maxsize=256)
+def _tree_and_law(loss: Loss, per_cent: int, weights: tuple[int, ...]) -> tuple[Tree, NoiseLaw]:
+    """The tree of these weights, and its noise for what of the loss the partition's share leaves."""
+    tree = Tree(weights)
+    return tree, strategy_law(share_of(loss, 1 - Fraction(per_cent, 100)), tree)
 
 
 def _dealt_out(people: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:

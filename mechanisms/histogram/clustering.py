@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +14,7 @@ from mechanisms.counting import Sensitivity
 from mechanisms.histogram.blocks import Shape, block_sums
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
-from mechanisms.histogram.spending import Stage, count_law, share_of, stage_laws
+from mechanisms.histogram.spending import Stage, count_law, share_of
 from mechanisms.mechanism import Parameter, Plan, PlanError
 from mechanisms.noise import Noise
 
@@ -90,13 +92,13 @@ class ClusteredHistogram(PartitionedHistogram):
         )
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
-        laws, clusters = stage_laws(plan), int(plan.details["clusters"])
+        laws, clusters = plan.stage_laws, int(plan.details["clusters"])
         space = _Space(plan.domain.shape)
         centres, parts = starting_centres(clusters, space), []
         for _ in range(int(plan.parameters[ROUNDS.name])):
             labels = space.nearest(centres)
             sums = [block_sums(counts, labels, clusters)]
-            sums += [block_sums(counts * c, labels, clusters) for c in space.coordinates()]
+            sums += [block_sums(counts * c, labels, clusters) for c in space.coordinates]
             laws_of_round = [laws["rows"], *(laws[_sum_stage(axis)] for axis, _ in space.axes)]
             noisy = [s + noise.draw(law, clusters) for s, law in zip(sums, laws_of_round, strict=True)]
             centres = space.moved(centres, np.stack(noisy))
@@ -132,6 +134,7 @@ class _Space:
         self._units = np.array([max(1, _REACH // width) for _, width in self.axes], dtype=np.int64)
         self._ends = np.array([width - 1 for _, width in self.axes], dtype=np.int64)
 
+    @cached_property
     def coordinates(self) -> list[np.ndarray]:
         """For each axis of more than one cell, 2i - (w - 1) of every cell: (n,) int64."""
         index = np.unravel_index(np.arange(np.prod(self._shape)), self._shape)
@@ -143,13 +146,13 @@ class _Space:
         Coordinates are integers of at most 2^24 on one axis and 2^22 on three more, so squared distances
         are below 2^52 and exact in floats.
         """
-        if not self.axes:
-            return np.zeros(1, dtype=np.int64)
+        cells = math.prod(self._shape)
+        if not self.axes or len(centres) == 1:
+            return np.zeros(cells, dtype=np.int64)
         # In order of first appearance, so that the least number is the first among equals.
         first = np.sort(np.unique(centres, axis=0, return_index=True)[1])
         tree = KDTree(centres[first])
-        cells = np.prod(self._shape)
-        points = np.stack(self.coordinates(), axis=1) * self._units
+        points = np.stack(self.coordinates, axis=1) * self._units
         labels = np.empty(cells, dtype=np.int64)
         for start in range(0, cells, _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -188,12 +191,15 @@ def starting_centres(clusters: int, space: _Space) -> np.ndarray:
 
     Source: Roberts 2018, the R_d sequence.
     """
-    axes = len(space.axes)
+    return space.at((0.5 + np.arange(1, clusters + 1)[:, None] * _golden_steps(len(space.axes))) % 1)
+
+
+@lru_cache(maxsize=8)
+def _golden_steps(axes: int) -> np.ndarray:
     golden = 1.5
     for _ in range(64):
         golden = (1 + golden) ** (1 / (axes + 1))
-    steps = golden ** -np.arange(1, axes + 1, dtype=np.float64)
-    return space.at((0.5 + np.arange(1, clusters + 1)[:, None] * steps) % 1)
+    return golden ** -np.arange(1, axes + 1, dtype=np.float64)
 
 
 def _clusters(asked: Asked) -> int:
@@ -212,5 +218,5 @@ def _sum_stage(axis: int) -> str:
 
 def _numbered(labels: np.ndarray) -> tuple[np.ndarray, int]:
     """Labels without gaps (a centre with no nearest cell makes no block), and how many there are."""
-    kept, renumbered = np.unique(labels, return_inverse=True)
-    return renumbered, len(kept)
+    used = np.bincount(labels) > 0
+    return (np.cumsum(used) - 1)[labels], int(used.sum())

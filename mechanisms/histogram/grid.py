@@ -12,7 +12,7 @@ from mechanisms.histogram.blocks import Shape, block_sums, grid_labels, halvings
 from mechanisms.histogram.nested import Level, consistent_leaves
 from mechanisms.histogram.partitioned import PEOPLE, Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
-from mechanisms.histogram.spending import Stage, stage_laws
+from mechanisms.histogram.spending import Stage
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import Noise, NoiseLaw
 
@@ -57,7 +57,7 @@ class UniformGrid(PartitionedHistogram):
         sides = self._sides(plan, bought)
         blocks = math.prod(sides.tolist())
         sums = block_sums(counts, grid_labels(plan.domain.shape, sides), blocks)
-        return [bought, sums + noise.draw(stage_laws(plan)["blocks"], blocks)]
+        return [bought, sums + noise.draw(plan.stage_laws["blocks"], blocks)]
 
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         bought, estimates = split_bought(plan, values)
@@ -65,7 +65,7 @@ class UniformGrid(PartitionedHistogram):
         return Blocks(estimates, grid_labels(plan.domain.shape, sides), _nesting(sides))
 
     def _sides(self, plan: Plan, bought: np.ndarray) -> np.ndarray:
-        law = stage_laws(plan)["blocks"]
+        law = plan.stage_laws["blocks"]
         return uniform_sides(plan.domain.shape, known_people(plan, bought), law)
 
 
@@ -99,7 +99,7 @@ class AdaptiveGrid(PartitionedHistogram):
         )
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
-        laws = stage_laws(plan)
+        laws = plan.stage_laws
         bought = bought_people(plan, counts, noise)
         grid = _TwoLevels(plan, known_people(plan, bought))
         coarse = block_sums(counts, grid.coarse_labels, grid.coarse_blocks)
@@ -110,7 +110,7 @@ class AdaptiveGrid(PartitionedHistogram):
         return [bought, coarse, fine + noise.draw(laws["fine"], blocks)]
 
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
-        laws = stage_laws(plan)
+        laws = plan.stage_laws
         bought, counts = split_bought(plan, values)
         grid = _TwoLevels(plan, known_people(plan, bought))
         coarse, fine = counts[: grid.coarse_blocks], counts[grid.coarse_blocks :]
@@ -128,9 +128,9 @@ class _TwoLevels:
 
     def __init__(self, plan: Plan, people: int) -> None:
         self._shape = np.array(plan.domain.shape, dtype=np.int64)
-        self._fine_law = stage_laws(plan)["fine"]
+        self._fine_law = plan.stage_laws["fine"]
         # The paper takes ε for both levels together here; the coarse level's law is that of half of it.
-        whole = 2 * pull(np.array([people]), stage_laws(plan)["coarse"], UNEVENNESS)
+        whole = 2 * pull(np.array([people]), plan.stage_laws["coarse"], UNEVENNESS)
         self.sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, whole / _COARSER))[0]
         self.coarse_labels = grid_labels(plan.domain.shape, self.sides)
         self.coarse_blocks = math.prod(self.sides.tolist())
@@ -195,7 +195,7 @@ def balanced_sides(widths: np.ndarray, pulls: np.ndarray) -> np.ndarray:
 
 def bought_people(plan: Plan, counts: np.ndarray, noise: Noise) -> np.ndarray:
     """The noisy number of people as (1,) int64, or (0,) where it is public."""
-    law = stage_laws(plan).get("people")
+    law = plan.stage_laws.get("people")
     if law is None:
         return np.empty(0, dtype=np.int64)
     return counts.sum(keepdims=True) + noise.draw(law, 1)
@@ -203,7 +203,7 @@ def bought_people(plan: Plan, counts: np.ndarray, noise: Noise) -> np.ndarray:
 
 def split_bought(plan: Plan, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A measurement's noisy number of people ((1,), or (0,) where it is public) and the rest."""
-    first = int("people" in stage_laws(plan))
+    first = int("people" in plan.stage_laws)
     return values[:first], values[first:]
 
 

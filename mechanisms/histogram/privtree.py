@@ -12,7 +12,7 @@ import numpy as np
 from mechanisms.histogram.blocks import Boxes, SummedArea
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
-from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of, stage_laws
+from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
 
@@ -77,7 +77,7 @@ class PrivTree(PartitionedHistogram):
         )
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
-        laws, bias = stage_laws(plan), int(plan.details["decay"])
+        laws, bias = plan.stage_laws, int(plan.details["decay"])
         table = SummedArea(counts, plan.domain.shape)
 
         def halve(boxes: Boxes, depth: int) -> np.ndarray:

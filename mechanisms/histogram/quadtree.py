@@ -13,7 +13,7 @@ from mechanisms.histogram.blocks import block_sums, grid_labels, halvings, nesti
 from mechanisms.histogram.nested import Level, consistent_leaves
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
-from mechanisms.histogram.spending import Stage, rational_shares, stage_laws
+from mechanisms.histogram.spending import Stage, rational_shares
 from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import Noise
 
@@ -62,7 +62,7 @@ class Quadtree(PartitionedHistogram):
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
         parts = []
-        for grid, law in zip(_grids(plan), stage_laws(plan).values(), strict=True):
+        for grid, law in zip(_grids(plan), plan.stage_laws.values(), strict=True):
             blocks = math.prod(grid.tolist())
             sums = block_sums(counts, grid_labels(plan.domain.shape, grid), blocks)
             parts.append(sums + noise.draw(law, blocks))
@@ -72,7 +72,7 @@ class Quadtree(PartitionedHistogram):
         grids = _grids(plan)
         parents = nesting(grids)
         ends = np.cumsum([math.prod(grid.tolist()) for grid in grids])
-        noisy = zip(np.split(values, ends[:-1]), stage_laws(plan).values(), strict=True)
+        noisy = zip(np.split(values, ends[:-1]), plan.stage_laws.values(), strict=True)
         levels = [
             Level(counts, law.variance, above)
             for (counts, law), above in zip(noisy, [np.zeros(1, dtype=np.int64), *parents], strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,8 +12,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.request import MAX_SCALE, too_small
-from mechanisms.mechanism import Plan
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw, law_from_json
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 
 # Weights that are not rational are rounded to multiples of this, then divided by their sum.
 _GRID = 2**20
@@ -38,12 +37,6 @@ def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     if spent > 1:
         raise ValueError(f"the stages cost {spent} of the loss")
     return [stage.to_json() for stage in stages]
-
-
-def stage_laws(plan: Plan) -> dict[str, NoiseLaw]:
-    """The laws of a plan's stages, by name, in order."""
-    stages: list[Mapping[str, Any]] = plan.details["stages"]
-    return {stage["stage"]: law_from_json(stage["law"]) for stage in stages}
 
 
 def share_of(loss: Loss, share: Fraction) -> Loss:

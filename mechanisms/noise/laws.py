@@ -42,12 +42,12 @@ class DiscreteLaplace:
     def _rate(self) -> float:
         return float(1 / self.scale)
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """2q/(1-q)² with q = exp(-1/scale)."""
         return 2 * math.exp(-self._rate) / math.expm1(-self._rate) ** 2
 
-    @property
+    @cached_property
     def standard_error(self) -> float:
         return math.sqrt(self.variance)
 
@@ -108,14 +108,14 @@ class DiscreteGaussian:
         k = np.arange(math.ceil(_REACH * self._sigma) + 2, dtype=float)
         return np.exp(-((k / self._sigma) ** 2) / 2)
 
-    @property
+    @cached_property
     def variance(self) -> float:
         if self._sigma > _WIDE:
             return float(self.variance_parameter)
         weights = self._weights
         return float(2 * (np.arange(len(weights), dtype=float) ** 2 @ weights) / self._mass)
 
-    @property
+    @cached_property
     def standard_error(self) -> float:
         return math.sqrt(self.variance)
 

@@ -50,7 +50,7 @@ def test_sums_of_coordinates_move_by_exactly_the_stated_sensitivity(
 
 
 def test_coordinates_are_centred_integers() -> None:
-    assert _Space((4, 1, 2)).coordinates()[0].tolist() == [-3, -3, -1, -1, 1, 1, 3, 3]
+    assert _Space((4, 1, 2)).coordinates[0].tolist() == [-3, -3, -1, -1, 1, 1, 3, 3]
     assert len(_Space((4, 1, 2)).axes) == 2
 
 
@@ -75,7 +75,7 @@ def test_nearest_centres_agree_with_all_distances(seed: int) -> None:
     # Few distinct positions make many ties.
     centres = space.at(rng.integers(0, 5, (12, 3)) / 4)
     units = np.array([2**22 // w for w in (9, 4, 7)])
-    points = np.stack(space.coordinates(), axis=1) * units
+    points = np.stack(space.coordinates, axis=1) * units
     wanted = ((points[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert np.array_equal(space.nearest(centres), wanted)
 
