@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def question(draft: Release, amount: Decimal, purpose: str) -> dict[str, object]:
-    """All that the ranking depends on: declared cells, loss, purpose, stated number of people, made-up shapes. No data."""
+    """All that the ranking depends on: declared cells, loss, purpose, number of people, shapes. No data."""
     version, domain = drafts.domain_of(draft)
     loss = Loss(Definition(drafts.budget_of(draft).definition), Fraction(amount), version.unit)
     methods = [m.name for m in registry.HISTOGRAMS]
