@@ -113,17 +113,23 @@ def comparison_figure(
         name=_("Answer"), x=_numbers(x), y=_numbers(y), **dots, row=1, col=1,
         hovertemplate="%{text}<br><b>%{y:,.1f}</b> " + _("released") + ", %{x:,} " + _("true") + "<extra></extra>",
     )  # fmt: skip
-    for trace in _band(x, np.zeros(x.size), half):
-        figure.add_trace(trace, row=2, col=1)
+    few = x.size <= MAX_ERROR_BARS
+    if not few:
+        figure.add_traces(_band(x, np.zeros(x.size), half), rows=2, cols=1)
     figure.add_scatter(
-        name=_("Released minus true"), x=_numbers(x), y=_numbers(y - x), **dots, customdata=_numbers(half),
+        name=_("Released minus true"), x=_numbers(x), y=_numbers(y - x), error_y=_error_bars(half) if few else None,
+        **dots, customdata=_numbers(half),
         showlegend=False, row=2, col=1,
         hovertemplate="%{text}<br><b>%{y:+,.1f}</b>, " + _("interval") + " ± %{customdata:,.1f}<extra></extra>",
     )  # fmt: skip
     figure.update_yaxes(title_text=_("released (people)"), row=1, col=1)
     figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
     figure.update_xaxes(title_text=_("true answer (people)"), tickformat=",", row=2, col=1)
-    caption = _("Below, enlarged: the errors, with each answer's 95% interval shaded.")
+    inside = _(
+        "Below, enlarged: the errors. Where an answer's 95% interval crosses the line, it holds the truth."
+    )
+    shaded = _("Below, enlarged: the errors, with each answer's 95% interval shaded.")
+    caption = inside if few else shaded
     return finished(
         figure,
         title=_("Answers against the truth"),

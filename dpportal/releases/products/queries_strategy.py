@@ -50,7 +50,7 @@ def strategy_figures(plan: QueryPlan) -> list[Figure]:
     strategy = strategy_of(mechanism, plan)
     if isinstance(strategy, Kronecker):
         # Queries that were uploaded over all cells have a single axis.
-        names = plan.domain.names if plan.workload.shape == plan.domain.shape else [""]
+        names = list(plan.domain.names) if plan.workload.shape == plan.domain.shape else [""]
         drawn = zip(names, strategy.factors, strict=True)
         wide = [(name, factor.matrix()) for name, factor in drawn if factor.rows > 1 or factor.size > 1]
         return [_drawn(matrix, name) for name, matrix in wide[:MAX_PICTURES]]

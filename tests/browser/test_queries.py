@@ -1,0 +1,146 @@
+"""Answers to many queries in the browser: all age ranges, tables of six columns, and a workload from a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, Page, expect
+
+from tests.browser import visiting
+from tests.browser.visiting import JOB_MS, Portal
+
+CODEBOOK = Path(visiting.ADULT).with_name("codebook.json")
+SIX = ["workclass", "education", "marital-status", "relationship", "race", "sex"]
+SEARCH_MS = 120_000
+ZCDP = "Adult under zCDP"
+
+
+@pytest.fixture(scope="module")
+def curator(portal: Portal, browser: Browser) -> Page:
+    page = browser.new_context(base_url=portal.address).new_page()
+    visiting.sign_in(page, "curator", portal.passwords["curator"])
+    return page
+
+
+def begin(page: Page, dataset: str, title: str, kind: str) -> None:
+    """From a dataset to the question of the product, with a kind of workload chosen."""
+    visiting.open_dataset(page, dataset)
+    page.get_by_role("button", name="New release").click()
+    page.get_by_label("Title").fill(title)
+    page.get_by_role("radio", name="Answers to many queries").check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("radio", name=kind).check()
+
+
+def to_method(page: Page) -> None:
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("#searches progress")).to_have_count(0, timeout=SEARCH_MS)
+
+
+def spend(page: Page, amount: str, strategy: str) -> dict[str, bytes]:
+    """From the chosen method through the job to the public page; returns the downloads."""
+    page.get_by_label("Cost").fill(amount)
+    page.get_by_role("radio", name=strategy).check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("I understand").check()
+    page.get_by_role("button", name="and release").click()
+    page.get_by_role("link", name="Compare with the true counts").click(timeout=JOB_MS)
+    expect(page.locator("#figure-1-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_text("Only you see true counts")).to_be_visible()
+    visiting.publish(page)
+    expect(page.locator("#answers-plot .main-svg").first).to_be_visible()
+    return visiting.download_all(page)
+
+
+def answers(files: dict[str, bytes]) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(files["answers.csv"].decode())))
+
+
+def mechanism(files: dict[str, bytes]) -> str:
+    return json.loads(files["release.json"])["plan"]["mechanism"]
+
+
+def test_all_age_ranges_by_p_identity(curator: Page) -> None:
+    begin(curator, "Adult census 1994", "Every age range", "All ranges")
+    curator.get_by_label("Column", exact=True).select_option("age")
+    expect(curator.locator("#workload")).to_contain_text("2,775")
+    to_method(curator)
+    files = spend(curator, "0.50", "p-Identity")
+    assert mechanism(files).startswith("p-identity")
+    assert len(answers(files)) == 74 * 75 // 2
+    everyone = next(line for line in answers(files) if line["query"] == "all rows")
+    assert float(everyone["interval_lower"]) < 32561 < float(everyone["interval_upper"])
+
+
+def test_a_stranger_adds_answers_on_the_public_page_without_scripts(curator: Page, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(curator.url)
+    page.get_by_label("Sum or difference").fill("2 - 1")
+    page.get_by_role("button", name="Work it out").click()
+    expect(page.locator("#sum")).to_contain_text("Standard error")
+    context.close()
+
+
+def test_an_uploaded_workload_by_the_automatic_choice(curator: Page) -> None:
+    """Three named totals of the sex column's three cells."""
+    begin(curator, "Adult census 1994", "My totals", "Your own queries")
+    curator.get_by_role("checkbox", name="sex", exact=True).check()
+    lines = b"query,Female,Male,Other\nwomen,1,0,0\nmen,0,1,0\nboth,1,1,0\n"
+    file: FilePayload = {"name": "totals.csv", "mimeType": "text/csv", "buffer": lines}
+    curator.get_by_label("Matrix", exact=True).set_input_files(file)
+    to_method(curator)
+    files = spend(curator, "0.20", "Automatic choice")
+    released = {line["query"]: float(line["answer"]) for line in answers(files)}
+    assert set(released) == {"women", "men", "both"}
+    assert released["both"] == pytest.approx(released["women"] + released["men"], abs=1e-4)
+
+
+def test_a_bad_matrix_is_explained_in_the_browser(curator: Page) -> None:
+    begin(curator, "Adult census 1994", "Bad matrix", "Your own queries")
+    curator.get_by_role("checkbox", name="sex", exact=True).check()
+    file: FilePayload = {"name": "w.csv", "mimeType": "text/csv", "buffer": b"1,0,nan\n"}
+    curator.get_by_label("Matrix", exact=True).set_input_files(file)
+    curator.get_by_role("button", name="Continue").click()
+    expect(curator.locator(".errorlist", has_text="NaN or infinity").last).to_be_visible()
+
+
+def test_tables_of_six_columns_by_residual_planner(curator: Page, portal: Portal, browser: Browser) -> None:
+    under_zcdp(curator, portal, browser)
+    begin(curator, ZCDP, "All two-way tables", "All tables")
+    for column in SIX:
+        curator.get_by_role("checkbox", name=column, exact=True).check()
+    expect(curator.locator("#workload")).to_contain_text("Queries")
+    to_method(curator)
+    files = spend(curator, "0.10", "ResidualPlanner")
+    assert mechanism(files) == "residual-planner"
+    released = {line["query"]: float(line["answer"]) for line in answers(files)}
+    by_sex = sum(value for query, value in released.items() if query.startswith("race = White, sex"))
+    assert by_sex == pytest.approx(released["race = White"], abs=1e-3)
+
+
+def under_zcdp(page: Page, portal: Portal, browser: Browser) -> None:
+    """The census extract once more, declared by its codebook, with a budget in ρ."""
+    visiting.upload(page, visiting.adult_csv(), ZCDP)
+    address = page.url
+    expect(page.get_by_role("link", name="Declare").first).to_be_visible(timeout=JOB_MS)
+    page.goto(f"{address}domain/")
+    page.locator("#codebook").set_input_files(CODEBOOK)
+    page.get_by_role("button", name="Import").click()
+    page.wait_for_load_state()
+    context = browser.new_context(base_url=portal.address)
+    administrator = context.new_page()
+    visiting.sign_in(administrator, "administrator", portal.passwords["administrator"])
+    administrator.goto("/admin/budgets/ledgerentry/add/")
+    administrator.get_by_label("Dataset").select_option(label=ZCDP)
+    administrator.get_by_label("Counted in").select_option("zcdp")
+    administrator.get_by_label("Amount").fill("1")
+    administrator.get_by_label("Reason").fill("For the tables")
+    administrator.get_by_role("button", name="Save", exact=True).click()
+    administrator.wait_for_load_state()
+    context.close()
