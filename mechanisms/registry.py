@@ -33,6 +33,7 @@ from mechanisms.matrix.given import (
 )
 from mechanisms.matrix.marginal_laplace import WeightedMarginals
 from mechanisms.matrix.mechanism import QueryMechanism
+from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
 from mechanisms.matrix.residual import ResidualPlanner
 from mechanisms.mechanism import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
@@ -60,6 +61,8 @@ QUERIES: tuple[QueryMechanism, ...] = (
     WorkloadStrategy(),
     HierarchyStrategy(),
     HaarStrategy(),
+    PIdentityStrategy(),
+    GaussianOptimumStrategy(),
     ResidualPlanner(),
     WeightedMarginals(),
     UploadedStrategy(),

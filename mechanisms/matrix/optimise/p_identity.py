@@ -41,8 +41,8 @@ _SLOPE, _HEIGHT, _FLOOR = 1.5, 0.8, 0.02
 class PIdentity:
     """A strategy [I; Θ] D⁻¹.
 
-    theta: (p, n) floats >= 0. loss: ‖WA⁺‖²_F, so that with Laplace noise of scale 1/ε the total squared error is
-    2 · loss / ε².
+    theta: (p, n) floats >= 0; p is 0 where single cells do best. loss: ‖WA⁺‖²_F, so that with Laplace noise of
+    scale 1/ε the total squared error is 2 · loss / ε².
     """
 
     theta: np.ndarray
@@ -104,7 +104,9 @@ def p_identity(
     else:
         windows, start = _from_blocks(gram, starts)
         begin = [start]
-    return _best(Loss(gram, windows), windows, begin, iterations, on_progress)
+    found = _best(Loss(gram, windows), windows, begin, iterations, on_progress)
+    alone = float(gram_diagonal(gram).sum())
+    return found if found.loss < alone else PIdentity(np.zeros((0, n)), alone)
 
 
 def _iterations(n: int) -> int:

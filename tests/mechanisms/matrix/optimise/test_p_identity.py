@@ -71,6 +71,11 @@ def test_a_block_start_errs_no_more_than_optima_put_inside_each_other() -> None:
     assert p_identity(Prefix(512), iterations=200).loss < nested
 
 
+def test_where_no_sum_helps_single_cells_are_kept() -> None:
+    found = p_identity(Prefix(8))
+    assert (found.theta.shape, found.loss) == ((0, 8), 36.0)
+
+
 def test_more_iterations_never_do_worse_and_are_counted() -> None:
     seen: list[tuple[int, int | None]] = []
     losses = [p_identity(Prefix(128), starts=1, iterations=i).loss for i in (5, 20, 80)]

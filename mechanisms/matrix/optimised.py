@@ -1,0 +1,252 @@
+"""Strategies that are searched for, column by column: the best there is, or is known, for the queries."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.domain import Domain
+from mechanisms.matrix.answering import MatrixMechanism
+from mechanisms.matrix.factor import Explicit, Factor, Identity
+from mechanisms.matrix.given import as_rows, asked_of, is_fitted, too_long
+from mechanisms.matrix.grid import bits_for, on_grid
+from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
+from mechanisms.matrix.optimise.gaussian import gaussian_optimum
+from mechanisms.matrix.optimise.p_identity import p_identity
+from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
+from mechanisms.matrix.rows import MatrixRows, Rows
+from mechanisms.matrix.strategy import Kronecker
+from mechanisms.matrix.workload import Workload
+from mechanisms.mechanism import PlanError
+from mechanisms.noise import DiscreteGaussian
+
+# Seconds between two reports of progress.
+_PACE = 0.5
+# Eigenvalues of a Gram matrix below this share of the largest are rounding errors.
+_NEGLIGIBLE = 1e-12
+# The weight of single cells beside a strategy of lower rank, as a share of a column's norm: it costs an error of
+# twice the share (L1) or of its square (L2).
+_SINGLE_CELLS = {Definition.PURE: 2.0**-12, Definition.ZCDP: 2.0**-8}
+# Below this density a matrix is kept sparse.
+_SPARSE = 0.2
+
+
+class Paced:
+    """Progress, told no more often than somebody can read it."""
+
+    def __init__(self, on_progress: Progress) -> None:
+        self._on_progress, self._told = on_progress, 0.0
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if time.monotonic() - self._told >= _PACE:
+            self._told = time.monotonic()
+            self._on_progress(done, total)
+
+
+def merged(weighted: Sequence[tuple[float, Factor]]) -> tuple[float, Factor]:
+    """A multiple and a factor whose Gram matrix, times it, is the weighted sum of theirs; the first weighs 1."""
+    unit, first = weighted[0]
+    if all(factor == first for _, factor in weighted):
+        return sum(weight for weight, _ in weighted) / unit, first
+    gram = np.zeros((first.size, first.size))
+    for weight, factor in weighted:
+        gram += weight / unit * factor.gram()
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > _NEGLIGIBLE * values[-1]
+    return 1.0, Explicit((vectors[:, kept] * np.sqrt(values[kept])).T)
+
+
+def searched_rows(weights: np.ndarray, bits: int, definition: Definition) -> MatrixRows:
+    """A strategy that was found, on a grid of so many bits.
+
+    Rounding moves the row space of a strategy whose rank is below the number of cells, so that it would no longer
+    answer the workload exactly; a little weight on every single cell ties up the rest.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    p, n = weights.shape
+    if p < n:
+        weights = np.vstack([weights, _SINGLE_CELLS[definition] * _norm(weights, definition) * np.eye(n)])
+    integers = on_grid(weights, bits)
+    sparse_enough = np.count_nonzero(integers) < _SPARSE * integers.size
+    return MatrixRows(sparse.csr_array(integers) if sparse_enough else integers)
+
+
+def _norm(weights: np.ndarray, definition: Definition) -> float:
+    order = 1 if definition is Definition.PURE else 2
+    return float(np.linalg.norm(weights, order, axis=0).max())
+
+
+class ColumnSearch(MatrixMechanism):
+    """A product of strategies, one searched for each column. A subclass says how.
+
+    For a product of queries this is the best product, as losses multiply. For a union of products each column is
+    fitted to the sum of what the terms ask of it.
+    Source: McKenna et al. 2018 (HDMM), section 6.
+    """
+
+    optimises: ClassVar[bool] = True
+
+    @abstractmethod
+    def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
+        """The array that defines the strategy for one column, and facts about the search."""
+
+    @abstractmethod
+    def weights(self, array: np.ndarray) -> np.ndarray:
+        """The strategy, (p, n) floats, that such an array defines."""
+
+    @abstractmethod
+    def too_large(self, factors: Sequence[Factor]) -> bool:
+        """Whether the search for a column that is asked these queries would take too long."""
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        if refusal := super().refusal(domain, workload, definition) or too_long(workload):
+            return refusal
+        fitted = _fitted(workload)
+        if not fitted:
+            return (
+                "Every column is asked for its cells or its total alone, and there is nothing to search for. "
+                "Choose another strategy."
+            )
+        for axis in fitted:
+            factors = [factor for _, factor in asked_of(workload, axis)]
+            if self.too_large(factors):
+                return (
+                    f"{self.title} can search up to {MAX_UNSTRUCTURED:,} cells of a column for these queries; one has "
+                    f"{workload.shape[axis]:,}. Choose wider bins, or another strategy."
+                )
+        return ""
+
+    def optimise(
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+    ) -> Optimised:
+        if refusal := self.refusal(domain, workload, definition):
+            raise PlanError(refusal)
+        start, paced = time.monotonic(), Paced(on_progress)
+        arrays, columns = {}, []
+        for axis in _fitted(workload):
+            multiple, factor = merged(asked_of(workload, axis))
+            arrays[_key(axis)], found = self.search(factor, paced)
+            columns.append({"multiple": multiple, **found})
+        facts: dict[str, Any] = {"seconds": round(time.monotonic() - start, 3), "columns": columns}
+        # Where only one column is searched the terms' Gram matrices add up over it, so its certificate is the whole's.
+        if all("gap" in c for c in columns) and (len(workload.terms) == 1 or len(columns) == 1):
+            facts["gap"] = math.prod(1 + c["gap"] for c in columns) - 1
+        return Optimised(arrays, facts)
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Kronecker:
+        if optimised is None:
+            raise PlanError(
+                f"{self.title}: the strategy has not been worked out yet. Start the search first."
+            )
+        fitted = _fitted(workload)
+        bits = bits_for(len(fitted))
+        factors: list[Rows] = [
+            searched_rows(self.weights(optimised.arrays[_key(axis)]), bits, definition)
+            if axis in fitted
+            else as_rows(asked_of(workload, axis)[0][1], bits)
+            for axis in range(len(workload.shape))
+        ]
+        return Kronecker(factors)
+
+
+def _fitted(workload: Workload) -> list[int]:
+    return [axis for axis in range(len(workload.shape)) if is_fitted(workload, axis)]
+
+
+def _key(axis: int) -> str:
+    return f"column_{axis}"
+
+
+class PIdentityStrategy(ColumnSearch):
+    """Cells and weighted sums of cells, searched for Laplace noise."""
+
+    name: ClassVar[str] = "p-identity"
+    title: ClassVar[str] = "p-Identity"
+    summary: ClassVar[str] = (
+        "Counts every cell and a few weighted sums of cells, searched for these queries: the best known with "
+        "Laplace noise."
+    )
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
+
+    def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
+        found = p_identity(factor, on_progress=on_progress)
+        return found.theta, {"loss": found.loss, "sums": len(found.theta)}
+
+    def weights(self, array: np.ndarray) -> np.ndarray:
+        rows = np.vstack([np.eye(array.shape[1]), array])
+        return rows / rows.sum(axis=0)
+
+    def too_large(self, factors: Sequence[Factor]) -> bool:
+        return factors[0].size > MAX_UNSTRUCTURED and (
+            any(isinstance(f, Explicit) for f in factors) or any(f != factors[0] for f in factors)
+        )
+
+
+class GaussianOptimumStrategy(ColumnSearch):
+    """The least total error that any strategy has with Gaussian noise, proved to within 1e-4."""
+
+    name: ClassVar[str] = "gaussian-optimum"
+    title: ClassVar[str] = "Gaussian optimum"
+    summary: ClassVar[str] = (
+        "Measures the sums of cells that are best for these queries with Gaussian noise, with a proof of how far "
+        "from the best possible they are."
+    )
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
+
+    def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
+        found = gaussian_optimum(factor, on_progress=on_progress)
+        facts = {
+            "loss": found.loss,
+            "lower_bound": found.lower_bound,
+            "gap": found.gap,
+            "iterations": found.iterations,
+        }
+        # Half the size, and still finer than the grid.
+        return found.strategy.astype(np.float32), facts
+
+    def weights(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def too_large(self, factors: Sequence[Factor]) -> bool:
+        alike = all(f == factors[0] for f in factors)
+        return factors[0].size > MAX_UNSTRUCTURED and not (alike and structured(factors[0]))
+
+    def plan(
+        self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
+    ) -> QueryPlan:
+        """As for any strategy; the lower bound is the search's certificate where that says more."""
+        plan = super().plan(domain, workload, loss, optimised)
+        if (
+            optimised is None
+            or "gap" not in optimised.facts
+            or loss.unit.neighbours is Neighbours.REPLACE_ONE
+        ):
+            return plan
+        least = DiscreteGaussian(loss.unit.max_rows**2 / (2 * loss.amount)).variance
+        certified = least * _certified(workload, optimised)
+        return replace(plan, lower_bound=max(plan.lower_bound or 0.0, certified))
+
+
+def _certified(workload: Workload, optimised: Optimised) -> float:
+    """A loss that no strategy with columns of unit norm goes below.
+
+    The bounds of factors multiply, since products of their dual weights are dual weights of the product; that of
+    single cells is their number, that of a total 1.
+    """
+    bound = workload.terms[0].weight ** 2 * math.prod(
+        column["multiple"] * column["lower_bound"] for column in optimised.facts["columns"]
+    )
+    for axis, n in enumerate(workload.shape):
+        if not is_fitted(workload, axis) and isinstance(asked_of(workload, axis)[0][1], Identity):
+            bound *= n
+    return float(bound)
