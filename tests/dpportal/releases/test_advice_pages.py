@@ -48,4 +48,4 @@ def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:
 
 
 def test_nothing_of_the_data_is_in_the_question(asked) -> None:
-    assert set(asked.question) == {"domain", "loss", "purpose", "people", "methods"}
+    assert set(asked.question) == {"domain", "loss", "purpose", "people", "methods", "shapes"}
