@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from dpportal.releases.chart_style import TRANSPARENT, Figure, category_axis, finished, plain, plain_all
 
 TICKS = 12
+MAX_EXPECTED = 400
 # Told apart by dash as well as by colour, so that a print in grey still reads.
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _COLOURS = ("var(--noisy)", "var(--synthetic)", "var(--true)")
@@ -75,6 +76,11 @@ def errors_figure(
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
     caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
     return finished(figure, title=_("Released minus true"), caption=caption + _thinned(periods, len(labels)))
+
+
+def expectation_periods(horizon: int) -> np.ndarray:
+    """Where an expected error is drawn: at most MAX_EXPECTED periods from 1 to the horizon."""
+    return np.unique(np.linspace(1, horizon, min(horizon, MAX_EXPECTED)).astype(np.int64))
 
 
 def expectation_figure(

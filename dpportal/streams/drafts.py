@@ -9,19 +9,25 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
+from dpportal.releases.chart_style import Figure
+from dpportal.streams import charts
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.counted import Counted, DraftError, counted_by
 from dpportal.streams.models import Stream
+from dpportal.streams.series import unit_of
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.mechanism import PlanError
 
 MAX_HORIZON = 2**20
+# Lines that can still be told apart.
+MAX_COMPARED = 5
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,18 @@ def offers(stream: Stream, amount: Decimal) -> list[Offer]:
 def best(made: list[Offer]) -> Offer | None:
     """The most accurate strategy of those that are not shown only to compare with."""
     return next((o for o in made if o.plan is not None and not o.mechanism.reference), None)
+
+
+def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
+    """The expected error by period of the most accurate strategies, drawn together."""
+    plans = {o.mechanism: o.plan for o in made if o.plan is not None and not o.mechanism.reference}
+    if not plans:
+        return None
+    shown = list(plans.items())[:MAX_COMPARED]
+    horizon = stream.horizon or max(int(plan.details["periods_shown"]) for _mechanism, plan in shown)
+    periods = charts.expectation_periods(horizon)
+    errors = {str(m.title): np.sqrt(m.variances(plan, periods)) for m, plan in shown}
+    return charts.expectation_figure(periods, errors, unit=unit_of(stream, stream.dataset.current_domain()))
 
 
 def digest(plan: StreamPlan) -> str:

@@ -103,6 +103,7 @@ def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     suggested = drafts.best(made)
     chosen = form["mechanism"].value() or draft.mechanism or (suggested.mechanism.name if suggested else "")
     context = {"offers": made, "chosen": chosen, "suggested": suggested, "amount": amount}
+    context["figure"] = drafts.expectations(draft, made)
     if getattr(request, "htmx", False):
         return render(request, "streams/_offers.html", {"form": form, "budget": budget, **context})
     if request.method == "POST" and form.is_valid():

@@ -16,12 +16,10 @@ from dpportal.releases.statement import epsilon_delta_text, loss_text, statement
 from dpportal.streams import bundle, charts
 from dpportal.streams.access import visible_stream
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, drawn, published, unit_of
+from dpportal.streams.series import Series, chosen_place, drawn, published, unit_of
 from mechanisms import registry
 
 MAX_ROWS = 200
-# Where the expected error is drawn.
-EXPECTATION_POINTS = 400
 
 
 @require_safe
@@ -68,7 +66,7 @@ def shown(stream: Stream, chosen: str = "") -> dict[str, Any]:
     series = drawn(stream)
     count = stream.periods.count()
     figures = {"expectation": expectation(stream, count)}
-    place = int(chosen) if chosen.isdecimal() and int(chosen) < len(stream.labels) else 0
+    place = chosen_place(stream, chosen)
     if series is not None:
         figures = {"series": series_figure(series, place, count), **figures}
     return {
@@ -89,7 +87,6 @@ def series_figure(series: Series, place: int, periods: int, true: np.ndarray | N
         released=series.released[:, place],
         half_widths=series.half_widths,
         consistent=series.consistent[:, place] if whole else None,
-        true=true,
         name=series.names[place],
         unit=series.unit,
         periods=periods,
@@ -100,7 +97,7 @@ def expectation(stream: Stream, published_periods: int) -> charts.Figure:
     """The plan's expected error over the whole stream, with a mark at the present."""
     plan = stream.plan
     horizon = plan.request.horizon or max(int(plan.details["periods_shown"]), published_periods)
-    periods = np.unique(np.linspace(1, horizon, min(horizon, EXPECTATION_POINTS)).astype(np.int64))
+    periods = charts.expectation_periods(horizon)
     mechanism = registry.stream(plan.mechanism)
     errors = {mechanism.title: np.sqrt(mechanism.variances(plan, periods))}
     return charts.expectation_figure(

@@ -10,6 +10,7 @@ import numpy as np
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from dpportal.datasets.models import DomainVersion
 from dpportal.streams.drawing import MAX_POINTS
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
@@ -88,9 +89,15 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
     )
 
 
-def unit_of(stream: Stream) -> str:
-    """What a running count counts, for axes and columns."""
+def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:
+    """What a running count counts, for axes and columns. version: of the domain, for a stream that has none yet."""
     if stream.summed:
         return _("sum of %(column)s") % {"column": stream.summed}
-    assert stream.domain_version is not None
-    return _("people") if stream.domain_version.max_rows == 1 else _("rows")
+    kept = stream.domain_version or version
+    return _("rows") if kept is not None and kept.max_rows > 1 else _("people")
+
+
+def chosen_place(stream: Stream, chosen: str) -> int:
+    """Which running count a visitor asked to see, from "0"; the first if there is no such one."""
+    known = chosen.isdecimal() and len(chosen) < 6 and int(chosen) < len(stream.labels)
+    return int(chosen) if known else 0

@@ -23,7 +23,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import uploads
 from dpportal.datasets.views import too_large_text
-from dpportal.streams import execution, public, services, vault
+from dpportal.streams import comparison, execution, public, services, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
@@ -201,44 +201,12 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "stream": stream,
         "dataset": stream.dataset,
         "budget": stream.dataset.budget,
-        **_comparison(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
+        **comparison.build(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
         "nav_section": "streams",
     }
     response = render(request, "streams/compare.html", context)
     response["Cache-Control"] = "no-store"
     return response
-
-
-def _comparison(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) -> dict[str, Any]:
-    """Released and true running counts side by side, and how the errors keep to what was promised.
-
-    true: (T, k).
-    """
-    released = np.array([period.released for period in periods], dtype=np.int64)
-    widths = np.array([period.half_width for period in periods], dtype=np.int64)
-    errors = released - true
-    place = int(chosen) if chosen.isdecimal() and len(chosen) < 6 and int(chosen) < len(stream.labels) else 0
-    rows = [
-        {
-            "label": stream.calendar.label(period.index),
-            "released": int(released[i, place]),
-            "half_width": int(widths[i]),
-            "true": int(true[i, place]),
-            "error": int(errors[i, place]),
-            "inside": abs(int(errors[i, place])) <= int(widths[i]),
-        }
-        for i, period in enumerate(periods)
-    ]
-    return {
-        "rows": rows[::-1],
-        "chosen": place,
-        "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
-        "inside": float((np.abs(errors) <= widths[:, None]).mean()),
-        "root_mean_error": float(np.sqrt((errors.astype(float) ** 2).mean())),
-        "expected_error": stream.plan.mean_squared_error**0.5,
-        "largest_error": int(np.abs(errors).max()),
-        "unit": public.unit_of(stream),
-    }
 
 
 def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:

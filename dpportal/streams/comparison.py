@@ -1,0 +1,83 @@
+"""What only the curator sees of a stream: released beside true running counts, with the errors against their band."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpportal.streams import charts
+from dpportal.streams.models import Period, Stream
+from dpportal.streams.series import chosen_place, unit_of
+from mechanisms import registry
+from mechanisms.continual.consistent import never_falling
+
+
+def build(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) -> dict[str, Any]:
+    """Charts, rows and headline numbers of some neighbouring periods, the last one included.
+
+    true: (T, k) running counts. chosen: which of them is drawn and listed, from "0"; the numbers are over all.
+    """
+    released = np.array([period.released for period in periods], dtype=np.int64)
+    widths = np.array([period.half_width for period in periods], dtype=np.int64)
+    errors = released - true
+    place = chosen_place(stream, chosen)
+    variances = _variances(stream, periods)
+    smooth = np.stack([never_falling(column, variances) for column in released.T], axis=1)
+    return {
+        "figures": _figures(stream, periods, released[:, place], true[:, place], widths),
+        "rows": _rows(stream, periods, released[:, place], true[:, place], widths)[::-1],
+        "chosen": place,
+        "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
+        "inside": float((np.abs(errors) <= widths[:, None]).mean()),
+        "root_mean_error": _root_mean_square(errors),
+        "never_falling_error": _root_mean_square(smooth - true),
+        "expected_error": float(np.sqrt(variances.mean())),
+        "largest_error": int(np.abs(errors).max()),
+        "unit": unit_of(stream),
+    }
+
+
+def _figures(
+    stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
+) -> dict[str, charts.Figure]:
+    labels = [stream.calendar.label(period.index) for period in periods]
+    shared: dict[str, Any] = {
+        "released": released,
+        "true": true,
+        "half_widths": widths,
+        "unit": unit_of(stream),
+        "periods": periods[-1].index,
+    }
+    return {
+        "series": charts.series_figure(labels, **shared),
+        "errors": charts.errors_figure(labels, **shared),
+    }
+
+
+def _rows(
+    stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
+) -> list[dict[str, Any]]:
+    label = stream.calendar.label
+    columns = (released.tolist(), true.tolist(), widths.tolist())
+    return [
+        {
+            "label": label(period.index),
+            "released": count,
+            "half_width": width,
+            "true": actual,
+            "error": count - actual,
+            "inside": abs(count - actual) <= width,
+        }
+        for period, count, actual, width in zip(periods, *columns, strict=True)
+    ]
+
+
+def _variances(stream: Stream, periods: list[Period]) -> np.ndarray:
+    plan = stream.plan
+    indices = np.array([period.index for period in periods])
+    return registry.stream(plan.mechanism).variances(plan, indices)
+
+
+def _root_mean_square(errors: np.ndarray) -> float:
+    return float(np.sqrt((errors.astype(float) ** 2).mean()))
