@@ -1,8 +1,8 @@
 """Buffered linear Toeplitz: Gaussian noise whose correlation over any number of periods a few numbers remember.
 
 Answer t is x_t + Σ_j ω_j b_j, where each buffer fades by its θ_j and then takes up x_t: A is lower triangular Toeplitz
-with 1, then c_k = Σ_j ω_j θ_j^(k-1). Source: McMahan, Pillutla, Thakurta, and others 2024, "A hassle-free algorithm
-for private learning in practice: don't use tree aggregation, use BLTs" (arXiv:2404.16706). Where they invert A on the
+with 1, then c_k = Σ_j ω_j θ_j^(k-1). Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta 2024, "Efficient and
+near-optimal noise generation for streaming differential privacy" (arXiv:2404.16706). Where they invert A on the
 noise, here the noisy answers themselves are inverted: the answers are whole numbers made of the true increments, and
 the same buffers, fed with estimates in place of the truth, take them apart again. That is post-processing of answers
 with noise of their own, whatever is rounded on the way, so streams of a million periods need no memory of old noise.

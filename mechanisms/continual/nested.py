@@ -8,6 +8,7 @@ E₁ and E₂ makes the error (E₁^⅓ + E₂^⅓)³. Each block's inner noise 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ import numpy as np
 from mechanisms.continual.p_identity import Windows
 from mechanisms.continual.strategy import Draw, Numbers, Strategy, rounded
 from mechanisms.counting import Sensitivity
+
+# Periods (1-based) to what is stated of the error after each.
+_Errors = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -38,17 +42,18 @@ class Nested(Strategy):
         return Sensitivity(outer.l1 + inner.l1, outer.l2_squared + inner.l2_squared)
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._added(periods, *(s.energies(_all(s)) for s in (self.outer, self.inner)))
+        return self._added(periods, self.outer.energies, self.inner.energies)
 
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self._added(periods, *(s.fourth_powers(_all(s)) for s in (self.outer, self.inner)))
+        return self._added(periods, self.outer.fourth_powers, self.inner.fourth_powers)
 
-    def _added(self, periods: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    def _added(self, periods: np.ndarray, outer: _Errors, inner: _Errors) -> np.ndarray:
+        """The outer strategy's errors after the blocks that are complete, plus the inner's within the present one."""
         blocks, within = np.divmod(periods, self.block)
-        return np.append(0.0, outer)[blocks] + np.append(0.0, inner)[within]
+        return _from_zero(outer, blocks) + _from_zero(inner, within)
 
     def begin(self, draw: Draw) -> Numbers:
         outer = self.outer.noise(draw)
@@ -78,5 +83,9 @@ def outer_share(outer_error: float, inner_error: float) -> float:
     return first / (first + second)
 
 
-def _all(strategy: Windows) -> np.ndarray:
-    return np.arange(1, strategy.periods + 1)
+def _from_zero(errors: _Errors, counts: np.ndarray) -> np.ndarray:
+    """The errors after each of (m,) numbers of periods, each worked out once; 0 after none."""
+    known, places = np.unique(counts, return_inverse=True)
+    values = np.zeros(known.size)
+    values[known > 0] = errors(known[known > 0])
+    return values[places]

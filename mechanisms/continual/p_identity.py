@@ -19,6 +19,8 @@ from mechanisms.counting import Sensitivity
 
 # A window's weights are multiples of 2^-WINDOW_BITS of the grid, so that T e stays far inside 64 bits.
 WINDOW_BITS = 12
+# Coefficients of so many running sums are worked out together.
+_PIECE = 256
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,6 @@ class Windows(Strategy):
         gain = np.linalg.solve(np.eye(len(windows)) + (windows * squares) @ windows.T, reach.T).T
         return gain, np.cumsum(squares) - (gain * reach).sum(axis=1)
 
-    @cached_property
-    def _fourths(self) -> np.ndarray:
-        """(n,): Σ a⁴ of the coefficients a of z, (1[i <= t] - (K T)_ti)/d_i and K_tj."""
-        gain, _ = self._gain
-        coefficients = np.tri(self.periods) - gain @ (self.unit * self.multiples.astype(np.float64))
-        return ((coefficients / self.own) ** 4).sum(axis=1) + (gain**4).sum(axis=1)
-
     def energies(self, periods: np.ndarray) -> np.ndarray:
         return self._gain[1][periods - 1]
 
@@ -80,7 +75,15 @@ class Windows(Strategy):
         return float(self._gain[1][:horizon].mean())
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self._fourths[periods - 1]
+        """Σ a⁴ of the coefficients a of z, which are (1[i <= t] - (K T)_ti)/d_i and K_tj."""
+        parts = np.array_split(periods, -(-max(1, periods.size) // _PIECE))
+        return np.concatenate([self._fourths(part) for part in parts])
+
+    def _fourths(self, periods: np.ndarray) -> np.ndarray:
+        gain = self._gain[0][periods - 1]
+        summed = np.arange(1, self.periods + 1) <= periods[:, None]
+        coefficients = (summed - gain @ (self.unit * self.multiples.astype(np.float64))) / self.own
+        return np.einsum("ti,ti->t", coefficients**2, coefficients**2) + (gain**4).sum(axis=1)
 
     def noise(self, draw: Draw) -> np.ndarray:
         """The noise of all running sums, (n, k) int64 in multiples of 2^-FRACTION_BITS rows, drawn anew."""

@@ -12,11 +12,12 @@ from mechanisms.continual.nested import Nested, block_length, outer_share
 from mechanisms.continual.p_identity import Windows
 from mechanisms.continual.strategy import Strategy
 from mechanisms.continual.stream import Stream
-from mechanisms.continual.windows import LONGEST_BLOCK, Layer, best_layers
+from mechanisms.continual.windows import LONGEST as LONGEST_BLOCK
+from mechanisms.continual.windows import UNIT, Layer, best_layers
 
 
 class WindowStream(Stream):
-    """p-Identity (McKenna et al. 2018) with windows of few parameters; above 1,024 periods blocks of blocks."""
+    """p-Identity (McKenna et al. 2018) with windows of few parameters; above 4,096 periods blocks of blocks."""
 
     name: ClassVar[str] = "p-identity"
     title: ClassVar[str] = "Smooth overlapping windows"
@@ -46,10 +47,10 @@ def _level(periods: int, grid: int) -> dict[str, Any]:
 
 
 def _error(periods: int) -> float:
-    return Windows(periods, best_layers(periods), LONGEST_BLOCK**2).mean_energy(periods)
+    return Windows(periods, best_layers(periods), UNIT**2).mean_energy(periods)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _strategy(levels: str) -> Strategy:
     """The strategy of the levels, outermost first; a plan's JSON says all there is to know about it."""
     windows = [

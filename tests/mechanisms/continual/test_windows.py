@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from mechanisms.continual import windows
 from mechanisms.continual.windows import UNIT, Layer, _layer_sizes, _Search, best_layers, mean_error
 
 
@@ -43,8 +44,21 @@ def test_the_slope_with_respect_to_knots_and_heights_is_that_of_finite_differenc
 
 @pytest.mark.parametrize(("periods", "free"), [(16, 13.226), (64, 28.325)])
 def test_the_best_layers_come_near_a_free_strategy(periods: int, free: float) -> None:
-    theta = np.concatenate([layer.weights(periods) for layer in best_layers(periods)]) / UNIT**2
-    assert free - 1e-3 < dense_mean_error(theta) < 1.012 * free
+    assert free - 1e-3 < dense_mean_error(_weights(periods)) < 1.012 * free
+
+
+def test_layers_that_are_put_together_come_near_optimised_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A horizon with both: 1,000 periods from the optimum of 500."""
+    optimised = _weights(1000)
+    monkeypatch.setattr(windows, "LONGEST_OPTIMISED", 500)
+    best_layers.cache_clear()
+    put_together = _weights(1000)
+    best_layers.cache_clear()
+    assert mean_error(optimised)[0] < mean_error(put_together)[0] < 1.04 * mean_error(optimised)[0]
+
+
+def _weights(periods: int) -> np.ndarray:
+    return np.concatenate([layer.weights(periods) for layer in best_layers(periods)]) / UNIT**2
 
 
 @pytest.mark.parametrize("periods", [1, 2, 8])
@@ -61,6 +75,13 @@ def test_knots_increase_and_heights_are_not_negative(periods: int) -> None:
         assert min(layer.heights) >= 0
 
 
-def test_more_periods_than_a_block_holds_are_refused() -> None:
-    with pytest.raises(ValueError, match="1 to 1024 periods, not 1025"):
-        best_layers(1025)
+@pytest.mark.parametrize("periods", [1025, 1026, 1791, 1792, 4096])
+def test_three_layers_at_most_are_put_together(periods: int) -> None:
+    layers = best_layers(periods)
+    assert len(layers) == (2 if periods < 1785 else 3)
+    assert all((np.diff(layer.knots) > 0).all() for layer in layers)
+
+
+def test_more_periods_than_windows_serve_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 to 4096 periods, not 4097"):
+        best_layers(4097)
