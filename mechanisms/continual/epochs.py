@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition
+from mechanisms.continual.epoch_trees import EPOCH_TREES
 from mechanisms.continual.fda import fenwick_splits
-from mechanisms.continual.optimal_split import optimal_splits
+from mechanisms.continual.hierarchy import Hierarchy, from_grid, on_grid
+from mechanisms.continual.levels import Levels
 from mechanisms.continual.splits import Splits, SplitStrategy, root, share_of
 from mechanisms.continual.strategy import (
     SHARE_BITS,
@@ -26,11 +28,12 @@ from mechanisms.continual.tree import Blocks
 from mechanisms.counting import Sensitivity
 
 # An epoch's sum counts as used by so many later counts for each period of the epoch; it fixes how weight is shared.
-REUSE = 4
-# Epochs up to this one are split optimally, longer ones at powers of two, which needs no table.
-_LAST_SPLIT = 14
+REUSE = 3
 # No stream reaches this epoch: a bound for what grows with the number of epochs.
 _LAST_EPOCH = 62
+
+
+_Inner = Hierarchy | SplitStrategy
 
 
 def epoch_of(period: int) -> int:
@@ -38,35 +41,47 @@ def epoch_of(period: int) -> int:
     return period.bit_length() - 1
 
 
-class DoublingEpochs(Strategy):
-    """Optimal splits within each epoch, and an answer for the sum of each epoch, which all later counts use.
+def epoch_trees(definition: Definition) -> list[Levels]:
+    """The trees of the epochs of 2^0, 2^1, ... 2^11 periods, with weights of norm 1."""
+    pure = definition is Definition.PURE
+    trees = []
+    for branching, parts in EPOCH_TREES[definition]:
+        norm = sum(parts) if pure else math.sqrt(sum(p * p for p in parts))
+        trees.append(Levels(branching, tuple(p / norm for p in parts)))
+    return trees
 
-    Every epoch has the full weight, since an increment is in one epoch.
+
+class DoublingEpochs(Strategy):
+    """A strategy for each epoch, with an answer for the sum of the epoch, which all later counts use.
+
+    Every epoch has the full weight, since an increment is in one epoch. trees: the strategies of the first epochs, at
+    least of one, of norm at most `grid`; later ones are `epoch_splits`, which need not be laid down, however long the
+    stream.
     """
 
-    def __init__(self, definition: Definition, grid: int) -> None:
-        self._definition, self._grid = definition, grid
+    def __init__(self, definition: Definition, grid: int, trees: Sequence[Hierarchy]) -> None:
+        self._definition, self._grid, self._trees = definition, grid, trees
         pure = definition is Definition.PURE
         self.column = Sensitivity(grid if pure else grid * (_LAST_EPOCH + 1), grid**2)
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._powers(periods, SplitStrategy.energies)
+        return self._sums(periods, lambda inner, within: inner.energies(within))
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self._powers(periods, SplitStrategy.fourth_powers)
+        return self._sums(periods, lambda inner, within: inner.fourth_powers(within))
 
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())
 
-    def _powers(self, periods: np.ndarray, powers: Any) -> np.ndarray:
-        """Those of the sums of the epochs before, and of the epoch itself."""
+    def _sums(self, periods: np.ndarray, of: Callable[[_Inner, np.ndarray], np.ndarray]) -> np.ndarray:
+        """What `of` says of the whole epochs before, and of the epoch itself: their noise is independent."""
         result, before = np.zeros(periods.shape), 0.0
         for epoch in range(epoch_of(int(periods.max(initial=1))) + 1):
             size = 1 << epoch
             here = (periods >= size) & (periods < 2 * size)
             inner = self._epoch(epoch)
-            result[here] = before + powers(inner, periods[here] - size + 1)
-            before += float(powers(inner, np.array([size]))[0])
+            result[here] = before + of(inner, periods[here] - size + 1)
+            before += float(of(inner, np.array([size]))[0])
         return result
 
     def begin(self, draw: Draw) -> Numbers:
@@ -83,23 +98,22 @@ class DoublingEpochs(Strategy):
         total = np.array(numbers["before"], dtype=np.int64) + current
         return rounded(total), {"before": numbers["before"], "current": current.tolist(), "inner": state}
 
-    def _epoch(self, epoch: int) -> SplitStrategy:
-        return _epoch_strategy(epoch, self._definition, self._grid)
+    def _epoch(self, epoch: int) -> _Inner:
+        if epoch < len(self._trees):
+            return self._trees[epoch]
+        return _split_epoch(epoch, self._definition, self._grid)
 
 
 @lru_cache(maxsize=256)
-def _epoch_strategy(epoch: int, definition: Definition, grid: int) -> SplitStrategy:
+def _split_epoch(epoch: int, definition: Definition, grid: int) -> SplitStrategy:
     return SplitStrategy(1 << epoch, definition, grid, epoch_splits(epoch, definition))
 
 
 @lru_cache(maxsize=256)
 def epoch_splits(epoch: int, definition: Definition) -> Splits:
-    """The splits of the first n - 1 of an epoch's n = 2^k periods, and an answer for all n."""
+    """FDA's splits of the first n - 1 of an epoch's n = 2^k periods, k >= 1, and an answer for all n."""
     n = 1 << epoch
-    if n == 1:
-        one = np.ones(1, dtype=np.int64)
-        return Splits(sizes=one, middles=one, shares=0 * one, energy=1.0, depth=1)
-    first = (optimal_splits if epoch <= _LAST_SPLIT else fenwick_splits)(n - 1, definition)
+    first = fenwick_splits(n - 1, definition)
     before, after = root(np.array([first.energy, REUSE * n + 1.0]), definition)
     share = int(share_of(before, after))
     part, power = share / 2**SHARE_BITS, 2 if definition is Definition.PURE else 1
@@ -163,36 +177,35 @@ class Hybrid(Strategy):
         return rounded(before + inside), {"before": numbers["before"], "inner": state}
 
 
-class _Endless(Stream):
-    """A stream that may go on for ever; a horizon only ends it."""
-
-    endless: ClassVar[bool] = True
-
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
-        return {"grid": grid}
-
-
-class EpochStream(_Endless):
-    """Optimal splits in epochs that double, for streams without an end."""
+class EpochStream(Stream):
+    """Trees of blocks in epochs that double, for streams without an end; a horizon only ends it."""
 
     name: ClassVar[str] = "doubling-epochs"
     title: ClassVar[str] = "Doubling epochs"
     summary: ClassVar[str] = (
-        "For streams without an end: optimal weights within epochs of 1, 2, 4, ... periods."
+        "For streams without an end: the best blocks within epochs of 1, 2, 4, ... periods."
     )
+    endless: ClassVar[bool] = True
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+        return {"grid": grid, "epochs": [on_grid(tree, grid) for tree in epoch_trees(definition)]}
 
     def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
-        return DoublingEpochs(definition, details["grid"])
+        return DoublingEpochs(definition, details["grid"], [from_grid(tree) for tree in details["epochs"]])
 
 
-class HybridStream(_Endless):
-    """The hybrid mechanism of Chan et al., for streams without an end."""
+class HybridStream(Stream):
+    """The hybrid mechanism of Chan et al., for streams without an end; a horizon only ends it."""
 
     name: ClassVar[str] = "hybrid"
     title: ClassVar[str] = "Hybrid tree without an end (Chan et al.)"
     summary: ClassVar[str] = (
         "For streams without an end: binary trees, and sums at every power of two, half the loss each."
     )
+    endless: ClassVar[bool] = True
+
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+        return {"grid": grid}
 
     def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
         return Hybrid(definition, details["grid"])

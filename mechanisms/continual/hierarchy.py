@@ -48,10 +48,14 @@ class Hierarchy(Strategy):
         return {"above": [], "stretch": []}
 
     def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
-        """Draw the noise of a stretch when it begins, and publish from it.
+        noise, remembered = self.unrounded(period, numbers, draw)
+        return rounded(noise), remembered
+
+    def unrounded(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+        """`step` in fixed point: draw the noise of a stretch when it begins, and publish from it.
 
         above: for each level above a stretch, from the root down, the noise of what is known of the children of the
-        current block, (b, k) in fixed point. stretch: the noise of the counts of the current stretch, (size, k) rows.
+        current block, (b, k). stretch: the noise of the counts of the current stretch, (size, k).
         """
         place = (period - 1) % self._size
         if place == 0:
@@ -80,7 +84,7 @@ class Hierarchy(Strategy):
             before = before + children[:current].sum(axis=0)
             known = children[current]
             above.append(children.tolist())
-        return {"above": above, "stretch": rounded(before + self._running(known, draw)).tolist()}
+        return {"above": above, "stretch": (before + self._running(known, draw)).tolist()}
 
     def _answers(self, blocks: int, level: int, draw: Draw) -> np.ndarray | None:
         """The noise of the answers of so many blocks of a level, (blocks, k), in fixed point; None if not measured."""
@@ -141,14 +145,22 @@ class HierarchicalStream(Stream):
     )
 
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
-        levels = best_levels(horizon or 0, definition)
-        return {
-            "branching": list(levels.branching),
-            "weights": [math.floor(grid * w * (1 - 2**-40)) for w in levels.weights],
-        }
+        return on_grid(best_levels(horizon or 0, definition), grid)
 
     def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Hierarchy:
-        return _hierarchy(tuple(details["branching"]), tuple(details["weights"]))
+        return from_grid(details)
+
+
+def on_grid(levels: Levels, grid: int) -> dict[str, list[int]]:
+    """A tree as JSON, its weights of norm 1 made whole, of norm at most `grid`."""
+    # A little less, so that no error of float arithmetic makes them longer.
+    weights = [math.floor(grid * w * (1 - 2**-40)) for w in levels.weights]
+    return {"branching": list(levels.branching), "weights": weights}
+
+
+def from_grid(tree: Mapping[str, list[int]]) -> Hierarchy:
+    """The strategy of a tree that `on_grid` wrote."""
+    return _hierarchy(tuple(tree["branching"]), tuple(tree["weights"]))
 
 
 @lru_cache(maxsize=256)
@@ -157,18 +169,39 @@ def _hierarchy(branching: tuple[int, ...], weights: tuple[int, ...]) -> Hierarch
 
 
 @lru_cache(maxsize=256)
-def best_levels(horizon: int, definition: Definition) -> Levels:
+def best_levels(horizon: int, definition: Definition, reuse: int = 0) -> Levels:
     """The tree over N periods of least mean energy, among those of one branching but for the root's children.
 
-    Its weights add up to 1 (pure), or their squares do (zCDP).
+    reuse: how many later counts use the last one, for each of the periods. The weights add up to 1 (pure), or their
+    squares do (zCDP).
     """
 
-    def with_equal_weights(shape: tuple[int, ...]) -> float:
-        return _weighted(shape, np.zeros(_measured(shape, definition)), definition).mean_energy(horizon)
+    def energy(levels: Levels) -> float:
+        return levels.mean_energy(horizon) + reuse * float(levels.energies(np.array([horizon]))[0])
 
-    shapes = sorted(_shapes(horizon), key=with_equal_weights)
-    found = [_optimised(shape, horizon, definition) for shape in shapes[:_TRIED]]
-    return min(found, key=lambda levels: levels.mean_energy(horizon))
+    def weighted(shape: tuple[int, ...], logarithms: np.ndarray) -> Levels:
+        """Weights in proportion to e^logarithm, of norm 1, and 0 for a root that is not measured."""
+        weights = np.exp(logarithms)
+        weights /= weights.sum() if definition is Definition.PURE else math.sqrt((weights**2).sum())
+        return Levels(shape, (*weights.tolist(), *[0.0] * (len(shape) + 1 - len(weights))))
+
+    def equal(shape: tuple[int, ...]) -> np.ndarray:
+        # Under a pure loss the best trees spend nothing on the root, unless its sum is used again.
+        return np.zeros(len(shape) + (definition is Definition.ZCDP or reuse > 0 or not shape))
+
+    def optimised(shape: tuple[int, ...]) -> Levels:
+        start = equal(shape)
+        found = minimize(
+            lambda logarithms: math.log(energy(weighted(shape, logarithms))),
+            start,
+            method="L-BFGS-B",
+            bounds=[(-_STEEPEST, _STEEPEST)] * len(start),
+            options={"ftol": 1e-6},
+        )
+        return weighted(shape, found.x)
+
+    shapes = sorted(_shapes(horizon), key=lambda shape: energy(weighted(shape, equal(shape))))
+    return min(map(optimised, shapes[:_TRIED]), key=energy)
 
 
 def _shapes(horizon: int) -> Iterator[tuple[int, ...]]:
@@ -180,27 +213,3 @@ def _shapes(horizon: int) -> Iterator[tuple[int, ...]]:
             top = -(-horizon // branching ** (height - 1))
             if max(2, branching / 4) <= top <= 2 * branching:
                 yield (*[branching] * (height - 1), top)
-
-
-def _measured(shape: tuple[int, ...], definition: Definition) -> int:
-    """How many levels are measured. Under a pure loss the best trees spend nothing on the root."""
-    return len(shape) + (definition is Definition.ZCDP or not shape)
-
-
-def _optimised(shape: tuple[int, ...], horizon: int, definition: Definition) -> Levels:
-    """The tree of this shape with the weights of least mean energy, by L-BFGS-B on their logarithms."""
-
-    def log_error(logarithms: np.ndarray) -> float:
-        return math.log(_weighted(shape, logarithms, definition).mean_energy(horizon))
-
-    start = np.zeros(_measured(shape, definition))
-    bounds = [(-_STEEPEST, _STEEPEST)] * len(start)
-    found = minimize(log_error, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6})
-    return _weighted(shape, found.x, definition)
-
-
-def _weighted(shape: tuple[int, ...], logarithms: np.ndarray, definition: Definition) -> Levels:
-    """Weights in proportion to e^logarithm, of norm 1, and 0 for a root that is not measured."""
-    weights = np.exp(logarithms)
-    weights /= weights.sum() if definition is Definition.PURE else math.sqrt((weights**2).sum())
-    return Levels(shape, (*weights.tolist(), *[0.0] * (len(shape) + 1 - len(weights))))

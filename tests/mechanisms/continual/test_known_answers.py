@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,10 @@ import pytest
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.direct import rows_of, solved
-from mechanisms.continual.epochs import REUSE, DoublingEpochs, epoch_splits
+from mechanisms.continual.epochs import REUSE, EpochStream, epoch_splits, epoch_trees
 from mechanisms.continual.fda import fenwick_splits
 from mechanisms.continual.hierarchy import best_levels
+from mechanisms.continual.levels import Levels
 from mechanisms.continual.naive import Increments, Republication
 from mechanisms.continual.optimal_split import optimal_splits
 from mechanisms.continual.splits import SHARE_BITS, SplitStrategy, root
@@ -148,24 +148,39 @@ def test_the_naive_ways_have_the_errors_of_arithmetic(horizon: int) -> None:
     assert mean_squared_error(again.mean_energy(horizon), again.column.l1) == 2 * horizon**2
 
 
-def test_epochs_double_and_share_the_weight_best_for_their_reuse() -> None:
-    for epoch, definition in product(range(6), Definition):
-        n = 1 << epoch
-        _middle, share = epoch_splits(epoch, definition).at(n)
-        part, power = share / 2**SHARE_BITS, 2 if definition is PURE else 1
-        inner = optimal_splits(n - 1, definition).energy if epoch else 0.0
-
-        def error(s: float, inner: float = inner, power: int = power, n: int = n) -> float:
-            return (inner / s**power if inner else 0.0) + (REUSE * n + 1) / (1 - s) ** power
-
-        nearby = [error(s) for s in (part - 1e-3, part + 1e-3) if 0 < s < 1]
-        assert all(error(part) < other for other in nearby) or not inner
+@pytest.mark.parametrize("definition", list(Definition))
+@pytest.mark.parametrize("epoch", [12, 15])
+def test_a_long_epoch_shares_its_weight_as_is_best_for_its_reuse(epoch: int, definition: Definition) -> None:
+    n = 1 << epoch
+    _middle, share = epoch_splits(epoch, definition).at(n)
+    inner, power = fenwick_splits(n - 1, definition).energy, 2 if definition is PURE else 1
+    shares = share / 2**SHARE_BITS + np.array([0.0, -1e-3, 1e-3])
+    best, fewer, more = inner / shares**power + (REUSE * n + 1) / (1 - shares) ** power
+    assert best < min(fewer, more)
 
 
-@pytest.mark.parametrize("horizon", [1, 10, 100, 1000, 10_000])
+@pytest.mark.parametrize("definition", list(Definition))
+@pytest.mark.parametrize("epoch", [0, 1, 3, 6, 8])
+def test_the_trees_of_epochs_are_the_best_there_are(epoch: int, definition: Definition) -> None:
+    n = 1 << epoch
+
+    def energy(levels: Levels) -> float:
+        return levels.mean_energy(n) + REUSE * float(levels.energies(np.array([n]))[0])
+
+    assert energy(epoch_trees(definition)[epoch]) < 1.001 * energy(best_levels(n, definition, REUSE))
+
+
+def test_epochs_cover_a_stream_with_trees_of_their_own_length() -> None:
+    for definition in Definition:
+        assert [tree.sizes[-1] for tree in epoch_trees(definition)] == [2**k for k in range(12)]
+
+
+@pytest.mark.parametrize("horizon", [1, 10, 100, 1000, 4000])
 def test_epochs_pay_little_for_not_knowing_the_end(horizon: int) -> None:
-    known = optimal_splits(horizon, PURE).energy / horizon
-    assert DoublingEpochs(PURE, FINE).mean_energy(horizon) * FINE**2 < 2.5 * known
+    mechanism = EpochStream()
+    strategy = mechanism.build(None, PURE, mechanism.design(None, PURE, FINE))
+    known = best_levels(horizon, PURE).mean_energy(horizon)
+    assert strategy.mean_energy(horizon) * FINE**2 < 2 * known
 
 
 def test_roots_are_right_to_the_last_digits() -> None:

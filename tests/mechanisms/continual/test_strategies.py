@@ -11,7 +11,7 @@ import pytest
 from mechanisms.accounting import Definition
 from mechanisms.continual import levels
 from mechanisms.continual.direct import SolvedFenwick
-from mechanisms.continual.epochs import DoublingEpochs, Hybrid, epoch_splits
+from mechanisms.continual.epochs import DoublingEpochs, Hybrid, epoch_splits, epoch_trees
 from mechanisms.continual.fda import fenwick_splits
 from mechanisms.continual.hierarchy import Hierarchy
 from mechanisms.continual.levels import Levels
@@ -62,10 +62,15 @@ def hierarchy_answers(shape: Levels) -> list[Answer]:
     return answers
 
 
-def epoch_answers(periods: int, definition: Definition) -> list[Answer]:
+def epoch_answers(trees: list[Levels], periods: int, definition: Definition) -> list[Answer]:
     answers = []
     for epoch in range(periods.bit_length()):
         n = 1 << epoch
+        if epoch < len(trees):
+            answers += [
+                Answer(a.after + n - 1, a.upto + n - 1, a.weight) for a in hierarchy_answers(trees[epoch])
+            ]
+            continue
         splits = epoch_splits(epoch, definition)
         answers += split_answers(n, SplitStrategy(n, definition, GRID, splits), splits, after=n - 1)
     return answers
@@ -141,9 +146,12 @@ def _cases() -> Iterator[Case]:
         for definition in Definition:
             yield _splits(n, definition, "optimal split", optimal_splits(n, definition))
     for definition in Definition:
-        yield Case(
-            f"epochs {definition}", DoublingEpochs(definition, GRID), epoch_answers(63, definition), 63, False
-        )
+        trees = [
+            Levels(tree.branching, tuple(int(GRID * w) for w in tree.weights))
+            for tree in epoch_trees(definition)
+        ][:4]
+        strategy = DoublingEpochs(definition, GRID, [Hierarchy(tree) for tree in trees])
+        yield Case(f"epochs {definition}", strategy, epoch_answers(trees, 63, definition), 63, False)
         hybrid = Hybrid(definition, GRID)
         yield Case(f"hybrid {definition}", hybrid, hybrid_answers(40, hybrid._weight), 40, False)
     for stretch in (1, 6, 2048):
