@@ -125,8 +125,8 @@ def test_tables_of_six_columns_by_residual_planner(curator: Page, portal: Portal
 
 
 def under_zcdp(page: Page, portal: Portal, browser: Browser) -> None:
-    """The census extract once more, declared by its codebook, with a budget in ρ."""
-    visiting.upload(page, visiting.adult_csv(), ZCDP)
+    """The census extract without its first lines, declared by its codebook, with a budget in ρ."""
+    visiting.upload(page, visiting.adult_csv(without_first=7), ZCDP)
     address = page.url
     expect(page.get_by_role("link", name="Declare").first).to_be_visible(timeout=JOB_MS)
     page.goto(f"{address}domain/")
