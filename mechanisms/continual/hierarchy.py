@@ -44,6 +44,11 @@ class Hierarchy(Strategy):
     def mean_energy(self, horizon: int) -> float:
         return self._levels.mean_energy(horizon)
 
+    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+        """An upper bound: no answer has a share of more than 1 in an estimate, so no coefficient exceeds 1/weight."""
+        energies = self.energies(periods)
+        return energies * np.minimum(energies, min(w for w in self._weights if w) ** -2.0)
+
     def begin(self, draw: Draw) -> Numbers:
         return {"above": [], "stretch": []}
 

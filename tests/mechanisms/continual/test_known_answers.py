@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mechanisms.accounting import Definition
+from mechanisms.accounting import Definition, Loss
 from mechanisms.continual.direct import rows_of, solved
 from mechanisms.continual.epochs import REUSE, EpochStream, epoch_splits, epoch_trees
-from mechanisms.continual.fda import fenwick_splits
+from mechanisms.continual.fda import FactorisationDiagonal, fenwick_splits
 from mechanisms.continual.hierarchy import best_levels
 from mechanisms.continual.levels import Levels
+from mechanisms.continual.mechanism import StreamRequest
 from mechanisms.continual.naive import Increments, Republication
 from mechanisms.continual.optimal_split import optimal_splits
 from mechanisms.continual.splits import SHARE_BITS, SplitStrategy, root
 from mechanisms.continual.tree import Blocks, RefinedBlocks
+from mechanisms.histogram.combination import Combination
 
 KNOWN = json.loads((Path(__file__).parents[2] / "data" / "known_answers.json").read_text())
 PURE, ZCDP = Definition.PURE, Definition.ZCDP
@@ -181,6 +184,19 @@ def test_epochs_pay_little_for_not_knowing_the_end(horizon: int) -> None:
     strategy = mechanism.build(None, PURE, mechanism.design(None, PURE, FINE))
     known = best_levels(horizon, PURE).mean_energy(horizon)
     assert strategy.mean_energy(horizon) * FINE**2 < 2 * known
+
+
+@pytest.mark.parametrize("amount", ["1/10", "1", "10"])
+def test_the_intervals_of_fda_hold_and_are_hardly_too_wide(amount: str) -> None:
+    """Against the exact law of a weighted sum of noise, by inverting its characteristic function."""
+    mechanism, periods = FactorisationDiagonal(), np.array([1, 64, 100, 127, 192, 255])
+    plan = mechanism.plan(StreamRequest(255), Loss(PURE, Fraction(amount)))
+    strategy = mechanism.strategy(plan)
+    for period, width in zip(periods.tolist(), mechanism.half_widths(plan, periods).tolist(), strict=True):
+        exact = Combination.of(plan.noise, [(1 / strategy.weight(i), 1) for i in rows_of(period)])
+        # Published is the rounded sum: within ± h where the sum is within ± (h + 1/2).
+        assert exact.coverage(width + 0.5) >= 0.95  # type: ignore[arg-type]
+        assert width <= 1.03 * exact.half_width() + 1
 
 
 def test_roots_are_right_to_the_last_digits() -> None:
