@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,12 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.releases import charts
 from dpportal.releases.models import Release
-from dpportal.releases.products import histogram_comparison, histogram_page, histogram_tables
+from dpportal.releases.products import (
+    histogram_comparison,
+    histogram_neighbours,
+    histogram_page,
+    histogram_tables,
+)
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, Table
 from mechanisms import registry
 from mechanisms.accounting import Loss
@@ -108,7 +114,9 @@ class HistogramProduct(Product):
         return Plan.from_json(value)
 
     def offer(self, plan: Plan, draft: Release) -> dict[str, Any]:
-        return {"expected": expectation(plan, draft.people)}
+        # The other relation is planned only where a page shows it.
+        relations = partial(histogram_neighbours.relations, plan)
+        return {"expected": expectation(plan, draft.people), "relations": relations}
 
     def count(self, release: Release, plan: Plan, key: bytes) -> np.ndarray:
         assert release.domain_version is not None

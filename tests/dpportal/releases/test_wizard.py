@@ -9,6 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.releases.models import Release
+from mechanisms import registry
+from mechanisms.accounting import Definition
 from tests.dpportal import building
 
 
@@ -40,6 +42,22 @@ def test_a_chosen_method_and_its_cost_are_saved(desk, draft):
     draft.refresh_from_db()
     assert draft.amount == Decimal("0.25")
     assert answer.url == address(draft, "review")
+
+
+def test_the_method_step_shows_what_each_relation_means_for_the_noise(desk, draft):
+    """At ε = 0.25 noise of scale 4 stays within ± 12 people, of scale 8 within ± 24, with 95 %."""
+    page = desk.post(address(draft, "offers"), {"mechanism": "laplace-histogram", "amount": "0.25"})
+    text = "".join(page.content.decode().split())
+    here, there = text.index("Addorremoveoneperson"), text.index("Replaceoneperson")
+    assert here < text.index("±12", here) < text.index("thisdataset") < there < text.index("±24", there)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [m.name for m in registry.HISTOGRAMS if Definition.PURE in m.definitions]
+)
+def test_every_method_shows_both_relations(desk, draft, mechanism):
+    page = desk.post(address(draft, "offers"), {"mechanism": mechanism, "amount": "0.25"}).content.decode()
+    assert page.count("this dataset") == 1 and "Replace one person" in page
 
 
 def test_the_live_cells_are_counted_without_saving(desk, draft):
