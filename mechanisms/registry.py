@@ -35,6 +35,7 @@ from mechanisms.matrix.marginal_laplace import WeightedMarginals
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
 from mechanisms.matrix.residual import ResidualPlanner
+from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
 from mechanisms.mechanism import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
@@ -63,6 +64,8 @@ QUERIES: tuple[QueryMechanism, ...] = (
     HaarStrategy(),
     PIdentityStrategy(),
     GaussianOptimumStrategy(),
+    SplitUnionStrategy(),
+    LowRankStrategy(),
     ResidualPlanner(),
     WeightedMarginals(),
     UploadedStrategy(),

@@ -20,7 +20,7 @@ from mechanisms.matrix.given import as_rows, asked_of, is_fitted, too_long
 from mechanisms.matrix.grid import bits_for, on_grid
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
-from mechanisms.matrix.optimise.p_identity import p_identity
+from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
 from mechanisms.matrix.rows import MatrixRows, Rows
 from mechanisms.matrix.strategy import Kronecker
@@ -183,8 +183,7 @@ class PIdentityStrategy(ColumnSearch):
         return found.theta, {"loss": found.loss, "sums": len(found.theta)}
 
     def weights(self, array: np.ndarray) -> np.ndarray:
-        rows = np.vstack([np.eye(array.shape[1]), array])
-        return rows / rows.sum(axis=0)
+        return weights_of(array)
 
     def too_large(self, factors: Sequence[Factor]) -> bool:
         return factors[0].size > MAX_UNSTRUCTURED and (

@@ -218,7 +218,8 @@ class Stacked(Joint):
         return np.concatenate([m * part.answers(counts) for part, m in parts])
 
     def transposed_times(self, values: np.ndarray) -> np.ndarray:
-        total, start = np.zeros(self.cells), 0
+        # The square of a multiple times a count may not fit 64 bits.
+        values, total, start = values.astype(np.float64), np.zeros(self.cells), 0
         for part, m in zip(self.parts, self.multiples, strict=True):
             total += m * part.transposed_times(values[start : start + part.size])
             start += part.size

@@ -50,8 +50,13 @@ class PIdentity:
 
     def strategy(self) -> np.ndarray:
         """A: (n + p, n) floats >= 0 whose columns sum to 1."""
-        rows = np.vstack([np.eye(self.theta.shape[1]), self.theta])
-        return rows / rows.sum(axis=0)
+        return weights_of(self.theta)
+
+
+def weights_of(theta: np.ndarray) -> np.ndarray:
+    """[I; Θ] D⁻¹, (n + p, n)."""
+    rows = np.vstack([np.eye(theta.shape[1]), theta])
+    return rows / rows.sum(axis=0)
 
 
 class Loss:

@@ -1,0 +1,207 @@
+"""Strategies that are searched for over all cells together: unions with a share for each term, and low rank."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain
+from mechanisms.matrix.answering import MatrixMechanism
+from mechanisms.matrix.factor import Factor, Identity, Total
+from mechanisms.matrix.given import as_rows, too_many_cells
+from mechanisms.matrix.joint import Uploaded
+from mechanisms.matrix.mechanism import Optimised, Progress
+from mechanisms.matrix.optimise.gaussian import gaussian_optimum
+from mechanisms.matrix.optimise.low_rank import low_rank
+from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
+from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED
+from mechanisms.matrix.optimised import Paced, searched_rows
+from mechanisms.matrix.strategy import Kronecker, Stacked, Strategy
+from mechanisms.matrix.workload import Workload
+from mechanisms.mechanism import PlanError
+
+# Terms up to which each may have a strategy of its own.
+MAX_TERMS = 64
+# Bits of the grids of a product's factors together, so that its multiples in a union still fit 64 bits.
+_UNION_BITS = 26
+# Dimensions of a workload, and entries written out, up to which a low-rank strategy is searched in minutes.
+MAX_RANK, _MAX_ENTRIES = 256, 2**23
+
+
+class SplitUnionStrategy(MatrixMechanism):
+    """A product of searched strategies for every term of a union, each with the share that suits its error.
+
+    With a share a_t of the column norm a term's error is E_t/a_t². Where the L1 norms add up (Laplace) shares in
+    proportion to E_t^⅓ are best, where the squares of the L2 norms do (Gaussian), squares in proportion to E_t^½. All
+    sums are reconciled together, which only lowers the error. Source: McKenna et al. 2018 (HDMM), section 6.
+    """
+
+    name: ClassVar[str] = "split-union"
+    title: ClassVar[str] = "A strategy for each part"
+    summary: ClassVar[str] = (
+        "Searches a strategy for every part of the workload, and measures each with the share that suits it."
+    )
+    optimises: ClassVar[bool] = True
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        if refusal := super().refusal(domain, workload, definition) or too_many_cells(workload):
+            return refusal
+        if not 1 < len(workload.terms) <= MAX_TERMS:
+            return (
+                f"{self.title} is for workloads of 2 to {MAX_TERMS} parts; this one has {len(workload.terms):,}. "
+                "Choose another strategy."
+            )
+        if max((f.size for f in _searched(workload)), default=0) > MAX_UNSTRUCTURED:
+            return (
+                f"{self.title} can search up to {MAX_UNSTRUCTURED:,} cells of a column. "
+                "Choose wider bins, or another strategy."
+            )
+        return ""
+
+    def optimise(
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+    ) -> Optimised:
+        if refusal := self.refusal(domain, workload, definition):
+            raise PlanError(refusal)
+        start, paced = time.monotonic(), Paced(on_progress)
+        arrays, losses = {}, []
+        for i, factor in enumerate(_searched(workload)):
+            arrays[f"factor_{i}"], loss = _search(factor, definition, paced)
+            losses.append(loss)
+        facts: dict[str, Any] = {"seconds": round(time.monotonic() - start, 3), "losses": losses}
+        return Optimised(arrays, facts)
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Stacked:
+        if optimised is None:
+            raise PlanError(
+                f"{self.title}: the strategy has not been worked out yet. Start the search first."
+            )
+        distinct = _searched(workload)
+        parts, shares = [], []
+        for term in workload.terms:
+            factors = term.all_factors(workload.shape)
+            places = [distinct.index(f) if f in distinct else None for f in factors]
+            bits = min(20, _UNION_BITS // max(1, sum(p is not None for p in places)))
+            rows = [
+                as_rows(factor, bits)
+                if place is None
+                else searched_rows(
+                    _weights(optimised.arrays[f"factor_{place}"], definition), bits, definition
+                )
+                for factor, place in zip(factors, places, strict=True)
+            ]
+            parts.append(Kronecker(rows))
+            losses = [
+                _given_loss(factor) if place is None else optimised.facts["losses"][place]
+                for factor, place in zip(factors, places, strict=True)
+            ]
+            power = 1 / 3 if definition is Definition.PURE else 1 / 4
+            shares.append((term.weight**2 * math.prod(losses)) ** power)
+        return Stacked.of(parts, shares, definition)
+
+
+def _searched(workload: Workload) -> list[Factor]:
+    """The distinct factors that need a search, in the order in which they are met."""
+    found: list[Factor] = []
+    for term in workload.terms:
+        for factor in term.all_factors(workload.shape):
+            if not isinstance(factor, (Identity, Total)) and factor not in found:
+                found.append(factor)
+    return found
+
+
+def _given_loss(factor: Factor) -> float:
+    """Of single cells, measured by themselves, or of a total."""
+    return float(factor.size) if isinstance(factor, Identity) else 1.0
+
+
+def _search(factor: Factor, definition: Definition, on_progress: Progress) -> tuple[np.ndarray, float]:
+    if definition is Definition.PURE:
+        cells_and_sums = p_identity(factor, on_progress=on_progress)
+        return cells_and_sums.theta, cells_and_sums.loss
+    best = gaussian_optimum(factor, on_progress=on_progress)
+    return best.strategy, best.loss
+
+
+def _weights(array: np.ndarray, definition: Definition) -> np.ndarray:
+    return weights_of(array) if definition is Definition.PURE else array
+
+
+class LowRankStrategy(MatrixMechanism):
+    """Few sums of cells, for queries that are combinations of few; searched over all cells together."""
+
+    name: ClassVar[str] = "low-rank"
+    title: ClassVar[str] = "Low rank"
+    summary: ClassVar[str] = (
+        "Measures a few weighted sums of cells of which every query is a combination: good where the queries "
+        "have far fewer dimensions than there are cells."
+    )
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
+    optimises: ClassVar[bool] = True
+
+    def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
+        if refusal := super().refusal(domain, workload, definition) or too_many_cells(workload):
+            return refusal
+        if workload.queries * workload.cells > _MAX_ENTRIES:
+            return (
+                f"{self.title} writes out all queries; {workload.queries:,} over {workload.cells:,} cells are too "
+                "many. Choose another strategy."
+            )
+        dimensions = _most_dimensions(workload)
+        if dimensions > min(workload.cells // 2, MAX_RANK):
+            return (
+                f"The queries may have {dimensions:,} dimensions over {workload.cells:,} cells; {self.title.lower()} "
+                f"helps for at most half as many as cells, and {MAX_RANK}. Choose another strategy."
+            )
+        return ""
+
+    def optimise(
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+    ) -> Optimised:
+        if refusal := self.refusal(domain, workload, definition):
+            raise PlanError(refusal)
+        start = time.monotonic()
+        found = low_rank(_written_out(workload), on_progress=Paced(on_progress))
+        seconds = round(time.monotonic() - start, 3)
+        facts = {
+            "seconds": seconds,
+            "loss": found.loss,
+            "residual": found.residual,
+            "sums": len(found.strategy),
+        }
+        return Optimised({"strategy": found.strategy}, facts)
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy:
+        if optimised is None:
+            raise PlanError(
+                f"{self.title}: the strategy has not been worked out yet. Start the search first."
+            )
+        rows = searched_rows(optimised.arrays["strategy"], 20, definition)
+        return Kronecker([rows]) if len(workload.shape) == 1 else Uploaded(rows, workload.shape)
+
+
+def _most_dimensions(workload: Workload) -> int:
+    """Of the row space, from shapes alone."""
+    ranks = (
+        math.prod(min(f.queries, f.size) for f in term.all_factors(workload.shape)) for term in workload.terms
+    )
+    return sum(ranks)
+
+
+def _written_out(workload: Workload) -> np.ndarray:
+    """The weighted queries, (q, n)."""
+    terms: Sequence[np.ndarray] = [
+        term.weight * reduce(np.kron, [f.times(np.eye(f.size)) for f in term.all_factors(workload.shape)])
+        for term in workload.terms
+    ]
+    return np.vstack(terms)
