@@ -1,0 +1,128 @@
+"""Running counts: error (by formula, by Monte Carlo), time and memory of every mechanism, beside binary tree and FDA.
+
+Run: python -m tests.benchmarks.streams. Errors are mean squared errors of a published count over the horizon, in
+rows², at ε = 1 and at ρ = 1/2 (Gaussian noise of variance 1 for one count). The targets at ε = 1 are 56, 95, 440 and
+760; "bound" is what no strategy with Gaussian noise can go below. Times are of one core.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.continual.fda import FactorisationDiagonal
+from mechanisms.continual.gaussian_optimum import LONGEST, gaussian_optimum
+from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
+from mechanisms.continual.strategy import ROUNDING_VARIANCE
+from mechanisms.mechanism import PlanError
+from mechanisms.noise import Noise
+
+HORIZONS = (255, 1023, 65_535, 2**20 - 1)
+# Streams side by side in the simulation; longer horizons do not fit.
+LANES = {255: 2000, 1023: 500, 65_535: 8}
+LOSSES = (Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 2)))
+UPDATES = 3000
+
+T = TypeVar("T")
+
+
+def timed(run: Callable[[], T]) -> tuple[T, float]:
+    start = time.perf_counter()
+    return run(), time.perf_counter() - start
+
+
+def plan_or_none(mechanism: StreamMechanism, horizon: int, loss: Loss, series: int = 1) -> StreamPlan | None:
+    try:
+        return mechanism.plan(StreamRequest(horizon, series), loss)
+    except PlanError:
+        return None
+
+
+def simulated(mechanism: StreamMechanism, horizon: int, loss: Loss) -> tuple[float, float] | None:
+    """Mean squared error of a few streams, and its standard error from the spread between them."""
+    lanes = LANES.get(horizon)
+    plan = plan_or_none(mechanism, horizon, loss, lanes) if lanes else None
+    if plan is None or lanes is None:
+        return None
+    noise, nothing = Noise(), np.zeros(lanes, dtype=np.int64)
+    squares, state = np.zeros(lanes), mechanism.open(plan, noise)
+    for _ in range(horizon):
+        counts, state = mechanism.advance(plan, state, nothing, noise)
+        squares += counts.astype(float) ** 2
+    means = squares / horizon
+    return float(means.mean()), float(means.std(ddof=1) / lanes**0.5)
+
+
+def errors(loss: Loss) -> None:
+    print(f"\nMean squared error at {loss.symbol} = {loss.amount}, by formula [simulated ± standard error]")
+    print(f"{'':<22}" + "".join(f"{horizon:>34,}" for horizon in HORIZONS))
+    for mechanism in registry.STREAMS:
+        if loss.definition not in mechanism.definitions:
+            continue
+        cells = []
+        for horizon in HORIZONS:
+            plan = plan_or_none(mechanism, horizon, loss)
+            chance = None if mechanism.reference else simulated(mechanism, horizon, loss)
+            drawn = f" [{chance[0]:,.1f} ± {chance[1]:.1f}]" if chance else ""
+            cells.append("-" if plan is None else f"{plan.mean_squared_error:,.2f}{drawn}")
+        print(f"{mechanism.name:<22}" + "".join(f"{cell:>34}" for cell in cells), flush=True)
+    if loss.definition is Definition.ZCDP:
+        bounds = [
+            f"{gaussian_optimum(n).lower_bound / n + ROUNDING_VARIANCE:.2f}" if n <= LONGEST else "-"
+            for n in HORIZONS
+        ]
+        print(f"{'bound':<22}" + "".join(f"{bound:>34}" for bound in bounds))
+
+
+def times(loss: Loss) -> None:
+    print(f"\nThe longest stream up to 2^20 periods, at {loss.symbol} = {loss.amount}")
+    heads = ("periods", "plan, s", "opening, s", "update, ms", "slowest, ms", "state, bytes")
+    print(f"{'':<22}" + "".join(f"{head:>14}" for head in heads))
+    for mechanism in registry.STREAMS:
+        longest = next((n for n in (2**20, 2**16, 4096, 1024, 64) if plan_or_none(mechanism, n, loss)), None)
+        if longest is None:
+            continue
+        # One less, so that nothing is known of it yet.
+        periods = longest - 1
+        plan, planning = timed(partial(mechanism.plan, StreamRequest(periods), loss))
+        noise, increment = Noise(), np.array([3], dtype=np.int64)
+        state, opening = timed(partial(mechanism.open, plan, noise))
+        largest, spent = len(state.to_bytes()), []
+        for period in range(min(UPDATES, periods)):
+            start = time.perf_counter()
+            _, state = mechanism.advance(plan, state, increment, noise)
+            spent.append(time.perf_counter() - start)
+            if period % 64 == 1:
+                largest = max(largest, len(state.to_bytes()))
+        numbers = f"{periods:>14,}{planning:>14.3f}{opening:>14.4f}"
+        numbers += f"{1e3 * sum(spent) / len(spent):>14.3f}{1e3 * max(spent):>14.2f}{largest:>14,}"
+        print(f"{mechanism.name:<22}{numbers}", flush=True)
+
+
+def fda_weights() -> None:
+    mechanism, horizon = FactorisationDiagonal(), 2**20 - 1
+    plan = mechanism.plan(StreamRequest(horizon), LOSSES[0])
+    strategy = mechanism.build(horizon, Definition.PURE, plan.details)
+    _, everything = timed(lambda: strategy.weights(np.arange(1, horizon + 1)))
+    some = np.random.default_rng(0).integers(1, horizon + 1, 1000).tolist()
+    _, thousand = timed(lambda: [strategy.weight(period) for period in some])
+    print(f"\nFDA at N = 2^20 - 1: all weights in {everything:.3f} s, one weight in {1e3 * thousand:.1f} µs")
+
+
+def main() -> None:
+    for loss in LOSSES:
+        errors(loss)
+    for loss in LOSSES:
+        times(loss)
+    fda_weights()
+
+
+if __name__ == "__main__":
+    main()
