@@ -71,7 +71,15 @@ class DoublingEpochs(Strategy):
         return self._sums(periods, lambda inner, within: inner.fourth_powers(within))
 
     def mean_energy(self, horizon: int) -> float:
-        return float(self.energies(np.arange(1, horizon + 1)).mean())
+        total, before = 0.0, 0.0
+        for epoch in range(epoch_of(horizon) + 1):
+            size, inner = 1 << epoch, self._epoch(epoch)
+            count = min(size, horizon - size + 1)
+            whole = count == size
+            own = size * inner.mean_energy(size) if whole else inner.energies(np.arange(1, count + 1)).sum()
+            total += float(own) + count * before
+            before += float(inner.energies(np.array([size]))[0])
+        return total / horizon
 
     def _sums(self, periods: np.ndarray, of: Callable[[_Inner, np.ndarray], np.ndarray]) -> np.ndarray:
         """What `of` says of the whole epochs before, and of the epoch itself: their noise is independent."""
