@@ -45,7 +45,11 @@ class Nested(Strategy):
         return self._added(periods, self.outer.energies, self.inner.energies)
 
     def mean_energy(self, horizon: int) -> float:
-        return float(self.energies(np.arange(1, horizon + 1)).mean())
+        blocks, rest = divmod(horizon + 1, self.block)
+        outer = np.append(0.0, self.outer.energies(np.arange(1, self.outer.periods + 1)))
+        inner = np.append(0.0, self.inner.energies(np.arange(1, self.block)))
+        total = self.block * outer[:blocks].sum() + blocks * inner.sum() + inner[:rest].sum()
+        return float(total + (rest * outer[blocks] if rest else 0.0)) / horizon
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
         return self._added(periods, self.outer.fourth_powers, self.inner.fourth_powers)

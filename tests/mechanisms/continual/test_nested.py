@@ -70,7 +70,13 @@ def test_the_noise_has_the_stated_variances() -> None:
         assert (counts.astype(float) ** 2).mean() == pytest.approx(
             stated[period - 1], rel=6 * (5 / lanes) ** 0.5
         )
-    assert strategy.mean_energy(periods) == pytest.approx(strategy.energies(np.arange(1, periods + 1)).mean())
+
+
+@pytest.mark.parametrize("horizon", [1, 10, 11, 12, 24, 126, 127, 130, 131])
+def test_the_mean_energy_is_the_mean_of_the_energies(horizon: int) -> None:
+    strategy, _ = NESTED[0]
+    energies = strategy.energies(np.arange(1, horizon + 1))
+    assert strategy.mean_energy(horizon) == pytest.approx(energies.mean())
 
 
 def test_fourth_powers_are_those_of_best_linear_estimates() -> None:
