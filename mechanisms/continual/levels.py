@@ -16,7 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 
-# A stretch of at most so many periods has all its noise drawn when its first period is published.
+# A stretch of at most so many periods has all its noise drawn when its first period is published. Streams that are open
+# rely on it.
 LARGEST_STRETCH = 2048
 
 

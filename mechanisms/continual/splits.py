@@ -54,8 +54,8 @@ class Splits:
 class SplitStrategy(Strategy):
     """Row i of the strategy is the sum that ends with period i, times a whole weight.
 
-    The weights of an increment's answers add up to exactly `grid` (pure), or their squares to at most grid²
-    (zCDP): each split divides what is left between an answer and the part before it.
+    The weights of an increment's answers add up to at most `grid`, and for some to exactly that (pure); or their
+    squares to at most grid² (zCDP): each split divides what is left between an answer and the part before it.
     """
 
     def __init__(self, horizon: int, definition: Definition, grid: int, splits: Splits) -> None:

@@ -18,7 +18,8 @@ Numbers = Mapping[str, Any]
 # How many strategy answers -> their noise, (answers, k) int64: independent draws of the plan's law.
 Draw = Callable[[int], np.ndarray]
 
-# Noise is kept in multiples of 2^-20 of a row, until it is rounded once for publication.
+# Noise is kept in multiples of 2^-20 of a row, until it is rounded once for publication. The states of open streams
+# are in this unit.
 FRACTION_BITS = 20
 ROUNDING_VARIANCE = 1 / 12
 # Shares of weights and of noise are multiples of 2^-30.
