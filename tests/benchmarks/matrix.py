@@ -1,0 +1,229 @@
+"""Searched strategies: error beside identity, hierarchy, the singular value bound and published figures, and time.
+
+Run: python -m tests.benchmarks.matrix [--largest 8192]
+
+Errors are root mean squared errors of one answer for noise of variance 1 per unit of sensitivity: Gaussian with σ = 1,
+or Laplace at ε = √2. Published: McKenna et al. 2018 and the results of their program (HDMM); for marginals Xiao et
+al. 2023 (ResidualPlanner), at ρ = 1/2. "gap" is how far the total error may be above the least possible, by the
+search's own proof. Seconds are of processor time, with OPENBLAS_NUM_THREADS=1 those of one core. "grid" is what the total error gains when the strategy is put on the integer grid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.histogram.tree import fitted_tree
+from mechanisms.matrix.bound import nuclear_norm
+from mechanisms.matrix.factor import AllRange, Explicit, Factor, Prefix
+from mechanisms.matrix.hierarchy import energies
+from mechanisms.matrix.optimise.gaussian import gaussian_optimum
+from mechanisms.matrix.optimise.low_rank import low_rank
+from mechanisms.matrix.optimise.p_identity import p_identity
+from mechanisms.matrix.optimised import searched_rows
+from mechanisms.matrix.residual import ResidualPlanner
+from mechanisms.matrix.workload import Term, Workload
+from tests.benchmarks.marginals import ADULT, PUBLISHED, all_marginals, domain_of
+
+SIZES = (64, 256, 1024, 2048, 8192)
+KINDS: tuple[type[Prefix] | type[AllRange], ...] = (Prefix, AllRange)
+# (error, seconds) where they are published.
+HDMM: dict[tuple[Definition, str, int], tuple[float | None, float | None]] = {
+    (Definition.ZCDP, "Prefix", 256): (2.5282, None),
+    (Definition.ZCDP, "Prefix", 1024): (3.0653, 25.8),
+    (Definition.ZCDP, "Prefix", 2048): (5.0018, 141.0),
+    (Definition.ZCDP, "AllRange", 256): (2.9022, None),
+    (Definition.ZCDP, "AllRange", 1024): (3.5681, None),
+    (Definition.ZCDP, "AllRange", 2048): (3.8502, None),
+    (Definition.PURE, "AllRange", 256): (5.7364, None),
+    (Definition.PURE, "Prefix", 8192): (None, 987.0),
+}
+# Cells up to which the strategy is also put on the grid and inverted there.
+_ON_GRID = 1024
+NOISE = {Definition.PURE: "Laplace", Definition.ZCDP: "Gaussian"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table; errors are totals of squares ("loss"), None where unknown."""
+
+    name: str
+    noise: str
+    queries: int
+    loss: float
+    seconds: float
+    identity: float | None = None
+    hierarchy: float | None = None
+    bound: float | None = None
+    published: tuple[float | None, float | None] = (None, None)
+    gap: float | None = None
+    grid: float | None = None
+
+    def __str__(self) -> str:
+        cells = [
+            self._root(self.loss),
+            self._root(self.identity),
+            self._root(self.hierarchy),
+            self._root(self.bound),
+        ]
+        error, seconds = self.published
+        cells += [_number(error, ".4f"), _number(self.gap, ".0e"), _number(self.grid, ".0e")]
+        cells += [f"{self.seconds:.2f}", _number(seconds, ".1f")]
+        return f"{self.name:<24}{self.noise:<9}" + "".join(f"{c:>11}" for c in cells)
+
+    def _root(self, loss: float | None) -> str:
+        return _number(None if loss is None else math.sqrt(loss / self.queries), ".4f")
+
+
+HEADER = f"{'workload':<24}{'noise':<9}" + "".join(
+    f"{name:>11}"
+    for name in (
+        "error",
+        "identity",
+        "hierarchy",
+        "bound",
+        "published",
+        "gap",
+        "grid",
+        "seconds",
+        "published",
+    )
+)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"
+
+
+def _squared_norm(norm: float, squared: float, definition: Definition) -> float:
+    return norm**2 if definition is Definition.PURE else squared
+
+
+def hierarchy_loss(factor: Factor, definition: Definition) -> float:
+    """‖WA⁺‖² Δ² of the best hierarchy over a power of two of cells."""
+    tree = fitted_tree(energies(factor), definition)
+    variance = sum(c / v for c, v in zip(energies(factor), tree.eigenvalues, strict=True))
+    return _squared_norm(tree.column.l1, tree.column.l2_squared, definition) * variance
+
+
+def bound(factor: Factor) -> float:
+    norm = nuclear_norm(Workload((factor.size,), (Term(1.0, {0: factor}),), ""))
+    assert norm is not None
+    return norm**2 / factor.size
+
+
+def searched(factor: Factor, definition: Definition) -> tuple[np.ndarray, float, float | None]:
+    """The strategy, its loss, and the proved gap where there is one."""
+    if definition is Definition.PURE:
+        found = p_identity(factor)
+        return found.strategy(), found.loss, None
+    best = gaussian_optimum(factor)
+    return best.strategy, best.loss, best.gap
+
+
+def on_grid(strategy: np.ndarray, factor: Factor, definition: Definition, loss: float) -> float:
+    """The relative gain in loss from the integer grid."""
+    rows = searched_rows(strategy, 20, definition)
+    norm = _squared_norm(rows.column.l1, rows.column.l2_squared, definition)
+    return norm * rows.trace(factor) / loss - 1
+
+
+def ranges(factor: Factor, definition: Definition) -> Line:
+    start = time.process_time()
+    strategy, loss, gap = searched(factor, definition)
+    seconds, kind = time.process_time() - start, type(factor).__name__
+    return Line(
+        f"{kind} {factor.size}",
+        NOISE[definition],
+        factor.queries,
+        loss,
+        seconds,
+        factor.squares(),
+        hierarchy_loss(factor, definition),
+        bound(factor),
+        HDMM.get((definition, kind, factor.size), (None, None)),
+        gap,
+        on_grid(strategy, factor, definition, loss) if factor.size <= _ON_GRID else None,
+    )
+
+
+def squared(line: Line, name: str) -> Line:
+    """The same queries over each of two columns: all losses multiply."""
+
+    def twice(value: float | None) -> float | None:
+        return None if value is None else value**2
+
+    return Line(
+        name,
+        line.noise,
+        line.queries**2,
+        line.loss**2,
+        line.seconds,
+        twice(line.identity),
+        twice(line.hierarchy),
+        twice(line.bound),
+        (twice(line.published[0]), None),
+        None if line.gap is None else (1 + line.gap) ** 2 - 1,
+    )
+
+
+def adult_marginals(columns: int) -> Line:
+    workload, domain = all_marginals(ADULT, [columns]), domain_of(ADULT)
+    start = time.process_time()
+    plan = ResidualPlanner().plan(domain, workload, Loss(Definition.ZCDP, Fraction(1, 2)))
+    seconds = time.process_time() - start
+    return Line(
+        f"Adult {columns}-way marginals",
+        "Gaussian",
+        workload.queries,
+        plan.total_error,
+        seconds,
+        bound=plan.lower_bound,
+        published=(PUBLISHED[columns,], None),
+    )
+
+
+def low_rank_line(queries: int, rank: int, cells: int) -> Line:
+    random = np.random.default_rng(1)
+    workload = random.normal(size=(queries, rank)) @ random.normal(size=(rank, cells))
+    start = time.process_time()
+    found = low_rank(workload)
+    seconds, factor = time.process_time() - start, Explicit(workload)
+    name = f"rank {rank}: {queries} x {cells}"
+    grid = on_grid(found.strategy, factor, Definition.PURE, found.loss)
+    return Line(
+        name, "Laplace", queries, found.loss, seconds, factor.squares(), None, bound(factor), grid=grid
+    )
+
+
+def lines(largest: int) -> Iterator[Line]:
+    for definition in Definition:
+        for kind in KINDS:
+            for n in (size for size in SIZES if size <= largest):
+                line = ranges(kind(n), definition)
+                yield line
+                if (kind, n) == (AllRange, 256):
+                    yield squared(line, "AllRange 256 x 256")
+    for shape in ((64, 8, 256), (64, 16, 512), (64, 32, 1024)):
+        yield low_rank_line(*shape)
+    for columns in (2, 3):
+        yield adult_marginals(columns)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=max(SIZES))
+    print(HEADER)
+    for line in lines(parser.parse_args().largest):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
