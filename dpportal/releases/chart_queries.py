@@ -274,7 +274,7 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
     if z.shape != matrix.shape:
         caption += " " + _("Every mark is the largest weight among those that it stands for.")
     title = _("The strategy for %(column)s") % {"column": column} if column else _("The strategy")
-    return finished(figure, title=title, caption=caption)
+    return finished(figure, title=title, caption=caption, height=420)
 
 
 def picture(matrix: scipy.sparse.coo_array) -> np.ndarray:
