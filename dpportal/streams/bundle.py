@@ -41,7 +41,14 @@ FIELDS = [
 
 def names(stream: Stream) -> list[str]:
     """The files that can be downloaded, the archive of all of them first."""
-    return [archive_name(stream), SERIES, *_drawing_names(stream), "release.json", "datapackage.json", "README.md"]
+    return [
+        archive_name(stream),
+        SERIES,
+        *_drawing_names(stream),
+        "release.json",
+        "datapackage.json",
+        "README.md",
+    ]
 
 
 def archive_name(stream: Stream) -> str:
