@@ -8,7 +8,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours
-from mechanisms.matrix.factor import Explicit, Factor, Identity, Prefix, Total
+from mechanisms.matrix.factor import AllRange, Factor, Identity, Prefix, Total
 from mechanisms.matrix.workload import Workload
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 
@@ -69,8 +69,9 @@ def _nuclear_norm(factor: Factor) -> float | None:
     if isinstance(factor, Prefix):
         # The singular values of running totals are 1/(2 sin((2k-1)π/(4n+2))).
         return float((0.5 / np.sin((2 * np.arange(1, n + 1) - 1) * np.pi / (4 * n + 2))).sum())
-    if n > MAX_CELLS and not isinstance(factor, Explicit):
-        return None
+    if isinstance(factor, AllRange):
+        # WᵀW is n + 1 times the inverse of the second differences with both ends fixed.
+        return float((math.sqrt(n + 1) / 2 / np.sin(np.arange(1, n + 1) * np.pi / (2 * n + 2))).sum())
     return _roots(factor.gram()) if n <= MAX_CELLS else None
 
 

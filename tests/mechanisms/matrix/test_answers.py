@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mechanisms.histogram.combination import Combination
 from mechanisms.histogram.tree import Tree
-from mechanisms.matrix.answers import combined, covariance, half_widths, standard_errors
+from mechanisms.matrix.answers import combined, covariance, half_widths, reach, standard_errors
 from mechanisms.matrix.factor import AllRange, Identity, Prefix
 from mechanisms.matrix.hierarchy import tree_rows
 from mechanisms.matrix.rows import IdentityRows, MatrixRows
@@ -88,3 +89,12 @@ def test_an_interval_never_covers_less_than_it_states(law: NoiseLaw, coefficient
     for largest in (max(coefficients), math.inf):
         inside = math.floor(half_widths(law, np.array([error]), largest)[0])
         assert exact[max(0, middle - inside) : middle + inside + 1].sum() >= 0.95 - 1e-9
+
+
+def test_a_single_laplace_noise_reaches_farthest() -> None:
+    """Over sums of two of any ratio, and of several; the law is as good as continuous."""
+    law = DiscreteLaplace(Fraction(10**6))
+    spread = np.random.default_rng(1).pareto(1, size=(15, 6)).tolist()
+    for coefficients in [*([1.0, a] for a in np.linspace(0.05, 1, 12)), [1.0] * 3, [1.0] * 5, *spread]:
+        total = Combination.of(law, [(a, 1) for a in coefficients])
+        assert total.coverage(math.floor(reach(law) * total.standard_error)) >= 0.95 - 3e-6
