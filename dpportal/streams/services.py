@@ -33,12 +33,18 @@ class StreamError(Exception):
     """Something that cannot be done now; the message says why and what to do."""
 
 
-@transaction.atomic
 def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
     """Reserve the budget and queue the opening; False if that was done before.
 
     reviewed: the digest of the plan that the curator saw. Raises DraftError, StreamError or BudgetRefusedError.
     """
+    # A strategy for a long stream takes a second to find and is then remembered: not while other writers wait.
+    drafts.plan_of(stream)
+    return _request_opening(stream, reviewed, by)
+
+
+@transaction.atomic
+def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     # No one edits the domain between this plan and the moment it is frozen.
     list(DomainVersion.objects.select_for_update().filter(dataset=stream.dataset))
     version, plan = drafts.plan_of(stream)
