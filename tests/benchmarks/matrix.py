@@ -5,7 +5,8 @@ Run: python -m tests.benchmarks.matrix [--largest 8192]
 Errors are root mean squared errors of one answer for noise of variance 1 per unit of sensitivity: Gaussian with σ = 1,
 or Laplace at ε = √2. Published: McKenna et al. 2018 and the results of their program (HDMM); for marginals Xiao et
 al. 2023 (ResidualPlanner), at ρ = 1/2. "gap" is how far the total error may be above the least possible, by the
-search's own proof. Seconds are of processor time, with OPENBLAS_NUM_THREADS=1 those of one core. "grid" is what the total error gains when the strategy is put on the integer grid.
+search's own proof. "grid" is what the total error gains when the strategy is put on the integer grid. Seconds are of
+processor time, with OPENBLAS_NUM_THREADS=1 those of one core.
 """
 
 from __future__ import annotations
