@@ -174,6 +174,16 @@ class TestConstantColumn:
         assert abs(len(people) - building.ROWS) <= 20
 
 
+class TestReadme:
+    @pytest.mark.parametrize("method", PURE_METHODS, ids=lambda m: m.name)
+    def test_an_interval_is_given_where_the_plan_has_one(self, rich, method) -> None:
+        release = finished(rich, "histogram", ["age"], "1", method.name)
+        text = files(release)["README.md"].decode()
+        foreseen = release.plan_json["half_width"] is not None
+        assert ("is unbiased" in text, "no interval is given" in text) == (foreseen, not foreseen)
+        assert "None" not in text
+
+
 class TestResponse:
     @pytest.fixture
     def replaceable(self, rich) -> Dataset:
