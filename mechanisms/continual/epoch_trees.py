@@ -1,6 +1,6 @@
 """The trees of the first epochs of a stream without an end, found once: a plan must not take seconds.
 
-EPOCH_TREES: for the epochs of 2^0, 2^1, ... 2^11 periods the branching of a tree, and the weights of its levels from
+EPOCH_TREES: for the epochs of 2^0, 2^1, ... 2^16 periods the branching of a tree, and the weights of its levels from
 single periods to the whole epoch, in proportion: what `best_levels(2**epoch, definition, REUSE)` finds, in
 thousandths.
 """
@@ -23,6 +23,11 @@ EPOCH_TREES: dict[Definition, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...
         ((32, 16), (390, 294, 317)),
         ((8, 8, 16), (236, 200, 269, 295)),
         ((16, 16, 8), (273, 257, 194, 275)),
+        ((16, 16, 16), (255, 229, 258, 258)),
+        ((16, 16, 32), (239, 217, 299, 244)),
+        ((32, 32, 16), (280, 266, 226, 227)),
+        ((16, 16, 16, 8), (213, 191, 207, 179, 211)),
+        ((16, 16, 16, 16), (204, 183, 200, 207, 206)),
     ),
     Definition.ZCDP: (
         ((), (1000,)),
@@ -37,5 +42,10 @@ EPOCH_TREES: dict[Definition, tuple[tuple[tuple[int, ...], tuple[int, ...]], ...
         ((4, 4, 4, 4, 2), (443, 358, 363, 363, 284, 575)),
         ((4, 4, 4, 4, 4), (429, 346, 351, 351, 351, 572)),
         ((4, 4, 4, 4, 4, 2), (417, 336, 341, 342, 341, 267, 541)),
+        ((4, 4, 4, 4, 4, 4), (398, 321, 326, 326, 276, 434, 512)),
+        ((4, 4, 4, 4, 4, 4, 2), (382, 308, 312, 312, 254, 392, 385, 446)),
+        ((4, 4, 4, 4, 4, 4, 4), (370, 298, 303, 303, 242, 372, 417, 470)),
+        ((8, 8, 8, 8, 8), (411, 371, 342, 407, 431, 474)),
+        ((8, 8, 8, 8, 8, 2), (399, 361, 332, 393, 405, 333, 414)),
     ),
 }

@@ -42,7 +42,7 @@ def epoch_of(period: int) -> int:
 
 
 def epoch_trees(definition: Definition) -> list[Levels]:
-    """The trees of the epochs of 2^0, 2^1, ... 2^11 periods, with weights of norm 1."""
+    """The trees of the epochs of 2^0, 2^1, ... 2^16 periods, with weights of norm 1."""
     pure = definition is Definition.PURE
     trees = []
     for branching, parts in EPOCH_TREES[definition]:
