@@ -23,7 +23,7 @@ PAGE_SIZE = 50
 @require_GET
 def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     dataset = own_dataset(request, dataset_id)
-    entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release")
+    entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream")
     context = {
         "dataset": dataset,
         "budget": Budget.objects.filter(dataset=dataset).first(),

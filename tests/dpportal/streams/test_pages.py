@@ -271,6 +271,12 @@ def endless() -> str:
     return next(m.name for m in registry.STREAMS if getattr(m, "endless", False))
 
 
+def test_dataset_and_ledger_lead_to_the_stream(curious, stream) -> None:
+    link = f'href="/streams/{stream.pk}/home/"'
+    assert link in text(curious.get(f"/datasets/{stream.dataset_id}/"))
+    assert link in text(curious.get(f"/datasets/{stream.dataset_id}/ledger/"))
+
+
 def test_lists_show_own_and_published(curious, client, stream) -> None:
     assert "Red ones so far" in text(curious.get("/streams/"))
     assert "Red ones so far" not in text(curious.get("/streams/?show=published"))
