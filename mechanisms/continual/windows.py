@@ -5,7 +5,7 @@ A = [I; Θ]·diag(1/(1 + column sums of Θ)). For running counts the best Θ loo
 of short tents and, from some hundred periods on, one layer of long ones. So a layer is described by the places and
 heights of its tops alone, and these few numbers are what is optimised: within 1 % of the error of a free Θ, in a
 fraction of a second where that takes many. Over more periods the best layers look the same again, with a finer one
-below: they are put together from smaller ones, within 4 % of the optimised error where both can be had.
+below: they are put together from smaller ones, within 2 % of the optimised error where both can be had.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from scipy.optimize import minimize
 # Places are whole multiples of 1/UNIT of a period, heights of 1/UNIT.
 UNIT = 1024
 LONGEST = 4096
-# Up to so many periods the layers are optimised; above, put together.
-LONGEST_OPTIMISED = 1024
+# Up to so many periods the layers are optimised from evenly spaced tents; above, put together, and up to some more
+# improved by a few steps.
+_LONGEST_OPTIMISED, _LONGEST_IMPROVED = 256, 1024
 # How many times as long the tents of a layer are as those of the next finer one.
 _RATIO = 14
 # Below this many periods no window helps.
 _SHORTEST = 9
 # From so many periods on a second layer helps.
 _TWO_LAYERS = 128
-_ITERATIONS = 60
+_ITERATIONS, _MORE_ITERATIONS = 60, 10
 
 
 @dataclass(frozen=True)
@@ -94,21 +95,32 @@ def best_layers(periods: int) -> tuple[Layer, ...]:
         raise ValueError(f"windows serve 1 to {LONGEST} periods, not {periods}")
     if periods < _SHORTEST:
         return ()
-    if periods > LONGEST_OPTIMISED:
-        finest = best_layers(LONGEST_OPTIMISED)[0]
-        coarser = best_layers(round(periods / _RATIO))
-        return (_lengthened(finest, periods - LONGEST_OPTIMISED), *(_stretched(layer) for layer in coarser))
-    search = _Search(periods, _layer_sizes(periods))
-    found = minimize(
-        search,
-        search.start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=search.bounds,
-        options={"maxiter": _ITERATIONS},
-    )
+    if periods <= _LONGEST_OPTIMISED:
+        return _improved(periods, _even_layers(periods), _ITERATIONS)
+    finest = _lengthened(best_layers(_LONGEST_OPTIMISED)[0], periods - _LONGEST_OPTIMISED)
+    layers = finest, *(_stretched(layer) for layer in best_layers(round(periods / _RATIO)))
+    return _improved(periods, layers, _MORE_ITERATIONS) if periods <= _LONGEST_IMPROVED else layers
+
+
+def _improved(periods: int, layers: tuple[Layer, ...], iterations: int) -> tuple[Layer, ...]:
+    """What some steps of L-BFGS-B make of the layers."""
+    search = _Search(periods, tuple(len(layer.knots) for layer in layers))
+    options = {"maxiter": iterations}
+    start, bounds = search.vector(layers), search.bounds
+    found = minimize(search, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return tuple(
         Layer(tuple(_units(knots)), tuple(_units(heights))) for knots, heights in search.layers(found.x)
+    )
+
+
+def _even_layers(periods: int) -> tuple[Layer, ...]:
+    """Evenly spaced knots and equal heights; more tents than these improve the error by less than 1 %."""
+    sizes = [max(2, round(periods / 13))]
+    if periods >= _TWO_LAYERS:
+        sizes = [round(periods / 17.5), max(2, round(periods / 270))]
+    return tuple(
+        Layer(tuple(_units((np.arange(size) + 0.3) * periods / size)), (round(0.85 * UNIT),) * size)
+        for size in sizes
     )
 
 
@@ -129,13 +141,6 @@ def _stretched(layer: Layer) -> Layer:
     return Layer(tuple(_RATIO * knot for knot in layer.knots), layer.heights)
 
 
-def _layer_sizes(periods: int) -> tuple[int, ...]:
-    """How many tents a layer gets: more of them improve the error by less than 1 %."""
-    if periods < _TWO_LAYERS:
-        return (max(2, round(periods / 13)),)
-    return (round(periods / 17.5), max(2, round(periods / 270)))
-
-
 def _units(values: np.ndarray) -> list[int]:
     return [round(v * UNIT) for v in values.tolist()]
 
@@ -147,14 +152,13 @@ class _Search:
         self.periods, self.sizes = periods, sizes
         self.places = np.arange(periods) + 0.5
 
-    @property
-    def start(self) -> np.ndarray:
-        """Evenly spaced knots and equal heights."""
+    def vector(self, layers: tuple[Layer, ...]) -> np.ndarray:
+        """The point of the search at which the layers are."""
         parts: list[np.ndarray] = []
-        for size in self.sizes:
-            gap = self.periods / size
-            parts += [np.array([0.3 * gap]), np.full(size - 1, np.log(gap)), np.full(size, np.log(0.85))]
-        return np.concatenate(parts)
+        for layer in layers:
+            knots, heights = np.array(layer.knots) / UNIT, np.array(layer.heights) / UNIT
+            parts += [knots[:1], np.log(np.diff(knots)), np.log(np.maximum(heights, 1e-5))]
+        return np.clip(np.concatenate(parts), *np.array(self.bounds).T)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:

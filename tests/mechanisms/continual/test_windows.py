@@ -7,7 +7,15 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from mechanisms.continual import windows
-from mechanisms.continual.windows import UNIT, Layer, _layer_sizes, _Search, best_layers, mean_error
+from mechanisms.continual.windows import (
+    UNIT,
+    Layer,
+    _even_layers,
+    _improved,
+    _Search,
+    best_layers,
+    mean_error,
+)
 
 
 def dense_mean_error(theta: np.ndarray) -> float:
@@ -37,7 +45,10 @@ def test_the_slope_with_respect_to_the_weights_is_that_of_finite_differences() -
 
 def test_the_slope_with_respect_to_knots_and_heights_is_that_of_finite_differences() -> None:
     search = _Search(60, (4, 2))
-    point = search.start + 0.1 * np.random.default_rng(3).standard_normal(len(search.start))
+    start = search.vector(
+        (Layer((5000, 20_000, 33_000, 51_000), (900,) * 4), Layer((20_000, 50_000), (800,) * 2))
+    )
+    point = start + 0.1 * np.random.default_rng(3).standard_normal(len(start))
     numeric = approx_fprime(point, lambda v: search(v)[0], 1e-7)
     np.testing.assert_allclose(search(point)[1], numeric, atol=1e-4)
 
@@ -47,18 +58,27 @@ def test_the_best_layers_come_near_a_free_strategy(periods: int, free: float) ->
     assert free - 1e-3 < dense_mean_error(_weights(periods)) < 1.012 * free
 
 
-def test_layers_that_are_put_together_come_near_optimised_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A horizon with both: 1,000 periods from the optimum of 500."""
-    optimised = _weights(1000)
-    monkeypatch.setattr(windows, "LONGEST_OPTIMISED", 500)
+@pytest.mark.parametrize("periods", [257, 400, 1024])
+def test_layers_that_are_put_together_and_improved_come_near_optimised_ones(periods: int) -> None:
+    optimised = mean_error(_weights_of(_improved(periods, _even_layers(periods), 100), periods))[0]
+    assert mean_error(_weights(periods))[0] < 1.015 * optimised
+
+
+def test_layers_that_are_only_put_together_come_near_optimised_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above 1,024 periods, on as many as can be optimised as well."""
+    improved = mean_error(_weights(1024))[0]
+    monkeypatch.setattr(windows, "_LONGEST_IMPROVED", 256)
     best_layers.cache_clear()
-    put_together = _weights(1000)
+    assert improved < mean_error(_weights(1024))[0] < 1.02 * improved
     best_layers.cache_clear()
-    assert mean_error(optimised)[0] < mean_error(put_together)[0] < 1.04 * mean_error(optimised)[0]
+
+
+def _weights_of(layers: tuple[Layer, ...], periods: int) -> np.ndarray:
+    return np.concatenate([layer.weights(periods) for layer in layers]) / UNIT**2
 
 
 def _weights(periods: int) -> np.ndarray:
-    return np.concatenate([layer.weights(periods) for layer in best_layers(periods)]) / UNIT**2
+    return _weights_of(best_layers(periods), periods)
 
 
 @pytest.mark.parametrize("periods", [1, 2, 8])
@@ -69,7 +89,7 @@ def test_few_periods_have_no_windows(periods: int) -> None:
 @pytest.mark.parametrize("periods", [9, 20, 127, 128, 200])
 def test_knots_increase_and_heights_are_not_negative(periods: int) -> None:
     layers = best_layers(periods)
-    assert tuple(len(layer.knots) for layer in layers) == _layer_sizes(periods)
+    assert len(layers) == (1 if periods < 128 else 2)
     for layer in layers:
         assert (np.diff(layer.knots) > 0).all()
         assert min(layer.heights) >= 0
