@@ -85,7 +85,7 @@ def ranges_figure(
         )
     )  # fmt: skip
     figure.update_layout(
-        xaxis={**category_axis(_("last cell"), 20), "showline": False},
+        xaxis={**category_axis(_("last cell"), 12), "showline": False},
         yaxis={**category_axis(_("first cell"), 20), "autorange": "reversed"},
         coloraxis={"colorbar": {"title": {"text": _(PEOPLE)}}},
     )
