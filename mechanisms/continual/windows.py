@@ -36,7 +36,7 @@ _ITERATIONS, _MORE_ITERATIONS = 60, 10
 class Layer:
     """Tents with tops at the knots: each falls to 0 at its neighbours' tops; the outermost stay flat.
 
-    knots: increasing, in 1/UNIT periods; period i (0-based) lies at i + 1/2. heights: >= 0, in 1/UNIT.
+    knots: two or more, increasing, in 1/UNIT periods; period i (0-based) lies at i + 1/2. heights: >= 0, in 1/UNIT.
     """
 
     knots: tuple[int, ...]
@@ -47,9 +47,6 @@ class Layer:
         places = np.arange(periods) * UNIT + UNIT // 2
         knots, heights = np.array(self.knots), np.array(self.heights)
         weights = np.zeros((len(knots), periods), dtype=np.int64)
-        if len(knots) == 1:
-            weights[0] = heights[0] * UNIT
-            return weights
         left, gap = _left(knots, places)
         rise = np.clip((places - knots[left]) * UNIT // gap, 0, UNIT)
         columns = np.arange(periods)
