@@ -46,7 +46,7 @@ def split_answers(n: int, strategy: SplitStrategy, splits: Splits, after: int = 
 def hierarchy_answers(shape: Levels) -> list[Answer]:
     """Stretch by stretch: the root, the children of each block that begins, and all blocks inside the stretch."""
     weights, sizes = [int(w) for w in shape.weights], shape.sizes
-    answers = []
+    answers: list[Answer] = []
 
     def blocks(level: int, after: int, upto: int) -> None:
         answers.extend(Answer(i, i + sizes[level], weights[level]) for i in range(after, upto, sizes[level]))

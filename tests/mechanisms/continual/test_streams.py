@@ -15,7 +15,7 @@ from mechanisms.continual.mechanism import State, StreamMechanism, StreamPlan, S
 from mechanisms.continual.strategy import fixed_point, fourth_cumulant, part_of, rounded, stream_sensitivity
 from mechanisms.counting import Sensitivity
 from mechanisms.mechanism import PlanError
-from mechanisms.noise import DiscreteLaplace
+from mechanisms.noise import DiscreteLaplace, NoiseLaw
 from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise
 
 PERIODS = 12
@@ -180,7 +180,7 @@ def test_increments_that_cannot_be_are_refused_and_draw_nothing(
     state = mechanism.open(plan, NoNoise())
 
     class Untouched(NoNoise):
-        def draw(self, law: object, size: int) -> np.ndarray:  # type: ignore[override]
+        def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
             raise AssertionError("noise was drawn")
 
     with pytest.raises(ValueError, match=message):
