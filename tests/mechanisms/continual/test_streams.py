@@ -261,3 +261,11 @@ def test_the_fourth_cumulant_is_that_of_the_law() -> None:
         k = np.arange(-3000, 3001)
         p = np.array([law.probability(int(i)) for i in k])
         assert fourth_cumulant(law) == pytest.approx((k**4) @ p - 3 * ((k**2) @ p) ** 2, rel=1e-9)
+
+
+@NAMED
+def test_a_stream_of_nothing_is_refused(mechanism: StreamMechanism) -> None:
+    loss = Loss(sorted(mechanism.definitions)[0], Fraction(1))
+    for request in (StreamRequest(PERIODS, series=0), StreamRequest(PERIODS, largest=0)):
+        with pytest.raises(PlanError, match="at least one running count"):
+            mechanism.plan(request, loss)
