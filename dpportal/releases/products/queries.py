@@ -20,7 +20,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import queries_combination, queries_comparison, queries_page, queries_tables
 from dpportal.releases.products.base import DraftError, Made, Product, Table
 from dpportal.releases.products.queries_form import MAX_COLUMNS, WorkloadForm
-from dpportal.releases.products.queries_truth import margin, needed_tables
+from dpportal.releases.products.queries_truth import largest_tables, margin
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -101,12 +101,14 @@ class QueriesProduct(Product):
         """
         version = release.domain_version
         assert version is not None
-        counted: dict[tuple[str, ...], np.ndarray] = {}
-        for columns in needed_tables(plan.counted):
-            domain = plan.domain.project(columns)
+        wholes = largest_tables(plan.counted)
+        counted = {}
+        for whole in dict.fromkeys(wholes.values()):
+            domain = plan.domain.project(whole)
             counts = records.count(release.dataset, version, domain, key)
-            counted[columns] = counts.reshape(domain.shape)
-        return np.concatenate([margin(counted, columns).ravel() for columns in plan.counted])
+            counted[whole] = counts.reshape(domain.shape)
+        parts = [margin(counted[wholes[columns]], wholes[columns], columns) for columns in plan.counted]
+        return np.concatenate([part.ravel() for part in parts])
 
     def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.query_mechanism(plan.mechanism).measure(plan, counts, noise)

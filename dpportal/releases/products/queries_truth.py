@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -13,20 +14,19 @@ from mechanisms.matrix.workload import Term
 Columns = tuple[str, ...]
 
 
-def needed_tables(wanted: Sequence[Columns]) -> list[Columns]:
-    """Those tables that are not sums of another one."""
-    largest: list[Columns] = []
-    for columns in sorted(wanted, key=len, reverse=True):
-        if not any(set(columns) <= set(other) for other in largest):
-            largest.append(columns)
-    return largest
+def largest_tables(wanted: Sequence[Columns]) -> dict[Columns, Columns]:
+    """For each table, the one that it is a sum of; itself where no larger one is wanted."""
+    largest: dict[Columns, Columns] = {}
+    for columns in sorted(set(wanted), key=len, reverse=True):
+        if columns not in largest:
+            parts = (part for size in range(len(columns) + 1) for part in combinations(columns, size))
+            largest |= {part: columns for part in parts if part not in largest}
+    return {columns: largest[columns] for columns in wanted}
 
 
-def margin(tables: Mapping[Columns, np.ndarray], columns: Sequence[str]) -> np.ndarray:
-    """The table of these columns, in domain order, summed from the smallest one that holds them."""
-    whole = min((t for t in tables if set(columns) <= set(t)), key=lambda t: tables[t].size)
-    rest = tuple(axis for axis, name in enumerate(whole) if name not in columns)
-    return tables[whole].sum(axis=rest)
+def margin(table: np.ndarray, whole: Columns, columns: Columns) -> np.ndarray:
+    """The table of some of the columns of a larger one, both in domain order."""
+    return table.sum(axis=tuple(axis for axis, name in enumerate(whole) if name not in columns))
 
 
 def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
@@ -39,7 +39,9 @@ def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
         shape = plan.domain.project(columns).shape
         tables[columns] = counts[start : start + math.prod(shape)].reshape(shape)
         start += math.prod(shape)
-    return np.concatenate([margin(tables, table_of(plan, term)).ravel() for term in plan.workload.terms])
+    asked = [table_of(plan, term) for term in plan.workload.terms]
+    wholes = largest_tables([*tables, *asked])
+    return np.concatenate([margin(tables[wholes[c]], wholes[c], c).ravel() for c in asked])
 
 
 def table_of(plan: QueryPlan, term: Term) -> Columns:
