@@ -32,6 +32,8 @@ _LEAST_ITERATIONS = 250
 _GLANCE = 4
 # Further sums that share a window, and how far it reaches beyond their own cells, in spacings.
 _SHARING, _REACH = 4, 2
+# The share of its largest weight below which a sum over blocks does not weigh a block.
+_WEIGHED = 1e-3
 # Half the width, in spacings, and the height of the sums over neighbours that a descent begins from, and a little
 # more everywhere.
 _SLOPE, _HEIGHT, _FLOOR = 1.5, 0.8, 0.02
@@ -157,12 +159,20 @@ def _from_blocks(gram: Gram, starts: int) -> tuple[Windows, np.ndarray]:
     """Sums over all cells that begin as the optimum for blocks, and sums over neighbours that begin at random."""
     n = gram.size
     coarse = p_identity(Blocks(gram, SPACING), starts=starts).theta
-    wide = len(coarse)
+    coarse = coarse[coarse.any(axis=1)]
     near = Windows(n, tuple(_neighbours(n)))
     theta = _tents(n, near)
     share = np.repeat(coarse / (1 + coarse.sum(axis=0)), SPACING, axis=1)[:, :n] * (1 + theta.sum(axis=0))
-    windows = Windows(n, (Window(0, wide, 0, n), *(w.below(wide) for w in near.windows)))
+    wide = [Window(row, row + 1, *_extent(blocks, n)) for row, blocks in enumerate(coarse)]
+    windows = Windows(n, (*wide, *(w.below(len(wide)) for w in near.windows)))
     return windows, windows.values(np.vstack([share, theta]))
+
+
+def _extent(blocks: np.ndarray, n: int) -> tuple[int, int]:
+    """The cells of the blocks that a sum weighs, and of as many more as it may come to weigh."""
+    weighed = np.flatnonzero(blocks > _WEIGHED * blocks.max())
+    margin = _REACH * SPACING
+    return max(0, (weighed[0] - margin) * SPACING), min(n, (weighed[-1] + 1 + margin) * SPACING)
 
 
 def _tents(n: int, near: Windows) -> np.ndarray:
