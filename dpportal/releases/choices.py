@@ -128,11 +128,12 @@ def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
         amount = Decimal(loss.amount.numerator) / Decimal(loss.amount.denominator)
     else:
         amount = amount_formfield().clean(asked.get("epsilon"))
+    if not product_of(draft).has_interval:
+        return {"amount": plain(amount), "half_width": None}
     offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
     if offer.plan is None:
         raise ValidationError(offer.refusal)
-    half_width = offer.plan.half_width if product_of(draft).has_interval else None
-    return {"amount": plain(amount), "half_width": half_width}
+    return {"amount": plain(amount), "half_width": offer.plan.half_width}
 
 
 def _half_width_field() -> forms.IntegerField:

@@ -131,17 +131,21 @@ def ask_advice(draft: Release, amount: Decimal, purpose: str) -> Advice:
     return answer
 
 
-@transaction.atomic
 def ask_strategies(draft: Release) -> list[Optimisation]:
     """Have the strategies found that the draft's methods need, unless that was asked before. Raises DraftError."""
     _version, domain = drafts.domain_of(draft)
     definition = Definition(drafts.budget_of(draft).definition)
-    return [_search(asked) for asked in product_of(draft).searches(draft, domain, definition)]
+    wanted = product_of(draft).searches(draft, domain, definition)
+    # Looked up first, since a page asks every second and a transaction that may write locks SQLite.
+    return [strategies.found(asked) or _search(asked) for asked in wanted]
 
 
+@transaction.atomic
 def _search(asked: dict[str, Any]) -> Optimisation:
     key = strategies.key_of(asked)
+    failed = Optimisation.objects.filter(key=key, state=JobState.FAILED)
+    again = failed.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None)
     search, new = Optimisation.objects.get_or_create(key=key, defaults={"question": asked})
-    if new:
+    if new or again:
         find_strategy.delay_on_commit(key)
     return search

@@ -7,10 +7,12 @@ import json
 import logging
 import traceback
 from contextlib import suppress
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal import jobs
@@ -26,6 +28,7 @@ from mechanisms.mechanism import PlanError
 log = logging.getLogger(__name__)
 
 FOLDER = "strategies"
+RETRY_AFTER = timedelta(days=1)
 TOO_LONG = "The search took longer than an hour. Ask fewer queries or use fewer cells."
 
 
@@ -44,8 +47,10 @@ def key_of(asked: dict[str, Any]) -> str:
 
 
 def found(asked: dict[str, Any]) -> Optimisation | None:
-    """The search for this strategy, if it was asked for, finished or not."""
-    return Optimisation.objects.filter(key=key_of(asked)).first()
+    """The search for this strategy, if it was asked for, finished or not; one that failed counts for a day."""
+    yesterday = timezone.now() - RETRY_AFTER
+    searches = Optimisation.objects.exclude(state=JobState.FAILED, finished_at__lt=yesterday)
+    return searches.filter(key=key_of(asked)).first()
 
 
 @lru_cache(maxsize=16)

@@ -214,6 +214,15 @@ def test_a_strategy_that_cannot_answer_is_said_so_with_the_rank_it_lacks(curator
     assert "answers only 7 of the 10 dimensions" in page
 
 
+def test_the_dial_moves_where_some_strategy_cannot_be_used(client, curator, administrator) -> None:
+    dataset = building.granted(building.stored_dataset(curator), administrator, "1", "zcdp")
+    draft = Release.objects.create(dataset=dataset, created_by=curator, product="queries")
+    client.force_login(curator)
+    chosen(client, draft, kind="marginals", columns=thousands(dataset), ways=1)
+    moved = client.get(f"/releases/{draft.pk}/method/dial/", {"epsilon": "0.2", "mechanism": "automatic"})
+    assert moved.json() == {"amount": "0.20", "half_width": None}
+
+
 class TestLive:
     def live(self, client: Client, draft: Release, **answer: object) -> str:
         response = client.post(f"/releases/{draft.pk}/columns/workload/", answer)

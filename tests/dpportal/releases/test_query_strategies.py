@@ -113,6 +113,18 @@ def test_a_search_that_finds_none_says_why(draft, search, monkeypatch) -> None:
         drafts.plan_of(draft)
 
 
+def test_a_search_that_failed_is_tried_again_after_a_day(draft, search) -> None:
+    Optimisation.objects.filter(pk=search.key).update(
+        state=JobState.FAILED, finished_at=timezone.now(), attempts=3
+    )
+    services.ask_strategies(draft)
+    assert Optimisation.objects.get(pk=search.key).state == JobState.FAILED
+    Optimisation.objects.filter(pk=search.key).update(finished_at=timezone.now() - timedelta(days=2))
+    services.ask_strategies(draft)
+    again = Optimisation.objects.get(pk=search.key)
+    assert (again.state, again.attempts) == (JobState.QUEUED, 0)
+
+
 def test_an_unforeseen_error_is_tried_again(search, monkeypatch) -> None:
     def fail(*_args: object) -> Optimised:
         raise RuntimeError
