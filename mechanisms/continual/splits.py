@@ -36,19 +36,23 @@ class Splits:
 
     def at(self, n: int) -> tuple[int, int]:
         """The middle and the share for n periods."""
-        i = n - 1 if self._dense else self._place[n]
-        return int(self.middles[i]), int(self.shares[i])
-
-    def places(self, n: np.ndarray) -> np.ndarray:
-        return n - 1 if self._dense else np.searchsorted(self.sizes, n)
-
-    @property
-    def _dense(self) -> bool:
-        return int(self.sizes[-1]) == self.sizes.size
+        if self._few is not None:
+            return self._few[n]
+        return int(self.middles[n - 1]), int(self.shares[n - 1])
 
     @cached_property
-    def _place(self) -> dict[int, int]:
-        return {n: i for i, n in enumerate(self.sizes.tolist())}
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each size: the places, in `sizes`, of the number of periods before its middle, and after it."""
+        before, after = self.middles - 1, self.sizes - self.middles
+        return np.searchsorted(self.sizes, before), np.searchsorted(self.sizes, after)
+
+    @cached_property
+    def _few(self) -> dict[int, tuple[int, int]] | None:
+        """Middles and shares by size, where not every size up to the largest occurs."""
+        if int(self.sizes[-1]) == self.sizes.size:
+            return None
+        lists = (numbers.tolist() for numbers in (self.sizes, self.middles, self.shares))
+        return {n: (middle, share) for n, middle, share in zip(*lists, strict=True)}
 
 
 class SplitStrategy(Strategy):
@@ -137,18 +141,17 @@ class SplitStrategy(Strategy):
         In floats: a weight may differ from `weight` by one unit of the grid, which no digit shown depends on.
         """
         splits = self._splits
+        shares = splits.shares * 2.0**-SHARE_BITS
         places, position = np.arange(periods.size), periods.astype(np.int64)
-        size, budget = np.full(periods.size, self._horizon), np.full(periods.size, float(self._budget))
+        at, budget = np.full(periods.size, splits.sizes.size - 1), np.full(periods.size, float(self._budget))
         while places.size:
-            at = splits.places(size)
-            middle = splits.middles[at]
-            earlier = np.floor(budget * (splits.shares[at] * 2.0**-SHARE_BITS))
+            earlier = np.floor(budget * shares[at])
             own = budget - earlier
-            behind = position - middle
+            behind = position - splits.middles[at]
             yield places, own if self._definition is Definition.PURE else np.floor(np.sqrt(own)), behind
             on = behind != 0
             before = behind[on] < 0
-            size = np.where(before, middle[on] - 1, size[on] - middle[on])
+            at = np.where(before, splits.parts[0][at[on]], splits.parts[1][at[on]])
             budget = np.where(before, earlier[on], budget[on])
             position = np.where(before, position[on], behind[on])
             places = places[on]
