@@ -37,7 +37,10 @@ _PIECE = 2**16
 
 @dataclass(frozen=True)
 class Buffers:
-    """One increment's memory. kept, weights: θ_j and ω_j, (d,) in multiples of 2^-PARAMETER_BITS; values: b_j."""
+    """What is remembered of all increments so far.
+
+    kept, weights: θ_j and ω_j, in multiples of 2^-PARAMETER_BITS. values: b_j, in multiples of 2^-BUFFER_BITS rows.
+    """
 
     kept: tuple[int, ...]
     weights: tuple[int, ...]
@@ -71,7 +74,7 @@ class BufferedToeplitz(Errors):
             real = self.head * (self._omega @ np.exp(np.multiply.outer(np.log(self._theta), ages - 1)))
             units = np.ceil(real).astype(np.int64) + _SLACK
             l1 += int(units.sum())
-            # Halves keep the squares' sum inside 64 bits.
+            # In parts, so that sums of squares stay inside 64 bits.
             l2_squared += sum(int((part**2).sum()) for part in np.array_split(units, 256))
         return Sensitivity(l1, l2_squared)
 

@@ -2,7 +2,7 @@
 
 Run: python -m tests.benchmarks.streams. Errors are mean squared errors of a published count over the horizon, in
 rows², at ε = 1 and at ρ = 1/2 (Gaussian noise of variance 1 for one count). The targets at ε = 1 are 56, 95, 440 and
-760; "bound" is what no strategy with Gaussian noise can go below. Times are of one core.
+760; "bound" is what no strategy with Gaussian noise can go below. Times are those of the processor, on one core.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ T = TypeVar("T")
 
 
 def timed(run: Callable[[], T]) -> tuple[T, float]:
-    start = time.perf_counter()
-    return run(), time.perf_counter() - start
+    start = time.process_time()
+    return run(), time.process_time() - start
 
 
 def plan_or_none(mechanism: StreamMechanism, horizon: int, loss: Loss, series: int = 1) -> StreamPlan | None:
@@ -96,9 +96,9 @@ def times(loss: Loss) -> None:
         state, opening = timed(partial(mechanism.open, plan, noise))
         largest, spent = len(state.to_bytes()), []
         for period in range(min(UPDATES, periods)):
-            start = time.perf_counter()
+            start = time.process_time()
             _, state = mechanism.advance(plan, state, increment, noise)
-            spent.append(time.perf_counter() - start)
+            spent.append(time.process_time() - start)
             if period % 64 == 1:
                 largest = max(largest, len(state.to_bytes()))
         numbers = f"{periods:>14,}{planning:>14.3f}{opening:>14.4f}"
