@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from scipy.special import ndtri
 
-from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.accounting import SYMBOL, Definition, Loss, Neighbours
 from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import (
     ROUNDING_VARIANCE,
@@ -118,9 +118,9 @@ class PlannedStream(ABC, Generic[S]):
     def _check(self, request: StreamRequest, loss: Loss) -> None:
         check_amount(loss)
         if loss.definition not in self.definitions:
-            needed = " or ".join(sorted(d.value for d in self.definitions))
+            needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
             raise PlanError(
-                f"{self.title} needs a {needed} budget; this loss is in {loss.symbol}. Choose another method."
+                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another strategy."
             )
         if request.series < 1 or request.largest < 1:
             raise PlanError(
