@@ -192,5 +192,5 @@ def test_a_stream_that_is_over_and_a_pure_loss_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="all 1 periods of the stream are published"):
         MECHANISM.advance(plan, state, np.array([1], dtype=np.int64), NoNoise())
-    with pytest.raises(PlanError, match="needs a zcdp budget"):
+    with pytest.raises(PlanError, match="needs a budget in ρ"):
         MECHANISM.plan(StreamRequest(5), Loss(Definition.PURE, Fraction(1)))

@@ -139,5 +139,5 @@ def test_a_state_that_is_stored_between_periods_makes_no_difference() -> None:
 
 
 def test_a_zcdp_loss_is_refused() -> None:
-    with pytest.raises(PlanError, match="needs a pure budget"):
+    with pytest.raises(PlanError, match="needs a budget in ε"):
         MECHANISM.plan(StreamRequest(10), Loss(Definition.ZCDP, Fraction(1)))

@@ -129,7 +129,7 @@ def test_replacing_a_person_doubles_the_variance(mechanism: StreamMechanism) -> 
 
 
 def test_a_pure_loss_and_a_horizon_that_is_too_long_are_refused() -> None:
-    with pytest.raises(PlanError, match="needs a zcdp budget"):
+    with pytest.raises(PlanError, match="needs a budget in ρ"):
         MECHANISM.plan(StreamRequest(10), Loss(Definition.PURE, Fraction(1)))
     with pytest.raises(PlanError, match="1 to 4,096 periods, not 4,097"):
         MECHANISM.plan(StreamRequest(4097), UNIT_LOSS)
