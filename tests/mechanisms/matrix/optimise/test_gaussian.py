@@ -94,7 +94,7 @@ def test_structure_changes_the_time_and_not_the_optimum(factor: Factor) -> None:
 
 def test_the_gap_narrows_with_iterations_and_progress_is_told() -> None:
     seen: list[int] = []
-    gaps = [gaussian_optimum(Prefix(64), tolerance=0, iterations=i).gap for i in (1, 3, 9)]
+    gaps = [gaussian_optimum(Prefix(64), tolerance=0, iterations=i).gap for i in (1, 4, 13)]
     assert gaps == sorted(gaps, reverse=True)
     gaussian_optimum(Prefix(64), tolerance=0, iterations=3, on_progress=lambda done, _: seen.append(done))
     assert seen == [1, 2, 3]
