@@ -55,7 +55,11 @@ class WorkloadStrategy(MatrixMechanism):
     )
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        return super().refusal(domain, workload, definition) or too_long(workload) or _too_wide(workload)
+        return (
+            super().refusal(domain, workload, definition)
+            or too_long(workload)
+            or union_too_large(workload, workload.queries)
+        )
 
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
@@ -193,9 +197,9 @@ def too_long(workload: Workload) -> str:
     )
 
 
-def _too_wide(workload: Workload) -> str:
-    """Unions of queries are tied over all cells."""
-    return "" if len(workload.terms) == 1 else too_many_cells(workload)
+def union_too_large(workload: Workload, sums: int) -> str:
+    """A union is tied over all cells, or else over all of its sums."""
+    return "" if len(workload.terms) == 1 or sums <= MAX_JOINT else too_many_cells(workload)
 
 
 def too_many_cells(workload: Workload) -> str:

@@ -53,7 +53,7 @@ def non_negative(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -
     values: (p,) noisy sums y. estimate: (n,) the least-squares estimate, where the search starts.
     Exact up to 512 cells (Lawson and Hanson 1974); beyond, by accelerated projected gradient with restarts (Beck and
     Teboulle 2009; O'Donoghue and Candès 2015) until no cell moves by more than 10^-6 of the negative estimates' root
-    mean square, or 3,000 steps are done; 512 for a million cells.
+    mean square, or 3,000 steps are done; 256 for a million cells.
     """
     if estimate.min() >= 0:
         return estimate
@@ -90,7 +90,7 @@ def _by_gradient(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -
 
 def _steps(cells: int) -> int:
     """As many as end within about a minute."""
-    return min(3000, max(256, 2**29 // cells))
+    return min(3000, max(256, 2**28 // cells))
 
 
 def _largest_eigenvalue(strategy: Measured, cells: int) -> float:

@@ -14,7 +14,7 @@ from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.factor import Factor, Identity, Total
-from mechanisms.matrix.given import as_rows, too_many_cells
+from mechanisms.matrix.given import as_rows, too_many_cells, union_too_large
 from mechanisms.matrix.joint import Uploaded
 from mechanisms.matrix.mechanism import Optimised, Progress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
@@ -50,7 +50,8 @@ class SplitUnionStrategy(MatrixMechanism):
     optimises: ClassVar[bool] = True
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        if refusal := super().refusal(domain, workload, definition) or too_many_cells(workload):
+        refusal = super().refusal(domain, workload, definition)
+        if refusal := refusal or union_too_large(workload, _sums(workload)):
             return refusal
         if not 1 < len(workload.terms) <= MAX_TERMS:
             return (
@@ -106,6 +107,12 @@ class SplitUnionStrategy(MatrixMechanism):
             power = 1 / 3 if definition is Definition.PURE else 1 / 4
             shares.append((term.weight**2 * math.prod(losses)) ** power)
         return Stacked.of(parts, shares, definition)
+
+
+def _sums(workload: Workload) -> int:
+    """About how many sums a union measures: a searched column has an eighth more than its cells at most."""
+    sizes = ([f.size for f in term.factors.values() if not isinstance(f, Total)] for term in workload.terms)
+    return sum(math.ceil(math.prod(term) * 9 / 8) for term in sizes)
 
 
 def _searched(workload: Workload) -> list[Factor]:

@@ -13,12 +13,16 @@ from scipy import sparse
 from mechanisms.accounting import Definition
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.factor import Factor
-from mechanisms.matrix.joint import Joint
+from mechanisms.matrix.inverse import Inverse
+from mechanisms.matrix.joint import MAX_JOINT, Joint
 from mechanisms.matrix.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.workload import Term, along
+from mechanisms.mechanism import PlanError
 
 # Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond they wrap, which costs accuracy alone.
 MAX_WEIGHT = 2**40
+# Entries of a matrix of answers by sums.
+MAX_PRODUCTS = 2**27
 
 
 class Strategy(Protocol):
@@ -162,7 +166,7 @@ class Stacked(Joint):
     """A union of products over the same domain, each times a whole number, reconciled by least squares together.
 
     multiples: (k,) integers > 0, how much the sums of each part weigh. A part that sums over a column has one row
-    of ones there. At most 4,096 cells; PlanError beyond.
+    of ones there. At most 4,096 cells, or 4,096 sums (`FewSums`); PlanError beyond.
     """
 
     def __init__(self, parts: Sequence[Kronecker], multiples: Sequence[int]) -> None:
@@ -173,8 +177,8 @@ class Stacked(Joint):
         if self.column.l2_squared > MAX_WEIGHT**2:
             raise ValueError("the weights of the union are too large for 64 bits; use a coarser grid")
 
-    @classmethod
-    def of(cls, parts: Sequence[Kronecker], shares: Sequence[float], definition: Definition) -> Stacked:
+    @staticmethod
+    def of(parts: Sequence[Kronecker], shares: Sequence[float], definition: Definition) -> Stacked:
         """Parts in such multiples that each has, to 1 in 1,000 or better, its share of the column norm.
 
         shares: > 0, of the L1 norm (pure ε) or of the L2 norm (zCDP) of one row's change.
@@ -185,7 +189,8 @@ class Stacked(Joint):
         ratios = [share / norm for share, norm in zip(shares, norms, strict=True)]
         multiples = [math.floor(2**10 * ratio / min(ratios)) for ratio in ratios]
         divisor = math.gcd(*multiples)
-        return cls(parts, [m // divisor for m in multiples])
+        kind = Stacked if math.prod(parts[0].shape) <= MAX_JOINT else FewSums
+        return kind(parts, [m // divisor for m in multiples])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -235,6 +240,99 @@ class Stacked(Joint):
             for part, m in zip(self.parts, self.multiples, strict=True)
         )
         return sum(grams, np.zeros((self.cells, self.cells)))
+
+
+class FewSums(Stacked):
+    """A union that measures few sums of many cells: least squares by AAᵀ, of the size of the sums.
+
+    column: the sum of the parts' largest norms, which is exact where a part's columns all have the same.
+    """
+
+    def check_cells(self) -> None:
+        if self.size > MAX_JOINT:
+            raise PlanError(
+                f"A union of {self.size:,} sums over {self.cells:,} cells cannot be reconciled in memory; at most "
+                f"{MAX_JOINT:,} of either can. Use fewer columns or wider bins, or a strategy that is not a union."
+            )
+
+    @cached_property
+    def column(self) -> Sensitivity:
+        parts = list(zip(self.parts, self.multiples, strict=True))
+        l1 = sum(m * part.column.l1 for part, m in parts)
+        return Sensitivity(l1, sum(m * m * part.column.l2_squared for part, m in parts))
+
+    @cached_property
+    def _transposed(self) -> list[list[np.ndarray]]:
+        """Every part's factors as (n, p) floats."""
+        return [
+            [sparse.csr_array(f.matrix()).T.toarray().astype(np.float64) for f in part.factors]
+            for part in self.parts
+        ]
+
+    def _between(self, middle: Sequence[Callable[[np.ndarray], np.ndarray]]) -> np.ndarray:
+        """A M Aᵀ, (p, p), for M = ⊗ M_i given by its products."""
+        parts = list(zip(self.multiples, self._transposed, strict=True))
+        return np.block(
+            [
+                [
+                    m * k * reduce(np.kron, [a.T @ f(b) for a, b, f in zip(one, two, middle, strict=True)])
+                    for k, two in parts
+                ]
+                for m, one in parts
+            ]
+        )
+
+    @cached_property
+    def _pseudo(self) -> np.ndarray:
+        """(AAᵀ)⁺."""
+        return Inverse(self._between([lambda x: x] * len(self.shape))).matrix
+
+    def estimate(self, values: np.ndarray) -> np.ndarray:
+        return self.transposed_times(self._pseudo @ values)
+
+    def solve(self, cells: np.ndarray) -> np.ndarray:
+        return self.transposed_times(self._pseudo @ (self._pseudo @ self.answers(cells)))
+
+    def _asked(self, term: Term) -> np.ndarray:
+        """A M Aᵀ with M = WᵀW."""
+        return self._between([f.gram_times for f in term.all_factors(self.shape)])
+
+    def trace(self, term: Term) -> float:
+        return float(((self._pseudo @ self._pseudo) * self._asked(term)).sum())
+
+    def _products(self, term: Term) -> np.ndarray:
+        """W Aᵀ, (q, p)."""
+        if term.queries * self.size > MAX_PRODUCTS:
+            raise PlanError(
+                f"{term.queries:,} answers from {self.size:,} sums do not fit in memory. Use wider bins or "
+                "fewer ranges, or a strategy that is not a union."
+            )
+        factors = term.all_factors(self.shape)
+        parts = [
+            m * reduce(np.kron, [f.times(a) for f, a in zip(factors, part, strict=True)])
+            for m, part in zip(self.multiples, self._transposed, strict=True)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def variances(self, term: Term) -> np.ndarray:
+        return ((self._products(term) @ self._pseudo) ** 2).sum(axis=1)
+
+    @property
+    def complete(self) -> bool:
+        return False
+
+    def dimensions(self, term: Term) -> tuple[int, int]:
+        """What W has outside of the row space of A: nothing, or the rank of W(I - P)Wᵀ; 1 where that is too large."""
+        factors = term.all_factors(self.shape)
+        asked, length = math.prod(f.rank for f in factors), math.prod(f.squares() for f in factors)
+        if float((self._pseudo * self._asked(term)).sum()) >= (1 - 1e-8) * length:
+            return asked, asked
+        if term.queries > MAX_JOINT:
+            return asked - 1, asked
+        rows = [f.times(np.eye(f.size)) for f in factors]
+        products = self._products(term)
+        outside = reduce(np.kron, [r @ r.T for r in rows]) - products @ self._pseudo @ products.T
+        return asked - int((np.linalg.eigvalsh(outside) > 1e-8 * length).sum()), asked
 
 
 def _outer(vectors: Sequence[np.ndarray]) -> np.ndarray:
