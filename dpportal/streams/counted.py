@@ -148,6 +148,11 @@ def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
     return (_whole(stream, given),)
 
 
+def checked_increments(stream: Stream, increments: list[int]) -> tuple[int, ...]:
+    """Counted increments, none above the largest that the stream takes. Raises DraftError; its message holds none."""
+    return tuple(_whole(stream, increment) for increment in increments)
+
+
 def shown(labels: list[str], most: int = 20) -> str:
     """Labels in a sentence, the first of many."""
     return ", ".join(labels[:most]) + (" …" if len(labels) > most else "")

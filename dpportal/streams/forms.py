@@ -87,13 +87,13 @@ class CountedForm(forms.ModelForm):
             data["column"] = ""
         return data
 
-    def save(self, commit: bool = True) -> Stream:
-        """The draft; values chosen of another column are forgotten."""
-        self.instance.split = self.cleaned_data["mode"] == EACH
-        if "column" in self.changed_data or self.instance.split or not self.instance.column:
-            self.instance.cells = []
-        saved: Stream = super().save(commit)
-        return saved
+    def apply(self) -> tuple[str, ...]:
+        """Put what was chosen into the draft, and name it; values chosen of another column are forgotten."""
+        draft: Stream = self.instance
+        draft.split = self.cleaned_data["mode"] == EACH
+        if "column" in self.changed_data or draft.split or not draft.column:
+            draft.cells = []
+        return ("name", "description", "column", "summed", "largest_increment", "split", "cells")
 
 
 class PeriodsForm(forms.ModelForm):
@@ -156,10 +156,10 @@ class PeriodsForm(forms.ModelForm):
                 self.add_error("horizon", str(error))
         return data
 
-    def save(self, commit: bool = True) -> Stream:
+    def apply(self) -> tuple[str, ...]:
+        """Put what was chosen into the draft, and name it."""
         self.instance.cells = self.cleaned_data.get("cells", [])
-        saved: Stream = super().save(commit)
-        return saved
+        return ("step", "first_day", "horizon", "cells")
 
 
 class StrategyForm(forms.Form):

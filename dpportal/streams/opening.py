@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -62,8 +63,7 @@ def counted(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> HttpResponseBase:
     form = CountedForm(request.POST or None, instance=draft, declared=declared)
     if request.method == "POST" and form.is_valid():
-        saved = form.save()
-        return redirect("streams:timing", saved.pk)
+        return _next(request, draft, form.apply(), "timing")
     return _page(request, "counted", draft, form)
 
 
@@ -77,8 +77,7 @@ def timing(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     column = next((a for a in _declared(draft.dataset) if a.name == chosen), None)
     form = PeriodsForm(request.POST or None, instance=draft, column=column)
     if request.method == "POST" and form.is_valid():
-        form.save()
-        return redirect("streams:strategy", draft.pk)
+        return _next(request, draft, form.apply(), "strategy")
     return _page(request, "timing", draft, form, mode=CHOSEN if column else "")
 
 
@@ -92,11 +91,9 @@ def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     try:
         budget = drafts.budget_of(draft)
         initial = {"amount": draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER}
-        asked = StrategyForm(request.POST or None, initial=initial)
-        typed = asked.is_bound and "amount" not in asked.errors and asked.data.get("amount")
-        asked.full_clean()
-        amount = asked.cleaned_data.get("amount") if typed else initial["amount"]
-        made = drafts.offers(draft, amount or initial["amount"])
+        typed = StrategyForm(request.POST)
+        amount = initial["amount"] if "amount" in typed.errors else typed.cleaned_data["amount"]
+        made = drafts.offers(draft, amount)
     except DraftError as refusal:
         return _page(request, "strategy", draft, None, refusal=str(refusal))
     form = StrategyForm(request.POST or None, initial=initial, offers=made)
@@ -113,8 +110,7 @@ def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         except DraftError as error:
             form.add_error("mechanism", str(error))
         else:
-            draft.save(update_fields=["amount", "mechanism", "changed_at"])
-            return redirect("streams:review", draft.pk)
+            return _next(request, draft, ("amount", "mechanism"), "review")
     return _page(request, "strategy", draft, form, **context)
 
 
@@ -156,6 +152,14 @@ def review(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_POST
+def again(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """A new draft with the choices of a stream that could not be opened, or of any other."""
+    draft = services.duplicate(own_stream(request, stream_id), current_user(request))
+    return redirect("streams:counted", draft.pk)
+
+
+@curator_required
+@require_POST
 def discard(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     draft = own_stream(request, stream_id)
     try:
@@ -192,6 +196,13 @@ def _page(request: HttpRequest, step: str, draft: Stream, form: Any, **context: 
     }
     status = 422 if form is not None and form.is_bound and form.errors else 200
     return render(request, f"streams/{step}.html", {**shared, **context}, status=status)
+
+
+def _next(request: HttpRequest, draft: Stream, chosen: Iterable[str], step: str) -> HttpResponseBase:
+    """Save what was chosen and go on."""
+    if not services.save_draft(draft, chosen):
+        return _already_spent(request, draft)
+    return redirect(f"streams:{step}", draft.pk)
 
 
 def _already_spent(request: HttpRequest, stream: Stream) -> HttpResponseBase:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import uuid
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.files.base import File
@@ -29,8 +30,32 @@ from dpportal.streams.tasks import run_stream_job
 WAITING = ".update"
 
 
+# What a curator chooses of a draft.
+CHOICES = (
+    "name", "description", "column", "cells", "split", "summed", "largest_increment", "step", "first_day", "horizon",
+    "mechanism", "amount",
+)  # fmt: skip
+
+
 class StreamError(Exception):
     """Something that cannot be done now; the message says why and what to do."""
+
+
+def save_draft(stream: Stream, fields: Iterable[str]) -> bool:
+    """Keep what was chosen; False if the stream was confirmed meanwhile, and nothing is kept."""
+    if stream._state.adding:
+        stream.save()
+        return True
+    values = {name: getattr(stream, name) for name in fields}
+    draft = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
+    return draft.update(**values, changed_at=timezone.now()) == 1
+
+
+def duplicate(stream: Stream, by: User) -> Stream:
+    """A new draft with the same choices."""
+    return Stream.objects.create(
+        dataset=stream.dataset, created_by=by, **{name: getattr(stream, name) for name in CHOICES}
+    )
 
 
 def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:

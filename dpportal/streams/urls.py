@@ -14,6 +14,7 @@ urlpatterns = [
     path("<uuid:stream_id>/timing/", opening.timing, name="timing"),
     path("<uuid:stream_id>/strategy/", opening.strategy, name="strategy"),
     path("<uuid:stream_id>/review/", opening.review, name="review"),
+    path("<uuid:stream_id>/again/", opening.again, name="again"),
     path("<uuid:stream_id>/discard/", opening.discard, name="discard"),
     path("<uuid:stream_id>/home/", views.home, name="home"),
     path("<uuid:stream_id>/live/", views.live, name="live"),

@@ -24,7 +24,7 @@ from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.jobs import Claim, JobState, LostClaimError
 from dpportal.streams import execution, many
-from dpportal.streams.counted import counted_by
+from dpportal.streams.counted import DraftError, checked_increments, counted_by
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -56,7 +56,7 @@ def _attempt(job_id: UUID, claim: Claim) -> None:
     except UploadFault as fault:
         log.warning("stream job %s refused: %s %s", job.pk, fault.code, fault.origin)
         _fail(job, claim, fault.message)
-    except (PeriodRefusedError, ManyError, VaultError) as refusal:
+    except (PeriodRefusedError, ManyError, DraftError, VaultError) as refusal:
         _fail(job, claim, str(refusal))
     except SoftTimeLimitExceeded:
         _fail(job, claim, _(TOO_LONG))
@@ -81,7 +81,7 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     counted = counted_by(stream, stream.domain_version.domain())
     options = ReadOptions.from_json(stream.dataset.options)
     counts = records.count_upload(job.file, job.file_name, options, counted.domain, claim.advance)
-    increments = tuple(counted.increments(counts).tolist())
+    increments = checked_increments(stream, counted.increments(counts).tolist())
     claim.step("publishing")
     execution.publish(stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], claim=claim)
     _finish(job, claim)

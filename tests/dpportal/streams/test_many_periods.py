@@ -225,6 +225,13 @@ def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(datas
     assert vault.true_sums(stream.periods.all()) == [[129]]
 
 
+def test_a_file_of_records_above_the_declared_largest_count_is_refused(dataset) -> None:
+    stream = building.open_stream(dataset, largest_increment=2)
+    job = counted(stream, records_file(ROWS))
+    assert (job.state, stream.periods.count()) == ("failed", 0)
+    assert "above 2, the largest" in job.failure
+
+
 def test_a_file_without_the_column_is_refused_by_the_column_s_name(stream) -> None:
     job = counted(stream, records_file([("x", "1")], header="farbe,age"))
     assert (job.state, stream.periods.count()) == ("failed", 0)

@@ -11,7 +11,7 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
-from dpportal.streams import services, working
+from dpportal.streams import drafts, services, working
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
 from tests.dpportal.streams import building
@@ -244,10 +244,23 @@ def test_a_failed_opening_gives_the_budget_back_and_says_so(curious, dataset) ->
     stream.refresh_from_db()
     assert (stream.state, LedgerEntry.objects.get(key=stream.pk).state) == ("failed", "void")
     assert "budget is free again" in text(curious.get(f"/streams/{stream.pk}/home/"))
+    curious.post(f"/streams/{stream.pk}/again/")
+    again = Stream.objects.get(state="draft")
+    assert all(getattr(again, name) == getattr(stream, name) for name in services.CHOICES)
+
+
+def test_a_draft_that_was_confirmed_in_another_window_stays_as_it_was_confirmed(dataset) -> None:
+    stale = building.draft_stream(dataset)
+    _version, plan = drafts.plan_of(stale)
+    services.request_opening(stale, reviewed=drafts.digest(plan), by=stale.created_by)
+    stale.horizon = 99
+    assert not services.save_draft(stale, ["horizon"])
+    kept = Stream.objects.get()
+    assert (kept.horizon, kept.state) == (12, "opening")
 
 
 PAGES = ["home", "live", "counted", "timing", "strategy", "review", "compare"]
-ACTS = ["add", "add/records", "add/many", "token", "close", "publish", "withdraw", "discard"]
+ACTS = ["add", "add/records", "add/many", "token", "close", "publish", "withdraw", "again", "discard"]
 
 
 @pytest.mark.parametrize("page", [*PAGES, *ACTS])
