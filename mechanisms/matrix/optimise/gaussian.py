@@ -3,8 +3,8 @@
 Minimise tr(G X⁺), G = WᵀW, over X = AᵀA with diag X <= 1: a convex problem. For weights v > 0 and
 S = (D_v^½ G D_v^½)^½ the Lagrangian tr(G X⁻¹) + Σ v_i (X_ii - 1) is least at X = D_v^-½ S D_v^-½, where it is
 2 tr S - Σv. Scaling v to its best, (tr S)² / Σv bounds the loss of every strategy from below; at the optimum
-v = diag S, which is what is iterated. Source: McKenna et al. 2018 (HDMM) and Choquette-Choo et al. 2023 (arXiv:
-2306.08153) for the fixed point; Li and Miklau 2013 for the bound at v = 1.
+v = diag S, which is what is iterated. Source: Denisov, McMahan, Rush, Smith, Thakurta 2022 (arXiv:2202.08312) for
+the fixed point; Li and Miklau 2013 for the bound at v = 1.
 """
 
 from __future__ import annotations
