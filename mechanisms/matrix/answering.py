@@ -152,7 +152,7 @@ class Facts:
     trace: float
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=32)
 def _facts(
     mechanism: MatrixMechanism,
     domain: Domain,

@@ -41,7 +41,7 @@ def lower_bound(workload: Workload, loss: Loss) -> float | None:
     return law.variance * 2 * max(0.0, spectrum - ones) ** 2 / (n - 1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def nuclear_norm(workload: Workload) -> float | None:
     """The sum of the singular values of the weighted workload; None where there are too many cells to tell.
 
@@ -59,7 +59,7 @@ def nuclear_norm(workload: Workload) -> float | None:
     return _roots(gram)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def _nuclear_norm(factor: Factor) -> float | None:
     n = factor.size
     if isinstance(factor, Identity):

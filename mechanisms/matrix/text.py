@@ -67,6 +67,8 @@ def _uploaded(part: Part, cells: int, matrices: Matrices) -> Explicit:
     matrix = matrices.get(part.digest)
     if matrix is None:
         raise PlanError(f"No uploaded queries are known as {part.digest[:12]}…. Upload the file again.")
+    if matrix.queries == 0:
+        raise PlanError("The uploaded file holds no queries. Upload one row for each query.")
     if matrix.size != cells:
         raise PlanError(
             f"The uploaded queries have {matrix.size:,} columns; the chosen columns have {cells:,} cells. "

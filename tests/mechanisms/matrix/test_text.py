@@ -21,7 +21,7 @@ DOMAIN = Domain(
 )
 MATRIX = Explicit(np.ones((2, 10)), ("all", "everyone"))
 WHOLE = Explicit(np.eye(60)[:7])
-MATRICES = {"ab12": MATRIX, "cd34": WHOLE}
+MATRICES = {"ab12": MATRIX, "cd34": WHOLE, "ef56": Explicit(np.zeros((0, 60)))}
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,7 @@ def test_queries_uploaded_over_all_cells_make_one_axis() -> None:
         ('prefix("income")', r'"income", which is not among the chosen columns \(age, sex'),
         ('width(11, "age")', 'ranges of 11 cells of "age", which has 10'),
         ('uploaded("00")', "No uploaded queries are known as 00"),
+        ('uploaded("ef56")', "holds no queries"),
         ('uploaded("ab12")', "have 10 columns; the chosen columns have 60 cells"),
         ('uploaded("cd34") + total', "stand alone"),
         ("total + " * 20_000 + "total", "too long"),
