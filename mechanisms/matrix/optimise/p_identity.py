@@ -27,7 +27,7 @@ DENSE = 256
 _LARGEST = 1e3
 # Iterations for up to so many cells: what two minutes allow at 8192.
 _ITERATIONS = {DENSE: 2000, 2048: 1000, 4096: 400}
-_LEAST_ITERATIONS = 250
+_LEAST_ITERATIONS = 200
 # A first look at each start takes this share of the iterations.
 _GLANCE = 4
 # Further sums that share a window, and how far it reaches beyond their own cells, in spacings.
