@@ -90,7 +90,9 @@ def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Opt
         "best_method": best,
         "amount": amount,
         "exceeds": amount > budget.left,
-        "offers": [_offer_row(offer, draft) for offer in sorted(offers, key=_place(product))],
+        "offers": [
+            _offer_row(offer, draft, list(plans.values())) for offer in sorted(offers, key=_place(product))
+        ],
         "searches": active_searches(draft, searches),
         "parameter_fields": form.parameter_fields(chosen),
         "figure": _noise_picture(offers, chosen, draft),
@@ -145,10 +147,14 @@ def _half_width_field() -> forms.IntegerField:
     )
 
 
-def _offer_row(offer: Offer, draft: Release) -> dict[str, Any]:
+def _offer_row(offer: Offer, draft: Release, plans: list[Any]) -> dict[str, Any]:
     if offer.plan is None:
         return {"mechanism": offer.mechanism, "refusal": offer.refusal}
-    return {"mechanism": offer.mechanism, "plan": offer.plan, **product_of(draft).offer(offer.plan, draft)}
+    return {
+        "mechanism": offer.mechanism,
+        "plan": offer.plan,
+        **product_of(draft).offer(offer.plan, draft, plans),
+    }
 
 
 def _noise_picture(offers: list[Offer], chosen: str | None, draft: Release) -> Any:

@@ -114,8 +114,8 @@ class Product(ABC):
         """A plan from its JSON."""
 
     @abstractmethod
-    def offer(self, plan: Any, draft: Release) -> dict[str, Any]:
-        """What the comparison of methods shows of a plan."""
+    def offer(self, plan: Any, draft: Release, plans: Sequence[Any] = ()) -> dict[str, Any]:
+        """What the comparison of methods shows of a plan; plans: those of all methods."""
 
     def order(self, plan: Any) -> float:
         """Methods are listed by this, smallest first; of equals the usual one comes first."""

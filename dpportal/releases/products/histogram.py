@@ -113,7 +113,7 @@ class HistogramProduct(Product):
     def read_plan(self, value: Mapping[str, Any]) -> Plan:
         return Plan.from_json(value)
 
-    def offer(self, plan: Plan, draft: Release) -> dict[str, Any]:
+    def offer(self, plan: Plan, draft: Release, plans: Sequence[Plan] = ()) -> dict[str, Any]:
         # The other relation is planned only where a page shows it.
         relations = partial(histogram_neighbours.relations, plan)
         return {"expected": expectation(plan, draft.people), "relations": relations}

@@ -85,10 +85,15 @@ class QueriesProduct(Product):
         stored = value["details"][STORED]
         return QueryPlan.from_json(value, workload, strategies.kept(stored) if stored else None)
 
-    def offer(self, plan: QueryPlan, draft: Release) -> dict[str, Any]:
-        """gap: how far from the best possible the search has shown its strategy to be at most, in words."""
+    def offer(self, plan: QueryPlan, draft: Release, plans: Sequence[QueryPlan] = ()) -> dict[str, Any]:
+        """gap: how far from the best possible the search has shown its strategy to be at most, in words.
+
+        ratio: of root mean errors, to the highest lower bound that any method knows for these queries and this noise.
+        """
         gap = plan.optimised.facts.get("gap") if plan.optimised else None
-        return {"gap": "" if gap is None else f"{100 * gap:.2g} %"}
+        bound = max((p.lower_bound or 0.0 for p in (plan, *plans)), default=0.0)
+        ratio = (plan.total_error / bound) ** 0.5 if bound else None
+        return {"gap": "" if gap is None else f"{100 * gap:.2g} %", "ratio": ratio}
 
     def order(self, plan: QueryPlan) -> float:
         return plan.total_error

@@ -106,7 +106,7 @@ class ResponseProduct(Product):
     def read_plan(self, value: Mapping[str, Any]) -> ResponsePlan:
         return ResponsePlan.from_json(value)
 
-    def offer(self, plan: ResponsePlan, draft: Release) -> dict[str, Any]:
+    def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> dict[str, Any]:
         people = draft.people or 1
         return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
 

@@ -163,7 +163,9 @@ class SelectionProduct(Product):
     def read_plan(self, value: Mapping[str, Any]) -> SelectionPlan:
         return SelectionPlan.from_json(value)
 
-    def offer(self, plan: SelectionPlan, draft: Release) -> dict[str, Any]:
+    def offer(
+        self, plan: SelectionPlan, draft: Release, plans: Sequence[SelectionPlan] = ()
+    ) -> dict[str, Any]:
         return {"resolved": plan.resolved}
 
     def count(self, release: Release, plan: SelectionPlan, key: bytes) -> np.ndarray:

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
-from dpportal.releases import drafts, matrices, services
+from dpportal.releases import drafts, matrices, services, strategies
 from dpportal.releases.matrices import UploadedMatrix
 from dpportal.releases.models import Release
 from tests.dpportal import building
@@ -247,6 +247,20 @@ class TestChoice:
         text = client.get(f"/releases/{draft.pk}/method/").content.decode()
         assert "Automatic choice" in text and "smallest error" in text
         assert text.index("smallest error") < text.index("Counts every cell once")
+
+    def test_ratios_are_to_the_highest_bound_that_is_known(self, rich, client) -> None:
+        """Whatever a method knows itself: the same bound below all, so ratios order as errors do."""
+        draft = draft_of(rich, "marginals(<=2)", ["colour", "age"])
+        for search in services.ask_strategies(draft):
+            strategies.work_out(search.key)
+        client.force_login(rich.owner)
+        offers = client.get(f"/releases/{draft.pk}/method/").context["offers"]
+        made = [(offer["plan"], offer["ratio"]) for offer in offers if "plan" in offer]
+        bound = max(plan.lower_bound or 0 for plan, _ratio in made)
+        assert len(made) >= 4 and bound > 0
+        assert [ratio for _plan, ratio in made] == [
+            (plan.total_error / bound) ** 0.5 for plan, _ratio in made
+        ]
 
     def test_choosing_leads_to_the_review(self, rich, client) -> None:
         draft = draft_of(rich, RANGES, ["age"], mechanism="")
