@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from mechanisms.domain import Date
 
 NEXT = "next"
+# The most that the database counts to.
+_LAST = 2**31 - 1
 _NUMBER = re.compile(r"[0-9]{1,10}")
 _MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
@@ -85,6 +87,10 @@ class Calendar:
         if index < 1:
             raise CalendarError(
                 _("That period lies before the first one, %(first)s.") % {"first": self.label(1)}
+            )
+        if index > _LAST:
+            raise CalendarError(
+                _("There is no such period: streams do not last that long. Check the number.")
             )
         return index
 

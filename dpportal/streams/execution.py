@@ -93,13 +93,11 @@ def publish(
 
 def _repeated(stream: Stream, period: Period, update: Update) -> Published:
     if vault.fingerprint(stream, update.index, update.increments) != period.fingerprint:
+        label = stream.calendar.label(period.index)
+        text = _("Period %(label)s is published with other content, and a published period stays as it is.")
+        late = _("Add a correction or a late record to the next period, %(next)s.") if stream.is_open else ""
         raise PeriodRefusedError(
-            Why.CONTENT,
-            _(
-                "Period %(label)s is published with other content, and a published period stays as it is. Add a "
-                "correction or a late record to the next period, %(next)s."
-            )
-            % {"label": stream.calendar.label(period.index), "next": next_label(stream)},
+            Why.CONTENT, f"{text % {'label': label}} {late % {'next': next_label(stream)}}".strip()
         )
     return Published(period, new=False)
 

@@ -125,7 +125,8 @@ def test_a_count_above_the_declared_largest_is_400_and_not_repeated(dataset) -> 
 
 
 @pytest.mark.parametrize(
-    "period", [0, -1, 1.0, None, True, [], {}, "", "soon", "2020-03-01", "9" * 40, 10**12]
+    "period",
+    [0, -1, 1.0, None, True, [], {}, "", "soon", "2020-03-01", "9" * 40, "9" * 10, 10**12, 10**30, 10**400],
 )
 def test_a_period_that_is_none_is_refused(stream, token, period: Any) -> None:
     answer = post(stream, token, {"period": period, "counts": 1})

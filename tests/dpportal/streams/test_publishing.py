@@ -139,6 +139,7 @@ def test_after_its_last_period_a_stream_is_closed_and_keeps_no_noise(dataset) ->
     assert stream.state == "closed"
     assert not SealedState.objects.exists()
     assert publish(stream, 1, 4).period.released == first.period.released
+    assert "next period" not in str(refusal(stream, 1, 5))
 
 
 def test_a_period_that_has_not_begun_is_refused(dataset, monkeypatch) -> None:
