@@ -115,7 +115,7 @@ def comparison_figure(
     )  # fmt: skip
     few = x.size <= MAX_ERROR_BARS
     if not few:
-        figure.add_traces(_band(x, np.zeros(x.size), half), rows=2, cols=1)
+        figure.add_trace(_ends(x, half), row=2, col=1)
     figure.add_scatter(
         name=_("Released minus true"), x=_numbers(x), y=_numbers(y - x), error_y=_error_bars(half) if few else None,
         **dots, customdata=_numbers(half),
@@ -128,8 +128,10 @@ def comparison_figure(
     inside = _(
         "Below, enlarged: the errors. Where an answer's 95% interval crosses the line, it holds the truth."
     )
-    shaded = _("Below, enlarged: the errors, with each answer's 95% interval shaded.")
-    caption = inside if few else shaded
+    between = _(
+        "Below, enlarged: the errors, each with two dashes where its 95% interval ends; between them is inside."
+    )
+    caption = inside if few else between
     return finished(
         figure,
         title=_("Answers against the truth"),
@@ -253,6 +255,8 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
     figure = go.Figure(
         go.Heatmap(
             z=[_numbers(row) for row in z / reach],
+            x0=1,
+            y0=1,
             zmin=min(0.0, -1.0 if z.min() < 0 else 0.0),
             zmax=1.0,
             colorscale=colours,
@@ -261,17 +265,15 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
         )
     )
     cell = _("cell of %(column)s") % {"column": plain(column)} if column else _("cell")
-    figure.update_layout(
-        xaxis={"title": {"text": cell}, "showticklabels": z.shape == matrix.shape},
-        yaxis={
-            "title": {"text": _("measured sum")},
-            "autorange": "reversed",
-            "showticklabels": z.shape == matrix.shape,
-        },
-    )
+    whole = z.shape == matrix.shape
+    for axis, name, size in (("xaxis", cell, z.shape[1]), ("yaxis", _("measured sum"), z.shape[0])):
+        figure.update_layout(
+            {axis: {"title": {"text": name}, "showticklabels": whole, "dtick": -(-size // 10)}}
+        )
+    figure.update_yaxes(autorange="reversed")
     text = _("%(rows)s sums of %(cells)s cells; the darker a mark, the more the cell weighs in the sum.")
     caption = text % {"rows": f"{matrix.shape[0]:,}", "cells": f"{matrix.shape[1]:,}"}
-    if z.shape != matrix.shape:
+    if not whole:
         caption += " " + _("Every mark is the largest weight among those that it stands for.")
     title = _("The strategy for %(column)s") % {"column": column} if column else _("The strategy")
     return finished(figure, title=title, caption=caption, height=420)
@@ -295,6 +297,18 @@ def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatte
         **edge, y=_numbers(middle + half), fill="tonexty", fillcolor="var(--interval)", name=_("95% interval")
     )
     return [lower, upper]
+
+
+def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
+    """Where the interval of an error ends, above and below: dashes, since an area would fill what lies between."""
+    return go.Scatter(
+        name=_("95% interval"),
+        x=_numbers(np.concatenate([x, x])),
+        y=_numbers(np.concatenate([half, -half])),
+        mode="markers",
+        marker={"symbol": "line-ew-open", "size": 5, "color": "var(--synthetic)"},
+        hoverinfo="skip",
+    )
 
 
 def _error_bars(half_widths: np.ndarray) -> dict[str, Any]:
