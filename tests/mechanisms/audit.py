@@ -26,8 +26,8 @@ DELTAS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4)
 _ALPHA = FALSE_ALARM / (MAX_AUDITS * 2 * len(MASSES) * 2 * len(DELTAS))
 # Lanes that are compared with single runs.
 _TRIED = 5
-_READ, _INFORMATIVE, _FEW_VALUES = 24, 6, 12
-_BLOCK = _PILOT = 100_000
+READ, _INFORMATIVE, _FEW_VALUES = 24, 6, 12
+_BLOCK, _PILOT = 500_000, 100_000
 
 Sampler = Callable[[np.ndarray, int, Noise], np.ndarray]
 Measure = Callable[[np.ndarray, Noise], np.ndarray]
@@ -45,7 +45,7 @@ class Weakened(Noise):
         return super().bernoulli_exp(2 * rate, multiples)
 
 
-def _no_bytes(size: int) -> bytes:
+def no_bytes(size: int) -> bytes:
     raise TypeError("lanes have noise to add and nothing else")
 
 
@@ -53,7 +53,7 @@ class Lanes(Noise):
     """Noise for many runs of one measurement: wherever it asks for `size` draws it gets (runs, size)."""
 
     def __init__(self, noise: Noise, runs: int) -> None:
-        super().__init__(_no_bytes)
+        super().__init__(no_bytes)
         self._noise, self._runs = noise, runs
         self.drawn: list[np.ndarray] = []
 
@@ -68,30 +68,11 @@ class Replayed(Noise):
     """Hands out one lane's draws again, one call after the other."""
 
     def __init__(self, lanes: Lanes, lane: int) -> None:
-        super().__init__(_no_bytes)
+        super().__init__(no_bytes)
         self._draws = iter([draw[lane] for draw in lanes.drawn])
 
     def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
         return next(self._draws)
-
-
-class Pooled(Noise):
-    """Draws ahead, so that many small runs do not each pay for a call."""
-
-    def __init__(self, noise: Noise) -> None:
-        super().__init__()
-        self._noise = noise
-        self._pools: dict[NoiseLaw, tuple[np.ndarray, int]] = {}
-
-    def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
-        pool, used = self._pools.get(law, (np.empty(0, dtype=np.int64), 0))
-        if used + size > pool.size:
-            pool, used = self._noise.draw(law, max(2**14, size)), 0
-        self._pools[law] = pool, used + size
-        return pool[used : used + size]
-
-    def bernoulli_exp(self, rate: Fraction, multiples: np.ndarray) -> np.ndarray:
-        return self._noise.bernoulli_exp(rate, multiples)
 
 
 def runs_in_lanes(measure: Measure, counts: np.ndarray) -> bool:
@@ -107,21 +88,6 @@ def runs_in_lanes(measure: Measure, counts: np.ndarray) -> bool:
 
 def in_lanes(measure: Measure) -> Sampler:
     return lambda counts, runs, noise: measure(counts, Lanes(noise, runs))
-
-
-def one_by_one(measure: Measure) -> Sampler:
-    """Runs of any shape; shorter outcomes are filled up, and their length is the first number of a row."""
-
-    def sample(counts: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
-        pooled = Pooled(noise)
-        rows = np.zeros((runs, _READ + 1), dtype=np.int64)
-        for row in rows:
-            values = measure(counts, pooled).ravel()
-            row[0] = values.size
-            row[1 : 1 + values.size] = values[:_READ]
-        return rows
-
-    return sample
 
 
 @dataclass(frozen=True)
@@ -173,7 +139,7 @@ class Outcomes:
     """
 
     def __init__(self, first: np.ndarray, second: np.ndarray) -> None:
-        width = min(first.shape[1], _READ + 1)
+        width = min(first.shape[1], READ + 1)
         cuts = [_cuts(first[:, j], second[:, j]) for j in range(width)]
         gain = [_gain(*(np.digitize(p[:, j], cuts[j]) for p in (first, second))) for j in range(width)]
         self._chosen = np.argsort(gain)[::-1][:_INFORMATIVE]

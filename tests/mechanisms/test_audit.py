@@ -1,9 +1,9 @@
 """No mechanism of the registry leaks more than it states, and the audit notices one that does.
 
-A right mechanism fails with probability below 1e-6 over all audits together. One run is one call of `measure` on a
-whole table, alone or as one lane of a call that serves many (which is checked first); for randomised response
-it is one row's report. Lanes and reports have a million runs on each input. Mechanisms whose steps follow their noise
-have no lanes: they have a few thousand runs each, on two cells, and where they take a pure loss only that is audited.
+A right mechanism fails with probability below 1e-6 over all audits together. There are a million runs on each input,
+for each kind of loss that a mechanism takes. One run is one `measure` of a whole table, as one lane of a call that
+serves many (which is checked first); for randomised response it is one row's report. Mechanisms whose steps follow
+their own noise have no lanes: their runs, on two cells, share calls as far as they drew the same (`shared_runs`).
 `python -m pytest -s` prints a table: the runs, the loss that is stated, the lower bound, and the lower bound for a
 copy with half the noise.
 """
@@ -32,12 +32,12 @@ from tests.mechanisms.audit import (
     Weakened,
     audit,
     in_lanes,
-    one_by_one,
     runs_in_lanes,
 )
+from tests.mechanisms.shared_runs import shared
 
-# STREAMS in tests/mechanisms/continual/test_stream_audit.py.
-AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "STREAMS"}
+# STREAMS in tests/mechanisms/continual/test_stream_audit.py, QUERIES in tests/mechanisms/matrix/test_query_audit.py.
+AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "STREAMS", "QUERIES"}
 AMOUNT = {Definition.PURE: Fraction(1), Definition.ZCDP: Fraction(1, 2)}
 PAIR = Domain((Integer("x", lower=0, upper=1),))
 LINE = Domain((Integer("x", lower=0, upper=3),))
@@ -49,10 +49,10 @@ TABLES = {
     (Neighbours.REPLACE_ONE, 4): ([9, 2, 0, 5], [9, 1, 0, 6]),
     (Neighbours.REPLACE_ONE, 2): ([1, 1], [0, 2]),
 }
-# Without lanes; the bound of PrivTree's proof has slack, so that half its noise shows only in more runs.
-RUNS, RUNS_OF = 4_000, {"privtree": 14_000}
-# Where a mechanism offers them: the least work.
-SMALLEST = {"rounds": 1, "clusters": 1}
+# Where a mechanism offers them: the least work, and more of the loss for the step that the others follow.
+SMALLEST = {"rounds": 1, "clusters": 1, "partition_share": 40}
+# Without lanes: more runs draw the same where there is less noise.
+STEPWISE = {Definition.PURE: Fraction(2), Definition.ZCDP: Fraction(2)}
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,6 @@ class Case:
         before, after = TABLES[self.plan.loss.unit.neighbours, self.plan.domain.size]
         return np.array(before), np.array(after)
 
-    @property
-    def runs(self) -> int:
-        return MILLION if self.lanes else RUNS_OF.get(self.mechanism.name, RUNS)
-
     def measure(self, counts: np.ndarray, noise: Noise) -> np.ndarray:
         return self.mechanism.measure(self.plan, counts, noise).values
 
@@ -80,23 +76,24 @@ class Case:
 
 
 def _cases(mechanism: Mechanism) -> list[Case]:
-    """A case in lanes for each definition of loss; where there are no lanes, one case on two cells."""
+    """A case for each definition of loss, in lanes; where there are no lanes, on two cells."""
     definitions = sorted(mechanism.definitions)
     for domain in (LINE, PLANE, PAIR):
-        plans = [plan for d in definitions if (plan := _planned(mechanism, domain, d))]
+        plans = [plan for d in definitions if (plan := _planned(mechanism, domain, d, AMOUNT[d]))]
         cases = [Case(mechanism, plan, lanes=True) for plan in plans]
         if cases and all(runs_in_lanes(case.measure, case.tables[0]) for case in cases):
             return cases
-    return [Case(mechanism, plan, lanes=False) for plan in plans[:1]]
+    stepwise = [plan for d in definitions if (plan := _planned(mechanism, PAIR, d, STEPWISE[d]))]
+    return [Case(mechanism, plan, lanes=False) for plan in stepwise]
 
 
-def _planned(mechanism: Mechanism, domain: Domain, definition: Definition) -> Plan | None:
+def _planned(mechanism: Mechanism, domain: Domain, definition: Definition, amount: Fraction) -> Plan | None:
     smallest = {p.name: SMALLEST[p.name] for p in mechanism.parameters if p.name in SMALLEST}
     for neighbours in Neighbours:
         total = sum(TABLES[neighbours, domain.size][0])
         for public in ({}, {"total": total}):
             try:
-                loss = Loss(definition, AMOUNT[definition], PrivacyUnit(neighbours))
+                loss = Loss(definition, amount, PrivacyUnit(neighbours))
                 return mechanism.plan(domain, {**smallest, **public}, loss)
             except PlanError:
                 continue
@@ -129,10 +126,10 @@ def _report(name: str, loss: Loss, verdict: Verdict, broken: Verdict) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_histogram_keeps_its_promise_and_half_its_noise_does_not(case: Case) -> None:
-    sample = in_lanes(case.measure) if case.lanes else one_by_one(case.measure)
+    sample = in_lanes(case.measure) if case.lanes else shared(case.measure)
     claim = Claim.of(case.plan.loss)
-    verdict = audit(sample, case.tables, claim, case.runs, Noise())
-    broken = audit(sample, case.tables, claim, min(case.runs, MILLION // 5), Weakened())
+    verdict = audit(sample, case.tables, claim, MILLION, Noise())
+    broken = audit(sample, case.tables, claim, MILLION // 5, Weakened())
     _report(case.mechanism.name, case.plan.loss, verdict, broken)
     assert not verdict.refuted
     assert broken.refuted
