@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from dpportal.streams import execution, many, services, vault, working
 from dpportal.streams.execution import Update
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
+from dpportal.sweeping import sweep_files
 from tests.dpportal.streams import building
 
 COVID = Path(__file__).parents[2] / "data" / "us_covid_daily.csv"
@@ -170,6 +172,17 @@ def test_the_file_is_deleted_when_its_job_has_ended(stream) -> None:
         assert default_storage.exists(job.file)
         done(job)
         assert not default_storage.exists(job.file)
+
+
+def test_the_sweep_deletes_files_of_no_job_and_keeps_those_that_wait(stream) -> None:
+    job = queue(stream, "period,count\n1,4\n")
+    lost = default_storage.save(
+        f"{records.folder(stream.dataset_id)}/lost{services.WAITING}", ContentFile(b"1")
+    )
+    for name in (job.file, lost):
+        os.utime(default_storage.path(name), (0, 0))
+    sweep_files()
+    assert [default_storage.exists(name) for name in (job.file, lost)] == [True, False]
 
 
 def test_one_job_of_a_stream_at_a_time(stream) -> None:
