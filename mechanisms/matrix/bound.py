@@ -8,7 +8,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours
-from mechanisms.matrix.factor import AllRange, Factor, Identity, Prefix, Total
+from mechanisms.matrix.factor import AllRange, Explicit, Factor, Identity, Prefix, Total
 from mechanisms.matrix.workload import Workload
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 
@@ -72,6 +72,8 @@ def _nuclear_norm(factor: Factor) -> float | None:
     if isinstance(factor, AllRange):
         # WᵀW is n + 1 times the inverse of the second differences with both ends fixed.
         return float((math.sqrt(n + 1) / 2 / np.sin(np.arange(1, n + 1) * np.pi / (2 * n + 2))).sum())
+    if isinstance(factor, Explicit):
+        return _roots(factor.smaller_gram()) if min(n, factor.queries) <= MAX_CELLS else None
     return _roots(factor.gram()) if n <= MAX_CELLS else None
 
 

@@ -288,12 +288,19 @@ class Explicit(Factor):
 
     @cached_property
     def rank(self) -> int:
-        values = np.linalg.eigvalsh(self.gram())
+        values = np.linalg.eigvalsh(self.smaller_gram())
         return int((values > NEGLIGIBLE * values[-1]).sum())
 
     def row_squares(self) -> np.ndarray:
         squares = self.matrix**2 if isinstance(self.matrix, np.ndarray) else self.matrix.power(2)
         return np.asarray(squares.sum(axis=1)).ravel()
+
+    def smaller_gram(self) -> np.ndarray:
+        """WᵀW or WWᵀ, whichever is smaller: both have the same eigenvalues but for zeros."""
+        if self.queries >= self.size:
+            return self.gram()
+        gram = self.matrix @ self.matrix.T
+        return np.asarray(gram.toarray() if sparse.issparse(gram) else gram, dtype=np.float64)
 
     def variances(self, covariance: np.ndarray) -> np.ndarray:
         flat = covariance.reshape(self.size, self.size, -1)

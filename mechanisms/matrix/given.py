@@ -19,7 +19,7 @@ from mechanisms.matrix.inverse import MAX_DENSE
 from mechanisms.matrix.joint import MAX_JOINT, Uploaded
 from mechanisms.matrix.mechanism import Optimised
 from mechanisms.matrix.rows import IdentityRows, MatrixRows, RangeRows, Rows, TotalRows
-from mechanisms.matrix.strategy import Kronecker, Stacked, Strategy, plain
+from mechanisms.matrix.strategy import FewSums, Kronecker, Stacked, Strategy, plain
 from mechanisms.matrix.workload import Term, Workload
 from mechanisms.mechanism import PlanError
 
@@ -55,21 +55,27 @@ class WorkloadStrategy(MatrixMechanism):
     )
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        return (
-            super().refusal(domain, workload, definition)
-            or too_long(workload)
-            or union_too_large(workload, workload.queries)
-        )
+        if refusal := super().refusal(domain, workload, definition):
+            return refusal
+        if workload.queries <= MAX_JOINT and _entries(workload) <= MAX_ENTRIES:
+            return ""
+        return too_long(workload) or union_too_large(workload, workload.queries)
 
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
         parts = [_queries_as_rows(term, workload.shape) for term in workload.terms]
         if len(parts) == 1:
-            return parts[0]
+            return FewSums(parts, [1]) if too_long(workload) else parts[0]
         norms = [p.column.l1 if definition is Definition.PURE else p.column.l2_squared**0.5 for p in parts]
         shares = [abs(term.weight) * norm for term, norm in zip(workload.terms, norms, strict=True)]
         return Stacked.of(parts, shares, definition)
+
+
+def _entries(workload: Workload) -> int:
+    """How large the queries are, column by column, when they are written out."""
+    factors = [f for term in workload.terms for f in term.factors.values()]
+    return sum(f.queries * f.size for f in factors)
 
 
 def _queries_as_rows(term: Term, shape: tuple[int, ...]) -> Kronecker:

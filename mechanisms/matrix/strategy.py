@@ -298,15 +298,20 @@ class FewSums(Stacked):
         return self._between([f.gram_times for f in term.all_factors(self.shape)])
 
     def trace(self, term: Term) -> float:
+        self._check_products(term)
         return float(((self._pseudo @ self._pseudo) * self._asked(term)).sum())
 
-    def _products(self, term: Term) -> np.ndarray:
-        """W Aᵀ, (q, p)."""
+    def _check_products(self, term: Term) -> None:
+        """Raises PlanError where the errors of the answers will not fit in memory."""
         if term.queries * self.size > MAX_PRODUCTS:
             raise PlanError(
                 f"{term.queries:,} answers from {self.size:,} sums do not fit in memory. Use wider bins or "
                 "fewer ranges, or a strategy that is not a union."
             )
+
+    def _products(self, term: Term) -> np.ndarray:
+        """W Aᵀ, (q, p)."""
+        self._check_products(term)
         factors = term.all_factors(self.shape)
         parts = [
             m * reduce(np.kron, [f.times(a) for f, a in zip(factors, part, strict=True)])

@@ -182,3 +182,15 @@ def test_noise_for_another_strategy_is_never_drawn() -> None:
     tampered = replace(plan, sensitivity=Sensitivity(5, 5))
     with pytest.raises(RuntimeError, match="plan again"):
         HierarchyStrategy().measure(tampered, np.zeros(12, dtype=np.int64), noise("none"))
+
+
+def test_few_uploaded_queries_over_many_cells_are_asked_themselves() -> None:
+    domain = Domain((Integer("x", lower=1, upper=300), Integer("y", lower=1, upper=300)))
+    halves = np.repeat(np.eye(3), 30_000, axis=1) + 0.5
+    workload = read_workload('uploaded("ab")', domain, {"ab": Explicit(halves)})
+    plan = WorkloadStrategy().plan(domain, workload, LOSSES[0])
+    assert plan.details["sums"] == 3
+    counts = np.arange(90_000) % 7
+    result = WorkloadStrategy().reconstruct(plan, WorkloadStrategy().measure(plan, counts, noise("few")))
+    assert result.standard_errors == pytest.approx(2.5 * 2**0.5, rel=1e-2)
+    assert np.abs(result.answers - halves @ counts).max() < 12 * result.standard_errors.max()
