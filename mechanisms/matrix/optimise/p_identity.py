@@ -95,14 +95,17 @@ def p_identity(
 
     gram: a factor of a workload. rows: p; one for 16 cells unless told. starts: random starts, of which the best is
     followed to its end. Above 256 cells, which must then be in a natural order, there is one start, made of the
-    optimum for blocks of 16 cells and of random sums over neighbours, and rows is not asked.
-    Raises ValueError if the workload asks nothing, or rows or starts is below 1.
+    optimum for blocks of 16 cells and of sums over neighbours, and rows cannot be chosen.
+    Raises ValueError if the workload asks nothing, rows or starts is below 1, or rows is told above 256 cells.
     """
+    n = gram.size
     if min(starts, 1 if iterations is None else iterations, 1 if rows is None else rows) < 1:
         raise ValueError("p-Identity needs at least one row, one start and one iteration")
-    if not gram_diagonal(gram).any():
+    if rows is not None and n > DENSE:
+        raise ValueError(f"the number of rows can be chosen up to {DENSE} cells, not for {n}")
+    alone = float(gram_diagonal(gram).sum())
+    if alone == 0:
         raise ValueError("a workload that asks nothing has no strategy")
-    n = gram.size
     iterations = iterations or _iterations(n)
     if n <= DENSE:
         windows = Windows(n, (Window(0, rows or math.ceil(n / SPACING), 0, n),))
@@ -112,7 +115,6 @@ def p_identity(
         windows, start = _from_blocks(gram, starts)
         begin = [start]
     found = _best(Loss(gram, windows), windows, begin, iterations, on_progress)
-    alone = float(gram_diagonal(gram).sum())
     return found if found.loss < alone else PIdentity(np.zeros((0, n)), alone)
 
 

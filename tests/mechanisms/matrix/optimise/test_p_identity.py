@@ -97,6 +97,11 @@ def test_without_rows_starts_or_iterations_there_is_no_strategy(choice: dict[str
         p_identity(Prefix(4), **choice)  # type: ignore[arg-type]
 
 
+def test_rows_cannot_be_chosen_where_they_follow_from_blocks() -> None:
+    with pytest.raises(ValueError, match="up to 256 cells"):
+        p_identity(Prefix(300), rows=4)
+
+
 def test_a_workload_that_asks_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="asks nothing"):
         p_identity(Explicit(np.zeros((2, 3))))
