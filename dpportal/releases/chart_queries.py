@@ -161,7 +161,7 @@ def lengths_figure(lengths: np.ndarray, observed: np.ndarray, expected: np.ndarr
         yaxis={"title": {"text": _("root mean square error (people)")}, "rangemode": "tozero"},
     )
     caption = _(
-        "Over all ranges of the same length. Few ranges are long, so there one answer decides the point."
+        "Over all answers about ranges of the same length; where they are few, a single one decides the point."
     )
     return finished(figure, title=_("Error by length of the range"), caption=caption)
 
