@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser import visiting
+from tests.browser.test_every_page import look_at, sideways
 from tests.browser.visiting import JOB_MS, Portal
 
 CODEBOOK = Path(visiting.ADULT).with_name("codebook.json")
@@ -122,6 +124,24 @@ def test_tables_of_six_columns_by_residual_planner(curator: Page, portal: Portal
     released = {line["query"]: float(line["answer"]) for line in answers(files)}
     by_sex = sum(value for query, value in released.items() if query.startswith("race = White, sex"))
     assert by_sex == pytest.approx(released["race = White"], abs=1e-3)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_the_pages_are_whole_and_quiet(
+    curator: Page, visit: Callable[..., Page], width: int, scheme: str
+) -> None:
+    """Those of a draft for tables and of one for ranges, and the release that the test before made public."""
+    begin(curator, "Adult census 1994", "A look at every page", "All ranges")
+    to_method(curator)
+    draft = curator.url.removesuffix("method/")
+    curator.get_by_role("button", name="Continue").click()
+    page = visit("curator", width, scheme)
+    page.goto("/releases/?show=published")
+    release = page.get_by_role("link", name="Every age range").get_attribute("href")
+    addresses = [f"{draft}{step}/" for step in ("columns", "method", "review")]
+    for address in (*addresses, f"{release}", f"{release}compare/", f"{release}?sum=2-1"):
+        look_at(page, address)
+        assert sideways(page) <= 0, page.url
 
 
 def under_zcdp(page: Page, portal: Portal, browser: Browser) -> None:
