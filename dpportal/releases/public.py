@@ -19,6 +19,7 @@ from dpportal.releases.statement import epsilon_delta_text, loss_text, statement
 TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
+    "npz": "application/octet-stream",
     "md": "text/markdown; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "svg": "image/svg+xml",

@@ -146,6 +146,13 @@ class TestBundle:
         loaded = scipy.sparse.load_npz(io.BytesIO(files(release)[f"matrix-{matrix}.npz"]))
         assert loaded.shape == (2, CELLS)
 
+    def test_every_file_can_be_downloaded_by_itself(self, release, client) -> None:
+        client.force_login(release.dataset.owner)
+        packed = files(release)
+        for name, content in packed.items():
+            response = client.get(f"/releases/{release.pk}/download/{name}")
+            assert b"".join(response.streaming_content) == content, name
+
     def test_without_cells_there_is_no_synthetic_table(self, concentrated) -> None:
         """Where the tables do not make the cells listable, answers and strategy are all there is."""
         draft = draft_of(concentrated, "marginals(<=1)", ["colour", "age"], "1", "residual-planner")
