@@ -85,8 +85,8 @@ def many_columns(columns: int, cells: int, rows: int) -> None:
     print(f"{columns} columns of {cells} cells, all marginals of up to 3 columns: {numbers:,} answers")
     print(
         f"plan {planned:.1f} s, measure {measured - tables.seconds:.1f} s, answer {answered:.1f} s, together "
-        f"{planned + measured - tables.seconds + answered:.1f} s (counting apart: {tables.seconds:.1f} s; processor time "
-        f"of the whole process: {processor:.1f} s); "
+        f"{planned + measured - tables.seconds + answered:.1f} s (counting apart: {tables.seconds:.1f} s; "
+        f"processor time of the whole process: {processor:.1f} s); "
         f"peak memory {peak:.2f} GiB; expected root mean squared error {plan.root_mean_error:.4f} rows, "
         f"{plan.ratio:.6f} times the lower bound"
     )
