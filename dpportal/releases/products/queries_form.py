@@ -22,7 +22,9 @@ MAX_COLUMNS = 100
 MAX_WAYS = 8
 # A matrix's cells are listed one by one, so their number is bounded before a file is read.
 MAX_MATRIX_CELLS = 10**6
+# It is written out in full to be measured and inverted.
 MAX_STRATEGY_CELLS = 4_096
+MAX_STRATEGY_ROWS = 8_192
 MAX_TEXT = 100_000
 EXAMPLES = 4
 
@@ -181,7 +183,11 @@ class WorkloadForm(ChoiceForm):
                     )
                     limit = f"{MAX_STRATEGY_CELLS:,}"
                     raise PlanError(text % {"cells": f"{domain.size:,}", "limit": limit})
-                self.strategy_digest = matrices.keep(_read_matrix(file, domain))
+                strategy = _read_matrix(file, domain)
+                if strategy.rows.shape[0] > MAX_STRATEGY_ROWS:
+                    text = _("A strategy of your own can have at most %(limit)s rows. Leave some out.")
+                    raise PlanError(text % {"limit": f"{MAX_STRATEGY_ROWS:,}"})
+                self.strategy_digest = matrices.keep(strategy)
             elif self.strategy_digest and matrices.kept(self.strategy_digest).rows.shape[1] != domain.size:
                 self.strategy_digest = ""
         except PlanError as refusal:

@@ -203,6 +203,14 @@ def test_a_strategy_of_ones_own_is_kept_while_the_cells_are_the_same(curators, d
     )
 
 
+def test_a_strategy_of_too_many_rows_is_refused(curators, draft) -> None:
+    file = io.BytesIO()
+    scipy.sparse.save_npz(file, scipy.sparse.csr_array(np.ones((9_000, 10))))
+    upload = SimpleUploadedFile("a.npz", file.getvalue())
+    page, _saved = chosen(curators, draft, kind="ranges", column="age", strategy=upload)
+    assert "can have at most 8,192 rows" in page
+
+
 def test_a_strategy_of_the_wrong_width_is_refused(curators, draft) -> None:
     page, _saved = chosen(curators, draft, kind="ranges", column="age", strategy=table(np.eye(3)))
     assert "Line 1 has 3 entries" in page
