@@ -25,7 +25,7 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import with_reconstruction
-from mechanisms.matrix.given import UploadedStrategy
+from mechanisms.matrix.given import UploadedStrategy, WorkloadStrategy
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.workload import Workload
@@ -33,6 +33,8 @@ from mechanisms.mechanism import Measurement, PlanError
 from mechanisms.noise import Noise
 
 MAX_QUERIES = 2_000_000
+# Cells up to which the tables that are asked for may themselves be the strategy.
+MAX_RECONCILED = 4_096
 # Where a plan says which stored strategy it is for; empty if it needs none.
 STORED = "stored_strategy"
 
@@ -76,6 +78,12 @@ class QueriesProduct(Product):
         workload = _workload(draft, domain)
         if refusal := method.refusal(domain, workload, loss.definition):
             raise PlanError(refusal)
+        if method.name == WorkloadStrategy.name and _is_slow(workload):
+            raise PlanError(
+                _(
+                    "Working out its error would take long; a strategy made for tables is never worse. Choose that."
+                )
+            )
         stored = _stored_strategy(method, draft, workload, domain, loss.definition)
         plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
         return _reconstructed(replace(plan, details={**plan.details, STORED: stored}), draft)
@@ -160,6 +168,11 @@ def _reconstructed(plan: QueryPlan, draft: Release) -> QueryPlan:
     if RECONSTRUCTION.name not in plan.details:
         return plan
     return with_reconstruction(plan, draft.parameters.get(RECONSTRUCTION.name, RECONSTRUCTION.default))
+
+
+def _is_slow(workload: Workload) -> bool:
+    """Whether many tables would have to be reconciled over many cells while a page waits."""
+    return workload.cells > MAX_RECONCILED and len(workload.terms) > 1 and workload.marginals() is not None
 
 
 def _stored_strategy(

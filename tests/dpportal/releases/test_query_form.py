@@ -39,9 +39,9 @@ def chosen(client: Client, draft: Release, **answer: object) -> tuple[str, Relea
     return response.content.decode(), draft
 
 
-def thousands(dataset: Dataset) -> list[str]:
+def thousands(dataset: Dataset, cells: int = 1_000) -> list[str]:
     """Three columns of 1,000 cells each instead of the dataset's own."""
-    wide = [Integer(f"n{i}", lower=0, upper=999) for i in range(3)]
+    wide = [Integer(f"n{i}", lower=0, upper=cells - 1) for i in range(3)]
     dataset.columns = [{"name": a.name, "kind": "integer", "remark": ""} for a in wide]
     dataset.save()
     dataset.domain_versions.all().delete()
@@ -190,6 +190,15 @@ def test_tables_of_few_columns_are_planned_whatever_the_number_of_cells(
     chosen(client, draft, kind="marginals", columns=thousands(dataset), ways=1)
     page = client.get(f"/releases/{draft.pk}/method/").content.decode()
     assert page.index("ResidualPlanner") < page.index("Strategies that cannot be chosen now")
+
+
+def test_no_page_waits_for_tables_to_be_reconciled_over_many_cells(curators, draft) -> None:
+    """100 × 100 cells: the tables themselves are not worked out as a strategy, weighted tables are."""
+    names = thousands(draft.dataset, 100)[:2]
+    chosen(curators, draft, kind="marginals", columns=names, ways=1)
+    page = curators.get(f"/releases/{draft.pk}/method/").content.decode()
+    assert "a strategy made for tables is never worse" in page
+    assert "Weighted marginals" in page
 
 
 def test_a_strategy_of_ones_own_is_kept_while_the_cells_are_the_same(curators, draft) -> None:
