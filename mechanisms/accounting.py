@@ -113,5 +113,8 @@ def zcdp_to_epsilon(rho: float, delta: float) -> float:
 
 
 def chance_factor(epsilon: float) -> float:
-    """By how much a person's inclusion can change the chance of any result: e^ε."""
-    return math.exp(epsilon)
+    """By how much a person's inclusion can change the chance of any result: e^ε; infinity beyond all floats."""
+    try:
+        return math.exp(epsilon)
+    except OverflowError:
+        return math.inf

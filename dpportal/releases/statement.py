@@ -80,6 +80,8 @@ def _limits() -> str:
 
 def _up(value: float, decimals: int) -> str:
     """A number rounded up, so that a promise is never overstated; scientific when it is very large."""
+    if math.isinf(value):
+        return _("more than 10^300")
     if value >= 10**6:
         return f"{value:.2g}"
     grid = 10**decimals

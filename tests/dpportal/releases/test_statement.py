@@ -13,6 +13,10 @@ def test_a_pure_loss_is_said_as_a_factor_that_is_rounded_up():
     assert "at most a factor of 1.29" in statement(Loss(Definition.PURE, Fraction(1, 4), ONE_ROW), 1e-6)
 
 
+def test_a_loss_beyond_all_floats_is_still_said():
+    assert "a factor of more than 10^300" in statement(Loss(Definition.PURE, Fraction(800), ONE_ROW), 1e-6)
+
+
 def test_zcdp_is_also_said_as_epsilon_and_delta():
     text = statement(Loss(Definition.ZCDP, Fraction(1, 100), ONE_ROW), 1e-6)
     assert "ρ = 0.01" in text
