@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Protocol, TypeVar
+
 from mechanisms.continual.buffered_stream import BufferedToeplitzStream
 from mechanisms.continual.direct import SolvedFenwick
 from mechanisms.continual.epochs import EpochStream, HybridStream
@@ -89,43 +91,41 @@ STREAMS: tuple[StreamMechanism, ...] = (
     NaiveRepublication(),
 )
 
-_BY_NAME: dict[str, Mechanism] = {m.name: m for m in HISTOGRAMS}
+
+class _Named(Protocol):
+    name: ClassVar[str]
+
+
+M = TypeVar("M", bound=_Named)
+
+
+def _named(kind: str, name: str, family: tuple[M, ...]) -> M:
+    by_name = {m.name: m for m in family}
+    if name not in by_name:
+        raise KeyError(f"no {kind} {name!r}; there are {', '.join(sorted(by_name))}")
+    return by_name[name]
 
 
 def mechanism(name: str) -> Mechanism:
     """The mechanism of that name. Raises KeyError with the names that exist."""
-    if name not in _BY_NAME:
-        raise KeyError(f"no mechanism {name!r}; there are {', '.join(sorted(_BY_NAME))}")
-    return _BY_NAME[name]
+    return _named("mechanism", name, HISTOGRAMS)
 
 
 def selection(name: str) -> Selection:
     """The selection mechanism of that name. Raises KeyError with the names that exist."""
-    by_name = {m.name: m for m in SELECTIONS}
-    if name not in by_name:
-        raise KeyError(f"no selection {name!r}; there are {', '.join(sorted(by_name))}")
-    return by_name[name]
+    return _named("selection", name, SELECTIONS)
 
 
 def response(name: str) -> Response:
     """The way of randomised response of that name. Raises KeyError with the names that exist."""
-    by_name = {m.name: m for m in RESPONSES}
-    if name not in by_name:
-        raise KeyError(f"no response {name!r}; there are {', '.join(sorted(by_name))}")
-    return by_name[name]
+    return _named("response", name, RESPONSES)
 
 
 def stream(name: str) -> StreamMechanism:
     """The mechanism for running counts of that name. Raises KeyError with the names that exist."""
-    by_name = {m.name: m for m in STREAMS}
-    if name not in by_name:
-        raise KeyError(f"no stream {name!r}; there are {', '.join(sorted(by_name))}")
-    return by_name[name]
+    return _named("stream", name, STREAMS)
 
 
 def query_mechanism(name: str) -> QueryMechanism:
     """The mechanism for a workload of queries of that name. Raises KeyError with the names that exist."""
-    by_name = {m.name: m for m in QUERIES}
-    if name not in by_name:
-        raise KeyError(f"no query mechanism {name!r}; there are {', '.join(sorted(by_name))}")
-    return by_name[name]
+    return _named("query mechanism", name, QUERIES)
