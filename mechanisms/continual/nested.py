@@ -1,95 +1,159 @@
 """Running counts of a long stream: one strategy for the totals of whole blocks, one within each block.
 
-A running count is that of the blocks that are complete plus that of the present block so far. An increment is in the
-answers of both strategies, so their weights add up; sharing the weight in proportion to the cube roots of their errors
-E₁ and E₂ makes the error (E₁^⅓ + E₂^⅓)³. Each block's inner noise is drawn when the block begins.
+A running count is that of the blocks that are over, s, plus what its block adds up to so far, i. A block's whole sum is
+known twice: from outside, as the step D from one count of blocks to the next, and from inside, as I. So s + i
+is improved by a share κ of the contradiction D - I, the share that makes the variance least. An increment is in the
+answers of both strategies, so their weights add up. Each block's inner noise is drawn when the block begins.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from math import comb, isqrt
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from mechanisms.continual.p_identity import Windows
 from mechanisms.continual.strategy import Draw, Numbers, Strategy, rounded
 from mechanisms.counting import Sensitivity
 
-# Periods (1-based) to what is stated of the error after each.
-_Errors = Callable[[np.ndarray], np.ndarray]
+
+@dataclass(frozen=True)
+class Levels:
+    """Variances and covariances of the noise of both strategies, for noise z of variance 1.
+
+    before, (m,): of s when each block begins. drift, (m,): covariances of s and D. steps, (m,): of D.
+    within, (n,): of i after each period of a block. total, (n,): covariances of i and I; the last is the variance of I.
+    """
+
+    before: np.ndarray
+    drift: np.ndarray
+    steps: np.ndarray
+    within: np.ndarray
+    total: np.ndarray
+
+    @classmethod
+    def of(cls, outer: Windows, inner: Windows) -> Levels:
+        begins, periods = np.arange(outer.periods), np.arange(1, inner.periods + 1)
+        known = outer.energies(np.arange(outer.periods + 1))
+        drift = outer.covariances(begins, begins + 1) - known[:-1]
+        steps = np.diff(known) - 2 * drift
+        total = inner.covariances(periods, np.full(inner.periods, inner.periods))
+        return cls(known[:-1], drift, steps, inner.energies(periods), total)
+
+    def scaled(self, outer: float, inner: float) -> Levels:
+        """The levels with their weights multiplied."""
+        a, b = outer**-2.0, inner**-2.0
+        return Levels(a * self.before, a * self.drift, a * self.steps, b * self.within, b * self.total)
+
+    @property
+    def contradictions(self) -> np.ndarray:
+        """(m,): the variances of D - I."""
+        return self.steps + self.total[-1]
+
+    def shares(self, blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """κ at places (0-based) within blocks (0-based)."""
+        return (self.total[places] - self.drift[blocks]) / self.contradictions[blocks]
+
+    def energies(self, blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+        improvement = self.shares(blocks, places) ** 2 * self.contradictions[blocks]
+        return self.before[blocks] + self.within[places] - improvement
+
+    def mean_energy(self, horizon: int) -> float:
+        """Of the periods 1..horizon: `energies` summed over the places of a block first."""
+        length = self.within.size
+        blocks, rest = -(-horizon // length), (horizon - 1) % length
+        places = np.full(blocks, length - 1)
+        places[-1] = rest
+        before, drift, spread = self.before[:blocks], self.drift[:blocks], self.contradictions[:blocks]
+        shared = np.cumsum(self.total**2)[places] - 2 * drift * np.cumsum(self.total)[places]
+        shared += (places + 1) * drift**2
+        sums = (places + 1) * before + np.cumsum(self.within)[places] - shared / spread
+        return float(sums.sum()) / horizon
 
 
 @dataclass(frozen=True)
 class Nested(Strategy):
-    """A = [outer (block totals); inner (periods of a block but its last), once for each block].
-
-    The last period of a block needs no inner strategy: there the outer running count is the whole answer.
-    """
+    """A = [outer (block totals); inner (periods of a block), once for each block]."""
 
     outer: Windows
     inner: Windows
-
-    @property
-    def block(self) -> int:
-        """Periods in a block."""
-        return self.inner.periods + 1
 
     @property
     def column(self) -> Sensitivity:  # type: ignore[override]
         outer, inner = self.outer.column, self.inner.column
         return Sensitivity(outer.l1 + inner.l1, outer.l2_squared + inner.l2_squared)
 
+    @cached_property
+    def levels(self) -> Levels:
+        return Levels.of(self.outer, self.inner)
+
     def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._added(periods, self.outer.energies, self.inner.energies)
+        return self.levels.energies(*np.divmod(periods - 1, self.inner.periods))
 
     def mean_energy(self, horizon: int) -> float:
-        blocks, rest = divmod(horizon + 1, self.block)
-        outer = np.append(0.0, self.outer.energies(np.arange(1, self.outer.periods + 1)))
-        inner = np.append(0.0, self.inner.energies(np.arange(1, self.block)))
-        total = self.block * outer[:blocks].sum() + blocks * inner.sum() + inner[:rest].sum()
-        return float(total + (rest * outer[blocks] if rest else 0.0)) / horizon
+        return self.levels.mean_energy(horizon)
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self._added(periods, self.outer.fourth_powers, self.inner.fourth_powers)
+        """Of (1 - κ) times a count of blocks plus κ times the next, and of i - κ I."""
+        blocks, places = np.divmod(periods - 1, self.inner.periods)
+        share, (outer, inner) = self.levels.shares(blocks, places), self._fourth_moments
+        return np.sum(
+            [
+                comb(4, j)
+                * share**j
+                * ((1 - share) ** (4 - j) * outer[j, blocks] + (-1) ** j * inner[j, places])
+                for j in range(5)
+            ],
+            axis=0,
+        )
 
-    def _added(self, periods: np.ndarray, outer: _Errors, inner: _Errors) -> np.ndarray:
-        """The outer strategy's errors after the blocks that are complete, plus the inner's within the present one."""
-        blocks, within = np.divmod(periods, self.block)
-        return _from_zero(outer, blocks) + _from_zero(inner, within)
+    @cached_property
+    def _fourth_moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """(5, m) of each count of blocks and the next, and (5, n) of each count within a block and the last."""
+        begins, periods = np.arange(self.outer.periods), np.arange(1, self.inner.periods + 1)
+        last = np.full(periods.size, periods.size)
+        return self.outer.fourth_moments(begins, begins + 1), self.inner.fourth_moments(periods, last)
 
     def begin(self, draw: Draw) -> Numbers:
         outer = self.outer.noise(draw)
         return {"before": [0] * outer.shape[1], "blocks": outer.tolist(), "ahead": []}
 
     def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
-        """`before`: noise of the blocks that are complete; `blocks`: after each block yet to end; `ahead`: within."""
+        """`before`: noise of the blocks that are over; `blocks`: after each block yet to end; `ahead`: of the counts
+        that this block has yet to publish, in rows."""
         before, blocks, ahead = numbers["before"], numbers["blocks"], numbers["ahead"]
-        within = period % self.block
-        if within == 0:
-            noise = np.array(blocks[0], dtype=np.int64)
-            return rounded(noise), {"before": blocks[0], "blocks": blocks[1:], "ahead": []}
-        if within == 1:
-            ahead = self.inner.noise(draw).tolist()
-        noise = np.array(before, dtype=np.int64) + np.array(ahead[0], dtype=np.int64)
-        return rounded(noise), {"before": before, "blocks": blocks, "ahead": ahead[1:]}
+        block, place = divmod(period - 1, self.inner.periods)
+        if place == 0:
+            ahead = rounded(self._block(block, np.array(before), np.array(blocks[0]), draw)).tolist()
+        if place == self.inner.periods - 1:
+            before, blocks = blocks[0], blocks[1:]
+        noise = np.array(ahead[0], dtype=np.int64)
+        return noise, {"before": before, "blocks": blocks, "ahead": ahead[1:]}
+
+    def _block(self, block: int, before: np.ndarray, after: np.ndarray, draw: Draw) -> np.ndarray:
+        """(n, k), the noise of a block's counts in fixed point, from that of the counts of blocks around it.
+
+        Whole increments cancel in the contradiction, so any function of it leaves G(z + Ax) = G(z) + Wx intact.
+        """
+        within = self.inner.noise(draw)
+        contradiction = after - before - within[-1]
+        share = self.levels.shares(np.array(block), np.arange(self.inner.periods))
+        return before + within + np.rint(share[:, np.newaxis] * contradiction).astype(np.int64)
 
 
 def block_length(horizon: int) -> int:
     """About as many blocks as periods in a block: the two errors are then alike, which is best."""
-    return math.isqrt(horizon) + 1
+    return isqrt(horizon) + 1
 
 
-def outer_share(outer_error: float, inner_error: float) -> float:
-    """The share of the weight that makes the least of E₁/s² + E₂/(1-s)²."""
-    first, second = outer_error ** (1 / 3), inner_error ** (1 / 3)
-    return first / (first + second)
-
-
-def _from_zero(errors: _Errors, counts: np.ndarray) -> np.ndarray:
-    """The errors after each of (m,) numbers of periods, each worked out once; 0 after none."""
-    known, places = np.unique(counts, return_inverse=True)
-    values = np.zeros(known.size)
-    values[known > 0] = errors(known[known > 0])
-    return values[places]
+def best_outer_share(levels: Levels, horizon: int) -> float:
+    """The share of the weight that the totals of blocks should have, from the levels with the whole weight each."""
+    found = minimize_scalar(
+        lambda share: levels.scaled(share, 1 - share).mean_energy(horizon),
+        bounds=(0.05, 0.95),
+        method="bounded",
+    )
+    return float(found.x)

@@ -57,33 +57,52 @@ class Windows(Strategy):
         return self.grid - self.unit * self.multiples.sum(axis=0)
 
     @cached_property
-    def _gain(self) -> tuple[np.ndarray, np.ndarray]:
-        """K, (n, p), with which the best estimate of the running sums is We + Kr, and its energies, (n,).
+    def _estimates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """K and U, (n + 1, p), and Σ 1/d², (n + 1,), after 0..n periods.
 
-        With S = diag(1/d), T = g τ and U = W S² Tᵀ: K = U (I + T S² Tᵀ)^-1, energies diag(W S² Wᵀ - K Uᵀ).
+        The best estimate of the running sums is We + Kr. With S = diag(1/d), T = g τ and U = W S² Tᵀ, K is
+        U (I + T S² Tᵀ)^-1, and the covariance of the errors W S² Wᵀ - K Uᵀ.
         """
         squares = 1 / self.own.astype(np.float64) ** 2
         windows = self.unit * self.multiples.astype(np.float64)
-        reach = np.cumsum((windows * squares).T, axis=0)
+        reach = np.vstack([np.zeros(len(windows)), np.cumsum((windows * squares).T, axis=0)])
         gain = np.linalg.solve(np.eye(len(windows)) + (windows * squares) @ windows.T, reach.T).T
-        return gain, np.cumsum(squares) - (gain * reach).sum(axis=1)
+        return gain, reach, np.append(0.0, np.cumsum(squares))
+
+    def covariances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """The covariance of the noise of two counts, for pairs of periods (0: of none), for noise z of variance 1."""
+        gain, reach, sums = self._estimates
+        return sums[np.minimum(first, second)] - (gain[first] * reach[second]).sum(axis=1)
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._gain[1][periods - 1]
+        return self.covariances(periods, periods)
 
     def mean_energy(self, horizon: int) -> float:
-        return float(self._gain[1][:horizon].mean())
+        return float(self.energies(np.arange(1, horizon + 1)).mean())
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        """Σ a⁴ of the coefficients a of z, which are (1[i <= t] - (K T)_ti)/d_i and K_tj."""
         parts = np.array_split(periods, -(-max(1, periods.size) // _PIECE))
-        return np.concatenate([self._fourths(part) for part in parts])
+        squares = (self._coefficients(part) ** 2 for part in parts)
+        return np.concatenate([(square**2).sum(axis=1) for square in squares])
 
-    def _fourths(self, periods: np.ndarray) -> np.ndarray:
-        gain = self._gain[0][periods - 1]
+    def fourth_moments(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """(5, m): Σ a^(4-j) c^j, j = 0..4, of the coefficients a and c of z in two counts, for pairs of periods."""
+        pieces = -(-max(1, first.size) // _PIECE)
+        pairs = zip(np.array_split(first, pieces), np.array_split(second, pieces), strict=True)
+        return np.concatenate([self._moments(*pair) for pair in pairs], axis=1)
+
+    def _moments(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        a, c = self._coefficients(first), self._coefficients(second)
+        aa, ac, cc = a * a, a * c, c * c
+        pairs = ((aa, aa), (aa, ac), (aa, cc), (ac, cc), (cc, cc))
+        return np.array([np.einsum("ti,ti->t", left, right) for left, right in pairs])
+
+    def _coefficients(self, periods: np.ndarray) -> np.ndarray:
+        """(m, n + p): of z in the counts, (1[i <= t] - (K T)_ti)/d_i and K_tj."""
+        gain = self._estimates[0][periods]
         summed = np.arange(1, self.periods + 1) <= periods[:, None]
-        coefficients = (summed - gain @ (self.unit * self.multiples.astype(np.float64))) / self.own
-        return np.einsum("ti,ti->t", coefficients**2, coefficients**2) + (gain**4).sum(axis=1)
+        own = (summed - gain @ (self.unit * self.multiples.astype(np.float64))) / self.own
+        return np.concatenate([own, gain], axis=1)
 
     def noise(self, draw: Draw) -> np.ndarray:
         """The noise of all running sums, (n, k) int64 in multiples of 2^-FRACTION_BITS rows, drawn anew."""
@@ -98,7 +117,7 @@ class Windows(Strategy):
         rows = (measured >> FRACTION_BITS) - self.multiples @ (own >> FRACTION_BITS)
         parts = (measured & fraction) - self.multiples @ (own & fraction)
         residual = rows * 2.0**FRACTION_BITS + parts
-        return np.rint((self.unit * self._gain[0]) @ residual).astype(np.int64)
+        return np.rint((self.unit * self._estimates[0][1:]) @ residual).astype(np.int64)
 
     def begin(self, draw: Draw) -> Numbers:
         return {"ahead": rounded(self.noise(draw)).tolist()}

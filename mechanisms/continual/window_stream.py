@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.nested import Nested, block_length, outer_share
+from mechanisms.continual.nested import Levels, Nested, best_outer_share, block_length
 from mechanisms.continual.p_identity import Windows
 from mechanisms.continual.strategy import Strategy
 from mechanisms.continual.stream import Stream
@@ -30,24 +30,27 @@ class WindowStream(Stream):
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
         assert horizon is not None  # `endless` is False
         if horizon <= LONGEST_BLOCK:
-            return {"levels": [_level(horizon, grid)]}
+            return {"levels": [_level(horizon, grid, False)]}
         block = block_length(horizon)
-        sizes = horizon // block, block - 1
-        share = outer_share(*(_error(size) for size in sizes))
-        outer = round(grid * share)
-        return {"levels": [_level(sizes[0], outer), _level(sizes[1], grid - outer)]}
+        blocks = -(-horizon // block)
+        outer = round(grid * _outer_share(horizon, blocks, block))
+        return {"levels": [_level(blocks, outer, False), _level(block, grid - outer, True)]}
 
     def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
         return _strategy(json.dumps(details["levels"]))
 
 
-def _level(periods: int, grid: int) -> dict[str, Any]:
-    layers = [{"knots": list(layer.knots), "heights": list(layer.heights)} for layer in best_layers(periods)]
+def _level(periods: int, grid: int, within_block: bool) -> dict[str, Any]:
+    best = best_layers(periods, within_block)
+    layers = [{"knots": list(layer.knots), "heights": list(layer.heights)} for layer in best]
     return {"periods": periods, "grid": grid, "layers": layers}
 
 
-def _error(periods: int) -> float:
-    return Windows(periods, best_layers(periods), UNIT**2).mean_energy(periods)
+@lru_cache(maxsize=256)
+def _outer_share(horizon: int, blocks: int, block: int) -> float:
+    outer = Windows(blocks, best_layers(blocks, False), UNIT**2)
+    inner = Windows(block, best_layers(block, True), UNIT**2)
+    return best_outer_share(Levels.of(outer, inner), horizon)
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,9 @@ of short tents and, from some hundred periods on, one layer of long ones. So a l
 heights of its tops alone, and these few numbers are what is optimised: within 1 % of the error of a free Θ, in a
 fraction of a second where that takes many. Over more periods the best layers look the same again, with a finer one
 below: they are put together from smaller ones, within 2 % of the optimised error where both can be had.
+
+The counts within a block of a longer stream can be had from either end of the block; there every period matters as
+much as every other, and the best windows are others.
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ _LONGEST_OPTIMISED, _LONGEST_IMPROVED = 256, 1024
 _RATIO = 14
 # Below this many periods no window helps.
 _SHORTEST = 9
-# From so many periods on a second layer helps.
-_TWO_LAYERS = 128
+# From so many periods on a second layer helps; within a block, where no sum is long, only from more.
+_TWO_LAYERS, _TWO_LAYERS_WITHIN_BLOCK = 128, 256
 _ITERATIONS, _MORE_ITERATIONS = 60, 10
 
 
@@ -61,17 +64,20 @@ def _left(knots: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return left, np.diff(knots)[left]
 
 
-def mean_error(theta: np.ndarray) -> tuple[float, np.ndarray]:
+def mean_error(theta: np.ndarray, within_block: bool = False) -> tuple[float, np.ndarray]:
     """The mean squared error 2/n · ‖W A⁺‖²_F at ε = 1 of the p-Identity strategy of Θ for running sums; its gradient.
 
-    theta: (p, n) float, >= 0. With s = 1 + column sums, G = WᵀW and C = (I + ΘΘᵀ)^-1 the squared norm is
-    Σ G_ii s_i² - tr(C Θ S G S Θᵀ) (Woodbury); G is applied by cumulative sums. O(pn + p²n).
+    theta: (p, n) float, >= 0. within_block: sums within a block, see `_away`. With s = 1 + column sums, G = WᵀW and
+    C = (I + ΘΘᵀ)^-1 the squared norm is Σ G_ii s_i² - tr(C Θ S G S Θᵀ) (Woodbury); W and Wᵀ are applied by
+    cumulative sums. O(pn + p²n).
     """
     queries, periods = theta.shape
     s = 1 + theta.sum(axis=0)
-    diagonal = np.arange(periods, 0, -1.0)
+    away = _away(periods) if within_block else np.zeros(periods)
+    diagonal = np.arange(periods, 0, -1.0) - 2 * np.cumsum(away[::-1])[::-1] + away @ away
     sums = np.cumsum(s[:, None] * theta.T, axis=0)
-    gram = np.cumsum(sums[::-1], axis=0)[::-1]
+    sums -= away[:, None] * sums[-1]
+    gram = np.cumsum(sums[::-1], axis=0)[::-1] - away @ sums
     inverse = np.linalg.inv(np.eye(queries) + theta @ theta.T)
     scaled = s[:, None] * gram
     middle = theta @ scaled
@@ -82,26 +88,41 @@ def mean_error(theta: np.ndarray) -> tuple[float, np.ndarray]:
     return 2 / periods * float(total), 2 / periods * gradient
 
 
+def _away(periods: int) -> np.ndarray:
+    """How much of a block's whole sum is taken off the running sum after each period, (n,): from 1/4 up to 3/4.
+
+    A count within a block takes its share κ of the sum known from outside in place of the sum known from inside; if
+    both are known alike, κ grows about so (see `nested`).
+    """
+    return 0.25 + 0.5 * np.arange(1, periods + 1) / periods
+
+
 @lru_cache(maxsize=256)
-def best_layers(periods: int) -> tuple[Layer, ...]:
+def best_layers(periods: int, within_block: bool) -> tuple[Layer, ...]:
     """The layers with the least mean error of the running sums of `periods` periods, to a few percent.
 
-    periods: 1..LONGEST. Whoever keeps a strategy keeps the layers: another machine may find slightly others.
+    periods: 1..LONGEST. within_block: sums within a block of a longer stream, whose whole sum is known from outside
+    about as well as from inside. Whoever keeps a strategy keeps the layers: another machine may find slightly others.
     """
     if not 1 <= periods <= LONGEST:
         raise ValueError(f"windows serve 1 to {LONGEST} periods, not {periods}")
     if periods < _SHORTEST:
         return ()
     if periods <= _LONGEST_OPTIMISED:
-        return _improved(periods, _even_layers(periods), _ITERATIONS)
-    finest = _lengthened(best_layers(_LONGEST_OPTIMISED)[0], periods - _LONGEST_OPTIMISED)
-    layers = finest, *(_stretched(layer) for layer in best_layers(round(periods / _RATIO)))
-    return _improved(periods, layers, _MORE_ITERATIONS) if periods <= _LONGEST_IMPROVED else layers
+        return _improved(periods, _even_layers(periods, within_block), _ITERATIONS, within_block)
+    finest = _lengthened(best_layers(_LONGEST_OPTIMISED, within_block)[0], periods - _LONGEST_OPTIMISED)
+    coarser = best_layers(round(periods / _RATIO), within_block)
+    layers = finest, *(_stretched(layer) for layer in coarser)
+    if within_block or periods > _LONGEST_IMPROVED:
+        return layers
+    return _improved(periods, layers, _MORE_ITERATIONS)
 
 
-def _improved(periods: int, layers: tuple[Layer, ...], iterations: int) -> tuple[Layer, ...]:
+def _improved(
+    periods: int, layers: tuple[Layer, ...], iterations: int, within_block: bool = False
+) -> tuple[Layer, ...]:
     """What some steps of L-BFGS-B make of the layers."""
-    search = _Search(periods, tuple(len(layer.knots) for layer in layers))
+    search = _Search(periods, tuple(len(layer.knots) for layer in layers), within_block)
     options = {"maxiter": iterations}
     start, bounds = search.vector(layers), search.bounds
     found = minimize(search, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
@@ -110,10 +131,10 @@ def _improved(periods: int, layers: tuple[Layer, ...], iterations: int) -> tuple
     )
 
 
-def _even_layers(periods: int) -> tuple[Layer, ...]:
+def _even_layers(periods: int, within_block: bool = False) -> tuple[Layer, ...]:
     """Evenly spaced knots and equal heights; more tents than these improve the error by less than 1 %."""
     sizes = [max(2, round(periods / 13))]
-    if periods >= _TWO_LAYERS:
+    if periods >= (_TWO_LAYERS_WITHIN_BLOCK if within_block else _TWO_LAYERS):
         sizes = [round(periods / 17.5), max(2, round(periods / 270))]
     return tuple(
         Layer(tuple(_units((np.arange(size) + 0.3) * periods / size)), (round(0.85 * UNIT),) * size)
@@ -145,8 +166,8 @@ def _units(values: np.ndarray) -> list[int]:
 class _Search:
     """The mean error as a function of one vector: for each layer the first knot, log gaps and log heights."""
 
-    def __init__(self, periods: int, sizes: tuple[int, ...]) -> None:
-        self.periods, self.sizes = periods, sizes
+    def __init__(self, periods: int, sizes: tuple[int, ...], within_block: bool = False) -> None:
+        self.periods, self.sizes, self.within_block = periods, sizes, within_block
         self.places = np.arange(periods) + 0.5
 
     def vector(self, layers: tuple[Layer, ...]) -> np.ndarray:
@@ -176,7 +197,7 @@ class _Search:
         layers = list(self.layers(vector))
         shapes = [self._shape(knots) for knots, _ in layers]
         theta = np.concatenate([h[:, None] * shape for (_, h), shape in zip(layers, shapes, strict=True)])
-        error, gradient = mean_error(theta)
+        error, gradient = mean_error(theta, self.within_block)
         slopes: list[np.ndarray] = []
         for (knots, heights), shape in zip(layers, shapes, strict=True):
             own, gradient = gradient[: len(knots)], gradient[len(knots) :]

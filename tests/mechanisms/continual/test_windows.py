@@ -18,11 +18,13 @@ from mechanisms.continual.windows import (
 )
 
 
-def dense_mean_error(theta: np.ndarray) -> float:
+def dense_mean_error(theta: np.ndarray, within_block: bool = False) -> float:
     """2/n ‖W A⁺‖² of A = [I; Θ] diag(1/(1 + column sums)), by a pseudo-inverse."""
     n = theta.shape[1]
     strategy = np.vstack([np.eye(n), theta]) / (1 + theta.sum(axis=0))
-    return 2 / n * float((np.tri(n) @ np.linalg.pinv(strategy)).__pow__(2).sum())
+    # Within a block, the share of the whole sum that is taken off grows from 1/4 to 3/4.
+    sums = np.tri(n) - within_block * (1 / 4 + np.arange(1, n + 1)[:, None] / (2 * n))
+    return 2 / n * float((sums @ np.linalg.pinv(strategy)).__pow__(2).sum())
 
 
 def test_a_tent_rises_from_its_neighbours_tops_and_is_flat_outside() -> None:
@@ -32,15 +34,18 @@ def test_a_tent_rises_from_its_neighbours_tops_and_is_flat_outside() -> None:
     np.testing.assert_allclose(weights[1], [0, 0.125, 0.25, 0.375, 0.5, 0.5])
 
 
-def test_the_mean_error_is_that_of_the_dense_strategy() -> None:
+@pytest.mark.parametrize("within_block", [False, True])
+def test_the_mean_error_is_that_of_the_dense_strategy(within_block: bool) -> None:
     theta = np.random.default_rng(1).random((3, 20))
-    assert mean_error(theta)[0] == pytest.approx(dense_mean_error(theta), rel=1e-10)
+    dense = dense_mean_error(theta, within_block)
+    assert mean_error(theta, within_block)[0] == pytest.approx(dense, rel=1e-10)
 
 
-def test_the_slope_with_respect_to_the_weights_is_that_of_finite_differences() -> None:
+@pytest.mark.parametrize("within_block", [False, True])
+def test_the_slope_with_respect_to_the_weights_is_that_of_finite_differences(within_block: bool) -> None:
     theta = np.random.default_rng(2).random((2, 9))
-    numeric = approx_fprime(theta.ravel(), lambda v: mean_error(v.reshape(2, 9))[0], 1e-7)
-    np.testing.assert_allclose(mean_error(theta)[1].ravel(), numeric, atol=1e-4)
+    numeric = approx_fprime(theta.ravel(), lambda v: mean_error(v.reshape(2, 9), within_block)[0], 1e-7)
+    np.testing.assert_allclose(mean_error(theta, within_block)[1].ravel(), numeric, atol=1e-4)
 
 
 def test_the_slope_with_respect_to_knots_and_heights_is_that_of_finite_differences() -> None:
@@ -78,17 +83,17 @@ def _weights_of(layers: tuple[Layer, ...], periods: int) -> np.ndarray:
 
 
 def _weights(periods: int) -> np.ndarray:
-    return _weights_of(best_layers(periods), periods)
+    return _weights_of(best_layers(periods, False), periods)
 
 
 @pytest.mark.parametrize("periods", [1, 2, 8])
 def test_few_periods_have_no_windows(periods: int) -> None:
-    assert best_layers(periods) == ()
+    assert best_layers(periods, False) == best_layers(periods, True) == ()
 
 
 @pytest.mark.parametrize("periods", [9, 20, 127, 128, 200])
 def test_knots_increase_and_heights_are_not_negative(periods: int) -> None:
-    layers = best_layers(periods)
+    layers = best_layers(periods, False)
     assert len(layers) == (1 if periods < 128 else 2)
     for layer in layers:
         assert (np.diff(layer.knots) > 0).all()
@@ -97,11 +102,11 @@ def test_knots_increase_and_heights_are_not_negative(periods: int) -> None:
 
 @pytest.mark.parametrize("periods", [1025, 1026, 1791, 1792, 4096])
 def test_three_layers_at_most_are_put_together(periods: int) -> None:
-    layers = best_layers(periods)
+    layers = best_layers(periods, False)
     assert len(layers) == (2 if periods < 1785 else 3)
     assert all((np.diff(layer.knots) > 0).all() for layer in layers)
 
 
 def test_more_periods_than_windows_serve_are_refused() -> None:
     with pytest.raises(ValueError, match="1 to 4096 periods, not 4097"):
-        best_layers(4097)
+        best_layers(4097, False)
