@@ -17,14 +17,18 @@ import numpy as np
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
+from mechanisms.continual.compare import offers, suggested
 from mechanisms.continual.fda import FactorisationDiagonal
 from mechanisms.continual.gaussian_optimum import LONGEST, gaussian_optimum
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import ROUNDING_VARIANCE
+from mechanisms.continual.tree import BinaryTree
 from mechanisms.mechanism import PlanError
 from mechanisms.noise import Noise
 
 HORIZONS = (255, 1023, 65_535, 2**20 - 1)
+# Where the least error is set beside FDA's and the binary tree's: powers of two less one favour those.
+COMPARED = (31, 63, 255, 256, 1023, 4095, 5000, 8191, 16_383, 65_535, 100_000, 2**18 - 1, 700_000, 2**20 - 1)
 # Streams side by side in the simulation; longer horizons do not fit.
 LANES = {255: 2000, 1023: 500, 65_535: 8}
 LOSSES = (Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 2)))
@@ -81,6 +85,21 @@ def errors(loss: Loss) -> None:
         print(f"{'bound':<22}" + "".join(f"{bound:>34}" for bound in bounds))
 
 
+def shares(loss: Loss) -> None:
+    print(f"\nThe least error at {loss.symbol} = {loss.amount}, as a share of FDA's and of the binary tree's")
+    print(f"{'periods':>10}  {'':<16}{'error':>10}{'of FDA':>10}{'of tree':>10}")
+    for horizon in COMPARED:
+        request = StreamRequest(horizon)
+        best = suggested(offers(registry.STREAMS, request, loss))
+        assert best is not None and best.plan is not None
+        error = best.plan.mean_squared_error
+        others = [
+            other.plan(request, loss).mean_squared_error for other in (FactorisationDiagonal(), BinaryTree())
+        ]
+        line = "".join(f"{error / other:>10.3f}" for other in others)
+        print(f"{horizon:>10,}  {best.mechanism.name:<16}{error:>10,.1f}{line}", flush=True)
+
+
 def times(loss: Loss) -> None:
     print(f"\nThe longest stream up to 2^20 periods, at {loss.symbol} = {loss.amount}")
     heads = ("periods", "plan, s", "opening, s", "update, ms", "slowest, ms", "state, bytes")
@@ -119,6 +138,7 @@ def fda_weights() -> None:
 def main() -> None:
     for loss in LOSSES:
         errors(loss)
+    shares(LOSSES[0])
     for loss in LOSSES:
         times(loss)
     fda_weights()
