@@ -9,9 +9,12 @@ from django.utils.translation import gettext as _
 from mechanisms.accounting import Definition, Loss, Neighbours, chance_factor, zcdp_to_epsilon
 
 
-def statement(loss: Loss, delta: float) -> str:
-    """What the loss promises a person. delta: at which a zCDP loss is also read as (ε, δ)."""
-    return " ".join((_promise(loss, delta), _who(loss), _limits()))
+def statement(loss: Loss, delta: float, subject: str = "") -> str:
+    """What the loss promises a person.
+
+    delta: at which a zCDP loss is also read as (ε, δ). subject: of the sentence, translated; "This release" if empty.
+    """
+    return " ".join((_promise(loss, delta, subject or _("This release")), _who(loss), _limits()))
 
 
 def loss_text(loss: Loss) -> str:
@@ -30,24 +33,25 @@ def epsilon_delta_text(loss: Loss, delta: float) -> str:
     }
 
 
-def _promise(loss: Loss, delta: float) -> str:
+def _promise(loss: Loss, delta: float, subject: str) -> str:
     if loss.definition is Definition.PURE:
         values = {
+            "subject": subject,
             "loss": loss_text(loss),
             "factor": _up(chance_factor(float(loss.amount)), 2),
             "change": _change(loss),
         }
         return (
             _(
-                "This release is differentially private with %(loss)s: the chance of this result, and so of anything "
+                "%(subject)s is differentially private with %(loss)s: the chance of this result, and so of anything "
                 "concluded from it, differs by at most a factor of %(factor)s from what it would be %(change)s."
             )
             % values
         )
-    values = {"loss": loss_text(loss), "pair": epsilon_delta_text(loss, delta)}
+    values = {"subject": subject, "loss": loss_text(loss), "pair": epsilon_delta_text(loss, delta)}
     return (
         _(
-            "This release is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what "
+            "%(subject)s is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what "
             "anyone can conclude from it depends only that little on the data of any one person."
         )
         % values

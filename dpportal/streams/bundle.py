@@ -17,11 +17,10 @@ from django.template.loader import render_to_string
 from dpportal.releases.bundle.archive import write_zip
 from dpportal.releases.bundle.descriptions import FORMAT, LIBRARIES, BundleFile, resource
 from dpportal.releases.products.base import Table
-from dpportal.releases.statement import statement
 from dpportal.spreadsheet import inert, inert_frame
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series
+from dpportal.streams.series import Series, promise
 
 SERIES = "series.csv"
 MAX_DRAWINGS = 20
@@ -128,7 +127,7 @@ def _facts(stream: Stream, series: Series, files: list[BundleFile]) -> dict[str,
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
-        "statement": statement(plan.loss, stream.dataset.budget.delta),
+        "statement": promise(plan.loss, stream.dataset.budget.delta),
         "plan": plan.to_json(),
         "counted": {
             "column": stream.column,
@@ -149,7 +148,7 @@ def _package(stream: Stream, table: Table) -> dict[str, Any]:
         "profile": "tabular-data-package",
         "name": f"stream-{stream.pk}",
         "title": stream.name,
-        "description": statement(stream.plan.loss, stream.dataset.budget.delta),
+        "description": promise(stream.plan.loss, stream.dataset.budget.delta),
         "resources": [resource(table)],
     }
 
@@ -159,7 +158,7 @@ def _readme(stream: Stream, series: Series, files: list[BundleFile]) -> str:
         "stream": stream,
         "series": series,
         "plan": stream.plan,
-        "statement": statement(stream.plan.loss, stream.dataset.budget.delta),
+        "statement": promise(stream.plan.loss, stream.dataset.budget.delta),
         "files": files,
     }
     return render_to_string("streams/bundle_readme.md", context)

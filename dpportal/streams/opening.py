@@ -21,12 +21,13 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.views import own_dataset
 from dpportal.releases.forms import ConfirmForm
-from dpportal.releases.statement import epsilon_delta_text, statement
+from dpportal.releases.statement import epsilon_delta_text
 from dpportal.streams import drafts, services
 from dpportal.streams.access import own_stream
 from dpportal.streams.counted import DraftError
 from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
 from dpportal.streams.models import Stream
+from dpportal.streams.series import promise
 from dpportal.streams.services import StreamError
 from mechanisms.domain import Attribute
 
@@ -143,7 +144,7 @@ def review(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "version": version,
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
-        "statement": statement(plan.loss, budget.delta),
+        "statement": promise(plan.loss, budget.delta),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,
     }

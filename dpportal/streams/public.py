@@ -12,11 +12,11 @@ from django.views.decorators.http import require_safe
 
 from dpportal import storage
 from dpportal.releases.public import GONE, TYPES
-from dpportal.releases.statement import epsilon_delta_text, loss_text, statement
+from dpportal.releases.statement import epsilon_delta_text, loss_text
 from dpportal.streams import bundle, charts
 from dpportal.streams.access import visible_stream
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, chosen_place, drawn, published, unit_of
+from dpportal.streams.series import Series, chosen_place, drawn, promise, published, unit_of
 from mechanisms import registry
 
 MAX_ROWS = 200
@@ -32,7 +32,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     context = {
         "stream": stream,
         "plan": plan,
-        "statement": statement(plan.loss, delta),
+        "statement": promise(plan.loss, delta),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "is_curator": request.user == stream.dataset.owner,

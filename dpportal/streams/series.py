@@ -11,9 +11,11 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import DomainVersion
+from dpportal.releases.statement import statement
 from dpportal.streams.drawing import MAX_POINTS
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
+from mechanisms.accounting import Loss
 from mechanisms.continual.consistent import never_falling
 
 
@@ -87,6 +89,11 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
         unit=unit_of(stream),
         last_published_at=rows[-1][3],
     )
+
+
+def promise(loss: Loss, delta: float) -> str:
+    """The privacy statement of a stream. delta: at which a zCDP loss is also read as (ε, δ)."""
+    return statement(loss, delta, _("This stream"))
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

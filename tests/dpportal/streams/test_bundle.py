@@ -72,6 +72,7 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
     about: dict[str, Any] = json.loads(files["release.json"].read_text())
     assert about["periods"] == len(INCREMENTS)
     assert about["plan"] == running.plan_json
+    assert about["statement"].startswith("This stream is differentially private with ε = 0.5")
     assert set(about["files"]) == {"series.csv", "chart.svg", "datapackage.json", "README.md"}
     for name, said in about["files"].items():
         assert hashlib.sha256(files[name].read_bytes()).hexdigest() == said["sha256"]
