@@ -127,6 +127,10 @@ def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
     Raises DraftError; its message holds no number that was given.
     """
     labels: list[str] = stream.labels
+    if isinstance(given, dict) and labels == [""]:
+        raise DraftError(
+            _("This stream has one running count. Give a whole number, such as 12, without a name.")
+        )
     if isinstance(given, dict):
         given_labels = {str(label) for label in given}
         if unknown := given_labels - set(labels):

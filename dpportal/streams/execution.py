@@ -16,6 +16,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from dpportal.budgets import ledger
 from dpportal.jobs import Claim, JobState
@@ -92,6 +93,11 @@ def publish(
 
 
 def _repeated(stream: Stream, period: Period, update: Update) -> Published:
+    if not period.fingerprint:
+        raise PeriodRefusedError(
+            Why.CLOSED,
+            _("The records of this dataset were deleted, and its streams closed. What is published stays."),
+        )
     if vault.fingerprint(stream, update.index, update.increments) != period.fingerprint:
         label = stream.calendar.label(period.index)
         text = _("Period %(label)s is published with other content, and a published period stays as it is.")
@@ -183,9 +189,12 @@ def _check_horizon(stream: Stream, index: int) -> None:
     if stream.horizon is not None and index > stream.horizon:
         raise PeriodRefusedError(
             Why.HORIZON,
-            _(
+            ngettext(
+                "This stream was opened for %(horizon)s period, and that one lies beyond it. Open a new stream to "
+                "continue; it needs budget of its own.",
                 "This stream was opened for %(horizon)s periods, and that one lies beyond them. Open a new stream to "
-                "continue; it needs budget of its own."
+                "continue; it needs budget of its own.",
+                stream.horizon,
             )
             % {"horizon": f"{stream.horizon:,}"},
         )

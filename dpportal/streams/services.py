@@ -81,6 +81,13 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
     if not taken.update(state=Stream.State.OPENING, requested_at=timezone.now()):
         return False
+    # Asked after the stream's row was written: erasing, which locks that row, is then either over or waits.
+    if not Dataset.objects.get(pk=stream.dataset_id).has_records:
+        raise StreamError(
+            _(
+                "The records of this dataset were deleted, so no stream of it can be opened. Upload them again."
+            )
+        )
     assert stream.amount is not None
     charge = ledger.reserve(stream.dataset, stream.amount, key=stream.pk, reason=stream.name, by=by)
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
@@ -181,6 +188,7 @@ def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
             )
         vault.forget_state(stream)
         vault.forget_sums(stream)
+        stream.periods.update(fingerprint="")
         Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
             state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
         )

@@ -116,6 +116,11 @@ def test_a_count_that_is_none_is_400(stream, token, count: Any) -> None:
     assert_nothing_happened()
 
 
+def test_a_stream_of_one_running_count_asks_for_a_number_without_names(stream, token) -> None:
+    answer = post(stream, token, {"period": 1, "counts": {"red": 1}})
+    assert answer.json()["error"].startswith("This stream has one running count.")
+
+
 def test_a_count_above_the_declared_largest_is_400_and_not_repeated(dataset) -> None:
     stream = building.open_stream(dataset, largest_increment=50)
     answer = post(stream, token_of(stream), {"period": 1, "counts": 51})

@@ -256,7 +256,18 @@ def test_erasing_the_records_closes_streams_and_forgets_true_counts(stream) -> N
     stream.refresh_from_db()
     assert stream.state == "closed"
     assert not SealedState.objects.exists() and not SealedSums.objects.exists()
-    assert stream.periods.count() == 1
+    assert stream.periods.get().fingerprint == ""
+    assert refusal(stream, 1, 5).why is Why.CLOSED
+
+
+def test_a_draft_cannot_be_opened_once_the_records_are_erased(dataset) -> None:
+    draft = building.draft_stream(dataset)
+    _version, plan = drafts.plan_of(draft)
+    dataset_services.erase(dataset, dataset.owner)
+    with pytest.raises(services.StreamError, match="records of this dataset were deleted"):
+        services.request_opening(draft, reviewed=drafts.digest(plan), by=dataset.owner)
+    draft.refresh_from_db()
+    assert draft.is_draft and not LedgerEntry.objects.filter(key=draft.pk).exists()
 
 
 def test_closing_ends_the_token_and_the_noise(stream) -> None:
