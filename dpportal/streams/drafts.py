@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -22,26 +21,14 @@ from dpportal.streams.models import Stream
 from dpportal.streams.series import unit_of
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
-from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
+from mechanisms.continual import compare
+from mechanisms.continual.compare import Offer
+from mechanisms.continual.mechanism import StreamPlan, StreamRequest
 from mechanisms.mechanism import PlanError
 
 MAX_HORIZON = 2**20
 # Lines that can still be told apart.
 MAX_COMPARED = 5
-
-
-@dataclass(frozen=True)
-class Offer:
-    """One strategy as the page of methods compares it: a plan, or the reason why there is none."""
-
-    mechanism: StreamMechanism
-    plan: StreamPlan | None
-    refusal: str = ""
-
-    @property
-    def standard_error(self) -> float | None:
-        """The root mean squared error of a published running count, over the horizon."""
-        return None if self.plan is None else math.sqrt(self.plan.mean_squared_error)
 
 
 def counted_of(stream: Stream) -> tuple[DomainVersion, Counted]:
@@ -90,13 +77,8 @@ def offers(stream: Stream, amount: Decimal) -> list[Offer]:
     """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError."""
     version, request = request_of(stream)
     loss = _loss(stream, version, amount)
-    made = [_offer(mechanism, request, loss) for mechanism in registry.STREAMS]
+    made = compare.offers(registry.STREAMS, request, loss)
     return sorted(made, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
-
-
-def best(made: list[Offer]) -> Offer | None:
-    """The most accurate strategy of those that are not shown only to compare with."""
-    return next((o for o in made if o.plan is not None and not o.mechanism.reference), None)
 
 
 def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
@@ -118,10 +100,3 @@ def digest(plan: StreamPlan) -> str:
 
 def _loss(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
     return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit)
-
-
-def _offer(mechanism: StreamMechanism, request: StreamRequest, loss: Loss) -> Offer:
-    try:
-        return Offer(mechanism, mechanism.plan(request, loss))
-    except PlanError as refusal:
-        return Offer(mechanism, None, str(refusal))

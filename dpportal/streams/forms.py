@@ -11,8 +11,9 @@ from dpportal.budgets.amounts import amount_formfield
 from dpportal.streams import many
 from dpportal.streams.calendar import Calendar, CalendarError
 from dpportal.streams.counted import MAX_INCREMENT
-from dpportal.streams.drafts import MAX_HORIZON, Offer
+from dpportal.streams.drafts import MAX_HORIZON
 from dpportal.streams.models import Stream
+from mechanisms.continual.compare import Offer
 from mechanisms.domain import Attribute, Integer
 
 EVERY, CHOSEN, EACH = "every", "chosen", "each"

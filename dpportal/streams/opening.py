@@ -29,6 +29,7 @@ from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyFor
 from dpportal.streams.models import Stream
 from dpportal.streams.series import promise
 from dpportal.streams.services import StreamError
+from mechanisms.continual import compare
 from mechanisms.domain import Attribute
 
 STEPS = [
@@ -98,7 +99,7 @@ def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     except DraftError as refusal:
         return _page(request, "strategy", draft, None, refusal=str(refusal))
     form = StrategyForm(request.POST or None, initial=initial, offers=made)
-    suggested = drafts.best(made)
+    suggested = compare.suggested(made)
     chosen = form["mechanism"].value() or draft.mechanism or (suggested.mechanism.name if suggested else "")
     context = {"offers": made, "chosen": chosen, "suggested": suggested, "amount": amount}
     context["figure"] = drafts.expectations(draft, made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,6 +18,11 @@ class Offer:
     mechanism: StreamMechanism
     plan: StreamPlan | None
     refusal: str = ""
+
+    @property
+    def standard_error(self) -> float | None:
+        """The root mean squared error of a published running count, over the horizon."""
+        return None if self.plan is None else math.sqrt(self.plan.mean_squared_error)
 
 
 def offers(mechanisms: Iterable[StreamMechanism], request: StreamRequest, loss: Loss) -> list[Offer]:
