@@ -61,7 +61,7 @@ def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     """What changes by itself: jobs, the newest periods, the period due. Nothing new is answered with 204."""
     stream = own_stream(request, stream_id)
-    context = _live(stream, request.GET.get("count", ""))
+    context = _live(stream, request.GET.get("count", ""), request.GET.get("forms_due", ""))
     if request.GET.get("seen") == context["mark"]:
         return HttpResponse(status=204)
     response = render(request, "streams/_live.html", {"stream": stream, **context})
@@ -237,8 +237,12 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _live(stream: Stream, chosen: str) -> dict[str, Any]:
-    """What the live part of the page shows. mark: changes whenever any of it does."""
+def _live(stream: Stream, chosen: str, forms_due: str = "") -> dict[str, Any]:
+    """What the live part of the page shows. mark: changes whenever any of it does.
+
+    forms_due: the period that the page's forms are for; they keep it, so that what is typed in them never goes into
+    another period than its author saw, and the live part says when that one is published.
+    """
     job = stream.jobs.order_by("-queued_at").first()
     count = stream.periods.count()
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
@@ -247,6 +251,7 @@ def _live(stream: Stream, chosen: str) -> dict[str, Any]:
     return {
         "job": job,
         "due": due,
+        "forms_due": int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due,
         "due_label": stream.calendar.label(due),
         "is_due": stream.is_open and not stream.calendar.is_future(due),
         "due_start": stream.calendar.start(due),

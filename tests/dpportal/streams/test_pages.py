@@ -11,7 +11,8 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
-from dpportal.streams import drafts, services, working
+from dpportal.streams import drafts, execution, services, working
+from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
 from tests.dpportal.streams import building
@@ -187,6 +188,18 @@ def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
     assert after.status_code == 200
     assert "everything in it is published" in text(after)
     assert "HX-Refresh" not in after
+
+
+def test_an_open_page_says_when_the_period_of_its_forms_is_published(curious, stream) -> None:
+    overtaken = "forms below are still for the period before"
+    home = curious.get(f"/streams/{stream.pk}/home/")
+    assert "forms_due=1" in text(home) and overtaken not in text(home)
+    execution.publish(stream.pk, [Update(1, (5,), Period.Source.PROGRAM)])
+    live = curious.get(f"/streams/{stream.pk}/live/", {"forms_due": "1", "state": "open"})
+    assert overtaken in text(live) and "Go on with period 2" in text(live)
+    assert "forms_due=1" in text(live)
+    assert overtaken not in text(curious.get(f"/streams/{stream.pk}/home/"))
+    assert curious.get(f"/streams/{stream.pk}/live/", {"forms_due": "x"}).status_code == 200
 
 
 def test_the_page_reloads_when_the_stream_is_opened(curious, dataset) -> None:
