@@ -8,7 +8,7 @@ fraction of a second where that takes many. Over more periods the best layers lo
 below: they are put together from smaller ones, within 2 % of the optimised error where both can be had.
 
 The counts within a block of a longer stream can be had from either end of the block; there every period matters as
-much as every other, and the best windows are others.
+much as every other, and the best windows are others. Put together, they are within 10 % of optimised ones.
 """
 
 from __future__ import annotations

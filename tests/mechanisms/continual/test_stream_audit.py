@@ -16,8 +16,10 @@ import pytest
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.continual.mechanism import StreamMechanism, StreamRequest
+from mechanisms.continual.nested import Nested
+from mechanisms.continual.p_identity import Windows
 from mechanisms.mechanism import PlanError
-from mechanisms.noise import Noise
+from mechanisms.noise import DiscreteLaplace, Noise
 from tests.mechanisms.audit import MILLION, Claim, Verdict, Weakened, audit
 
 PERIODS = 4
@@ -66,6 +68,35 @@ def test_a_stream_keeps_its_promise_and_half_its_noise_does_not(
     verdict = audit(sample, (without, without + row), Claim.of(loss), runs, Noise())
     broken = audit(sample, (without, without + row), Claim.of(loss), min(runs, MILLION // 5), Weakened())
     _report(f"{mechanism.name}, {definition}", verdict, broken)
+    assert not verdict.refuted
+    assert broken.refuted
+
+
+def nested_stream(increments: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
+    """As `adaptive_stream`, of two blocks of two periods, whose sums are asked within and without; ε = 1."""
+    strategy = Nested(Windows(2, (), 2**14), Windows(2, (), 2**14))
+    law = DiscreteLaplace(Fraction(strategy.column.l1))
+
+    def draw(answers: int) -> np.ndarray:
+        return noise.draw(law, answers * runs).reshape(answers, runs)
+
+    numbers, total = strategy.begin(draw), np.zeros(runs, dtype=np.int64)
+    released = [total]
+    for period, increment in enumerate(increments, start=1):
+        total = total + increment + released[-1] % 3
+        counts, numbers = strategy.step(period, numbers, draw)
+        released.append(total + counts)
+    return np.stack(released[1:], axis=1)
+
+
+@pytest.mark.parametrize("period", [1, 4])
+def test_blocks_reconciled_with_their_sums_keep_the_promise(period: int) -> None:
+    without = np.array([2, 0, 1, 3])
+    inputs = without, without + (np.arange(1, PERIODS + 1) == period)
+    claim = Claim.of(LOSSES[Definition.PURE])
+    verdict = audit(nested_stream, inputs, claim, MILLION // 4, Noise())
+    broken = audit(nested_stream, inputs, claim, MILLION // 4, Weakened())
+    _report(f"nested, row in period {period}", verdict, broken)
     assert not verdict.refuted
     assert broken.refuted
 

@@ -69,6 +69,13 @@ def test_layers_that_are_put_together_and_improved_come_near_optimised_ones(peri
     assert mean_error(_weights(periods))[0] < 1.015 * optimised
 
 
+@pytest.mark.parametrize("periods", [257, 512, 700])
+def test_layers_within_a_block_that_are_put_together_come_near_optimised_ones(periods: int) -> None:
+    optimised = _weights_of(_improved(periods, _even_layers(periods, True), 100, True), periods)
+    together = _weights_of(best_layers(periods, True), periods)
+    assert mean_error(together, True)[0] < 1.1 * mean_error(optimised, True)[0]
+
+
 def test_layers_that_are_only_put_together_come_near_optimised_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """As above 1,024 periods, on as many as can be optimised as well."""
     improved = mean_error(_weights(1024))[0]
