@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.factor import Explicit, Factor, Identity, Total
-from mechanisms.matrix.grid import bits_for
+from mechanisms.matrix.grid import bits_for, kept_exactly, on_grid, tied
 from mechanisms.matrix.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.inverse import MAX_DENSE
 from mechanisms.matrix.joint import MAX_JOINT, Uploaded
@@ -64,7 +64,7 @@ class WorkloadStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
-        parts = [_queries_as_rows(term, workload.shape) for term in workload.terms]
+        parts = [_queries_as_rows(term, workload.shape, definition) for term in workload.terms]
         if len(parts) == 1:
             return FewSums(parts, [1]) if too_long(workload) else parts[0]
         norms = [p.column.l1 if definition is Definition.PURE else p.column.l2_squared**0.5 for p in parts]
@@ -78,21 +78,30 @@ def _entries(workload: Workload) -> int:
     return sum(f.queries * f.size for f in factors)
 
 
-def _queries_as_rows(term: Term, shape: tuple[int, ...]) -> Kronecker:
+def _queries_as_rows(term: Term, shape: tuple[int, ...], definition: Definition) -> Kronecker:
     factors = term.all_factors(shape)
     bits = bits_for(sum(isinstance(f, Explicit) for f in factors))
-    return Kronecker([as_rows(f, bits) for f in factors])
+    return Kronecker([as_rows(f, bits, definition) for f in factors])
 
 
-def as_rows(factor: Factor, bits: int) -> Rows:
+def as_rows(factor: Factor, bits: int, definition: Definition) -> Rows:
     if isinstance(factor, Identity):
         return IdentityRows(factor.size)
     if isinstance(factor, Total):
         return TotalRows(factor.size)
     if isinstance(factor, Explicit):
-        matrix = factor.matrix
-        return MatrixRows.of(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), bits)
+        return _explicit_rows(factor, bits, definition)
     return RangeRows(factor)
+
+
+def _explicit_rows(factor: Explicit, bits: int, definition: Definition) -> MatrixRows:
+    """Queries of few dimensions that rounding would move are measured with a little of every cell."""
+    matrix = factor.matrix if isinstance(factor.matrix, np.ndarray) else factor.matrix.toarray()
+    weights = np.asarray(matrix, dtype=np.float64)
+    integers = on_grid(weights, bits, definition)
+    if kept_exactly(weights, bits) is None and (missing := factor.size - factor.rank):
+        integers = tied(integers, missing, definition)
+    return MatrixRows(integers)
 
 
 class _LevelStrategy(MatrixMechanism):
@@ -116,7 +125,7 @@ class _LevelStrategy(MatrixMechanism):
 
     def _rows(self, workload: Workload, axis: int, definition: Definition, bits: int) -> Rows:
         if not is_fitted(workload, axis):
-            return as_rows(workload.terms[0].all_factors(workload.shape)[axis], bits)
+            return as_rows(workload.terms[0].all_factors(workload.shape)[axis], bits, definition)
         return self._fitted(asked_of(workload, axis), definition, bits)
 
 

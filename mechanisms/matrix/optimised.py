@@ -17,7 +17,7 @@ from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.factor import Explicit, Factor, Identity
 from mechanisms.matrix.given import as_rows, asked_of, is_fitted, too_long
-from mechanisms.matrix.grid import bits_for, on_grid
+from mechanisms.matrix.grid import bits_for, on_grid, tied
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
@@ -32,9 +32,6 @@ from mechanisms.noise import DiscreteGaussian
 _PACE = 0.5
 # Eigenvalues of a Gram matrix below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-12
-# The weight of single cells beside a strategy of lower rank, as a share of a column's norm: it costs an error of
-# twice the share (L1) or of its square (L2).
-_SINGLE_CELLS = {Definition.PURE: 2.0**-12, Definition.ZCDP: 2.0**-8}
 # Below this density a matrix is kept sparse.
 _SPARSE = 0.2
 
@@ -65,23 +62,13 @@ def merged(weighted: Sequence[tuple[float, Factor]]) -> tuple[float, Factor]:
 
 
 def searched_rows(weights: np.ndarray, bits: int, definition: Definition) -> MatrixRows:
-    """A strategy that was found, on a grid of so many bits.
-
-    Rounding moves the row space of a strategy whose rank is below the number of cells, so that it would no longer
-    answer the workload exactly; a little weight on every single cell ties up the rest.
-    """
-    weights = np.asarray(weights, dtype=np.float64)
+    """A strategy that was found, on a grid of so many bits; see `grid.tied` for one of few rows."""
     p, n = weights.shape
+    integers = on_grid(np.asarray(weights, dtype=np.float64), bits, definition)
     if p < n:
-        weights = np.vstack([weights, _SINGLE_CELLS[definition] * _norm(weights, definition) * np.eye(n)])
-    integers = on_grid(weights, bits)
+        integers = tied(integers, n - p, definition)
     sparse_enough = np.count_nonzero(integers) < _SPARSE * integers.size
     return MatrixRows(sparse.csr_array(integers) if sparse_enough else integers)
-
-
-def _norm(weights: np.ndarray, definition: Definition) -> float:
-    order = 1 if definition is Definition.PURE else 2
-    return float(np.linalg.norm(weights, order, axis=0).max())
 
 
 class ColumnSearch(MatrixMechanism):
@@ -153,7 +140,7 @@ class ColumnSearch(MatrixMechanism):
         factors: list[Rows] = [
             searched_rows(self.weights(optimised.arrays[_key(axis)]), bits, definition)
             if axis in fitted
-            else as_rows(asked_of(workload, axis)[0][1], bits)
+            else as_rows(asked_of(workload, axis)[0][1], bits, definition)
             for axis in range(len(workload.shape))
         ]
         return Kronecker(factors)

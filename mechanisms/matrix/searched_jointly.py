@@ -29,7 +29,7 @@ from mechanisms.mechanism import PlanError
 # Terms up to which each may have a strategy of its own.
 MAX_TERMS = 64
 # Bits of the grids of a product's factors together, so that its multiples in a union still fit 64 bits.
-_UNION_BITS = 26
+_UNION_BITS = 24
 # Dimensions of a workload, and entries written out, up to which a low-rank strategy is searched in minutes.
 MAX_RANK, _MAX_ENTRIES = 256, 2**23
 
@@ -90,9 +90,9 @@ class SplitUnionStrategy(MatrixMechanism):
         for term in workload.terms:
             factors = term.all_factors(workload.shape)
             places = [distinct.index(f) if f in distinct else None for f in factors]
-            bits = min(20, _UNION_BITS // max(1, sum(p is not None for p in places)))
+            bits = min(16, _UNION_BITS // max(1, sum(p is not None for p in places)))
             rows = [
-                as_rows(factor, bits)
+                as_rows(factor, bits, definition)
                 if place is None
                 else searched_rows(
                     _weights(optimised.arrays[f"factor_{place}"], definition), bits, definition
