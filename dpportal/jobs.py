@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import DatabaseError, connection, models, transaction
@@ -73,6 +73,31 @@ class Job(models.Model):
     @property
     def elapsed(self) -> timedelta:
         return (self.finished_at or timezone.now()) - self.queued_at
+
+
+class AnnouncedJob(Job):
+    """A job whose end the curator hears of at the bell.
+
+    A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
+    names that lead from the job to its dataset. seen: whether the curator looked since it ended.
+    """
+
+    to_dataset: ClassVar[str]
+    seen = models.BooleanField(default=False)
+
+    class Meta(Job.Meta):
+        abstract = True
+
+    @classmethod
+    def ended(cls, owner: Any) -> models.QuerySet[Any]:
+        """The jobs of the datasets of this user that came to an end, the newest first."""
+        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **{f"{cls.to_dataset}__owner": owner})
+        return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
+
+
+def announced() -> list[type[AnnouncedJob]]:
+    """Every kind of job that rings the bell."""
+    return AnnouncedJob.__subclasses__()
 
 
 @dataclass(frozen=True)

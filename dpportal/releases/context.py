@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-from dpportal.jobs import JobState
-from dpportal.releases.models import ReleaseJob
+from dpportal.jobs import announced
 
 
 def finished_jobs(request: HttpRequest) -> dict[str, int]:
@@ -13,7 +12,4 @@ def finished_jobs(request: HttpRequest) -> dict[str, int]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated or not user.is_curator:
         return {}
-    ended = ReleaseJob.objects.filter(
-        release__dataset__owner=user, seen=False, state__in=(JobState.DONE, JobState.FAILED)
-    )
-    return {"finished_jobs": ended.count()}
+    return {"finished_jobs": sum(kind.ended(user).filter(seen=False).count() for kind in announced())}

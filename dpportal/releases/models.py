@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs import Job
+from dpportal.jobs import AnnouncedJob, Job, JobState
 
 
 class Release(models.Model):
@@ -89,14 +89,26 @@ class Release(models.Model):
         return self.state == self.State.READY
 
 
-class ReleaseJob(Job):
+class ReleaseJob(AnnouncedJob):
     """The job that makes a requested release; it exists from the confirmation on."""
 
     release = models.OneToOneField(Release, primary_key=True, on_delete=models.CASCADE, related_name="job")
-    seen = models.BooleanField(default=False)
+    to_dataset = "release__dataset"
 
     def __str__(self) -> str:
         return f"Job of {self.release_id}"
+
+    def get_absolute_url(self) -> str:
+        page = "releases:compare" if self.state == JobState.DONE else "releases:job"
+        return reverse(page, args=[self.release_id])
+
+    @property
+    def title(self) -> str:
+        return str(self.release)
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.release.dataset
 
 
 class Artifact(models.Model):

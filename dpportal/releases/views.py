@@ -19,7 +19,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.rawdata import records
-from dpportal.jobs import JobState
+from dpportal.jobs import JobState, announced
 from dpportal.releases import services
 from dpportal.releases.access import own_release
 from dpportal.releases.models import Release, ReleaseJob
@@ -56,11 +56,11 @@ def listing(request: HttpRequest) -> HttpResponse:
 @require_GET
 def finished(request: HttpRequest) -> HttpResponseBase:
     """The bell: the curator's ended jobs; looking at them clears the number."""
-    ended = ReleaseJob.objects.filter(
-        release__dataset__owner=current_user(request), state__in=(JobState.DONE, JobState.FAILED)
-    )
-    latest = list(ended.select_related("release__dataset").order_by("-finished_at")[:PAGE_SIZE])
-    ended.filter(seen=False).update(seen=True)
+    kinds = [kind.ended(current_user(request)) for kind in announced()]
+    newest = [job for ended in kinds for job in ended[:PAGE_SIZE]]
+    latest = sorted(newest, key=lambda job: job.finished_at, reverse=True)[:PAGE_SIZE]
+    for ended in kinds:
+        ended.filter(seen=False).update(seen=True)
     return render(request, "releases/finished.html", {"jobs": latest, "nav_section": "releases"})
 
 

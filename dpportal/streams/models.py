@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs import Job, JobState
+from dpportal.jobs import AnnouncedJob, JobState
 from dpportal.streams.calendar import Calendar
 from mechanisms.continual.mechanism import StreamPlan
 
@@ -160,7 +160,7 @@ class SealedSums(models.Model):
         return f"Sealed sums of {self.period_id}"
 
 
-class StreamJob(Job):
+class StreamJob(AnnouncedJob):
     """What a worker does for a stream: open it, or publish periods from a file.
 
     index: the period that a file of records is for. file: in the dataset's private folder while the job needs it.
@@ -171,6 +171,7 @@ class StreamJob(Job):
         RECORDS = "records", _("Count a file of records")
         COUNTS = "counts", _("Publish many periods")
 
+    to_dataset = "stream__dataset"
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=7, choices=Kind.choices)
@@ -180,7 +181,7 @@ class StreamJob(Job):
     options = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
 
-    class Meta(Job.Meta):
+    class Meta(AnnouncedJob.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["stream"],
@@ -191,3 +192,14 @@ class StreamJob(Job):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.stream_id}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("streams:home", args=[self.stream_id])
+
+    @property
+    def title(self) -> str:
+        return f"{self.stream.name}: {self.get_kind_display()}"
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.stream.dataset

@@ -27,7 +27,7 @@ from dpportal.streams import comparison, execution, public, services, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
-from dpportal.streams.models import Period, Stream
+from dpportal.streams.models import Period, Stream, StreamJob
 from dpportal.streams.services import StreamError
 from dpportal.streams.vault import VaultError
 
@@ -244,6 +244,8 @@ def _live(stream: Stream, chosen: str, forms_due: str = "") -> dict[str, Any]:
     another period than its author saw, and the live part says when that one is published.
     """
     job = stream.jobs.order_by("-queued_at").first()
+    if job is not None and not job.active and not job.seen:
+        StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
     shown = public.shown(stream, chosen) if stream.was_opened else {}

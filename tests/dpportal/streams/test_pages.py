@@ -202,6 +202,23 @@ def test_an_open_page_says_when_the_period_of_its_forms_is_published(curious, st
     assert curious.get(f"/streams/{stream.pk}/live/", {"forms_due": "x"}).status_code == 200
 
 
+def test_the_bell_rings_for_a_stream_that_was_opened_until_someone_looked(curious, dataset) -> None:
+    bell = 'aria-label="1 finished job"'
+    stream = building.requested_stream(dataset)
+    assert bell not in text(curious.get("/streams/"))
+    working.execute(stream.jobs.get().pk)
+    assert bell in text(curious.get("/streams/"))
+    finished = text(curious.get("/releases/finished/"))
+    assert f'<a href="/streams/{stream.pk}/home/">Red ones so far: Open the stream</a>' in finished
+    assert bell not in text(curious.get("/streams/"))
+
+
+def test_a_job_whose_end_the_stream_page_showed_does_not_ring(curious, dataset) -> None:
+    stream = building.open_stream(dataset)
+    curious.get(f"/streams/{stream.pk}/live/")
+    assert stream.jobs.get().seen
+
+
 def test_the_page_reloads_when_the_stream_is_opened(curious, dataset) -> None:
     stream = building.requested_stream(dataset)
     working.execute(stream.jobs.get().pk)
