@@ -60,6 +60,14 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
     }
 
 
+def dial_ends(budget: Budget) -> dict[str, float]:
+    """The smallest and the largest cost on the dial, as powers of ten."""
+    return {
+        "dial_low": math.log10(SMALLEST_ON_DIAL),
+        "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
+    }
+
+
 def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Optimisation]) -> dict[str, Any]:
     """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
 
@@ -69,8 +77,7 @@ def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Opt
     shared = {
         "budget": budget,
         "chosen_method": chosen,
-        "dial_low": math.log10(SMALLEST_ON_DIAL),
-        "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
+        **dial_ends(budget),
     }
     try:
         amount = amount_formfield().clean(form["amount"].value())

@@ -105,6 +105,8 @@ def method(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         else:
             draft.save(update_fields=["mechanism", "amount", "parameters", "purpose", "changed_at"])
             return redirect("releases:review", draft.pk)
+    if request.method == "GET" and "compared" not in request.GET and drafts.plans_slowly(draft):
+        return _page(request, "method", draft, form, waiting=True, **choices.dial_ends(budget))
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches))
 
 

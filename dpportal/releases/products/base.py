@@ -125,6 +125,10 @@ class Product(ABC):
         """The method to begin with, of those that have a plan."""
         return min(plans, key=lambda name: self.order(plans[name]))
 
+    def plans_slowly(self, draft: Release, domain: Domain) -> bool:
+        """Whether comparing the methods can take seconds, so that a page must not wait for it."""
+        return False
+
     def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
         """What a worker has to find before every method has a plan."""
         return []

@@ -35,6 +35,8 @@ from mechanisms.noise import Noise
 MAX_QUERIES = 2_000_000
 # Cells up to which the tables that are asked for may themselves be the strategy.
 MAX_RECONCILED = 4_096
+# Cells of a column up to which all strategies are planned within a second.
+MAX_AT_ONCE = 1_024
 # Where a plan says which stored strategy it is for; empty if it needs none.
 STORED = "stored_strategy"
 
@@ -66,6 +68,9 @@ class QueriesProduct(Product):
     def check(self, domain: Domain) -> None:
         if not 1 <= len(domain.attributes) <= MAX_COLUMNS:
             raise DraftError(_("Choose what to ask, of at least one column."), "columns")
+
+    def plans_slowly(self, draft: Release, domain: Domain) -> bool:
+        return max(_workload(draft, domain).shape) > MAX_AT_ONCE
 
     def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
         workload = _workload(draft, domain)

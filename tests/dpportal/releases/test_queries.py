@@ -269,6 +269,19 @@ class TestChoice:
             (plan.total_error / bound) ** 0.5 for plan, _ratio in made
         ]
 
+    def test_a_comparison_that_takes_long_comes_after_its_page(self, rich, client, monkeypatch) -> None:
+        monkeypatch.setattr("dpportal.releases.products.queries.MAX_AT_ONCE", 9)
+        draft = draft_of(rich, RANGES, ["age"], "0.5")
+        client.force_login(rich.owner)
+        address = f"/releases/{draft.pk}/method/"
+        page = client.get(address).content.decode()
+        assert "are being compared" in page
+        assert "Hierarchy" not in page
+        assert "Hierarchy" in client.get(address, {"compared": ""}).content.decode()
+        table = client.post(f"{address}offers/", {"mechanism": "automatic", "amount": "0.5"}).content.decode()
+        assert "Hierarchy" in table
+        assert 'value="automatic" checked' in table
+
     def test_choosing_leads_to_the_review(self, rich, client) -> None:
         draft = draft_of(rich, RANGES, ["age"], mechanism="")
         client.force_login(rich.owner)
