@@ -198,9 +198,15 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
     change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
     rows = "1 row" if loss.unit.max_rows == 1 else f"at most {loss.unit.max_rows} rows"
     adds = "" if request.largest == 1 else f", each adding at most {request.largest:,},"
-    over = f"all {horizon:,} periods" if request.horizon else f"the first {horizon:,} periods"
+    over = (
+        f"{'all' if request.horizon else 'the first'} {horizon:,} periods"
+        if horizon > 1
+        else "its only period"
+    )
     whole = "the whole stream" if request.horizon else "the stream, however long,"
+    root = math.sqrt(error)
+    size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
     return (
         f"{change} one person, who has {rows}{adds} in {whole} costs {loss.symbol} = {float(loss.amount):.6g} once. "
-        f"Expected error of a running count, over {over}: {math.sqrt(error):,.3g} rows."
+        f"Expected error of a running count, over {over}: {size}{' rows' if request.largest == 1 else ''}."
     )

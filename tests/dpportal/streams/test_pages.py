@@ -11,6 +11,7 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import services as dataset_services
 from dpportal.streams import drafts, execution, services, working
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
@@ -256,6 +257,13 @@ def test_the_token_is_shown_once(curious, stream) -> None:
     stream.refresh_from_db()
     assert services.opens(token, stream)
     assert token not in text(curious.get(f"/streams/{stream.pk}/home/"))
+
+
+def test_the_page_offers_no_true_counts_that_were_erased(curious, stream) -> None:
+    link = f'href="/streams/{stream.pk}/compare/"'
+    assert link in text(curious.get(f"/streams/{stream.pk}/home/"))
+    dataset_services.erase(stream.dataset, stream.created_by)
+    assert link not in text(curious.get(f"/streams/{stream.pk}/home/"))
 
 
 def test_the_compare_page_shows_true_counts_and_is_recorded(curious, stream) -> None:

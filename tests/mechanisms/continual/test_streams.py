@@ -269,3 +269,22 @@ def test_a_stream_of_nothing_is_refused(mechanism: StreamMechanism) -> None:
     for request in (StreamRequest(PERIODS, series=0), StreamRequest(PERIODS, largest=0)):
         with pytest.raises(PlanError, match="at least one running count"):
             mechanism.plan(request, loss)
+
+
+@pytest.mark.parametrize(
+    ("horizon", "largest", "told"),
+    [
+        (1, 1, "over its only period: 1.36 rows."),
+        (7, 1, "over all 7 periods: 2.71 rows."),
+        (7, 1000, "over all 7 periods: 2,828."),
+        (None, 1, "over the first 1,023 periods: 30.7 rows."),
+    ],
+)
+def test_the_explanation_tells_the_expected_error_in_words(
+    horizon: int | None, largest: int, told: str
+) -> None:
+    """A mean of (N + 1)/2 draws of variance 2p/(1-p)², p = e^(-1/scale): 1.841 for scale 1, 2·10⁶ for 1000."""
+    plan = registry.stream("naive-increments").plan(
+        StreamRequest(horizon, largest=largest), Loss(Definition.PURE, Fraction(1))
+    )
+    assert plan.explanation.endswith(told)
