@@ -64,12 +64,25 @@ class WorkloadStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
-        parts = [_queries_as_rows(term, workload.shape, definition) for term in workload.terms]
+        union = len(workload.terms) > 1
+        parts = [_queries_as_rows(term, workload.shape, definition, union) for term in workload.terms]
         if len(parts) == 1:
             return FewSums(parts, [1]) if too_long(workload) else parts[0]
-        norms = [p.column.l1 if definition is Definition.PURE else p.column.l2_squared**0.5 for p in parts]
-        shares = [abs(term.weight) * norm for term, norm in zip(workload.terms, norms, strict=True)]
+        shares = [abs(term.weight) * _norm(term, definition) for term in workload.terms]
         return Stacked.of(parts, shares, definition)
+
+
+def _norm(term: Term, definition: Definition) -> float:
+    """The largest norm of a column of the queries themselves: a grid scales those of an uploaded matrix."""
+    return math.prod(_column_norm(f, definition) for f in term.factors.values())
+
+
+def _column_norm(factor: Factor, definition: Definition) -> float:
+    order = 1 if definition is Definition.PURE else 2
+    if isinstance(factor, Explicit):
+        return float((abs(factor.matrix) ** order).sum(axis=0).max() ** (1 / order))
+    # Of zeros and ones.
+    return float(factor.transposed_times(np.ones(factor.queries)).max() ** (1 / order))
 
 
 def _entries(workload: Workload) -> int:
@@ -78,9 +91,9 @@ def _entries(workload: Workload) -> int:
     return sum(f.queries * f.size for f in factors)
 
 
-def _queries_as_rows(term: Term, shape: tuple[int, ...], definition: Definition) -> Kronecker:
+def _queries_as_rows(term: Term, shape: tuple[int, ...], definition: Definition, union: bool) -> Kronecker:
     factors = term.all_factors(shape)
-    bits = bits_for(sum(isinstance(f, Explicit) for f in factors))
+    bits = bits_for(sum(isinstance(f, Explicit) for f in factors), union)
     return Kronecker([as_rows(f, bits, definition) for f in factors])
 
 

@@ -11,6 +11,8 @@ from mechanisms.accounting import Definition
 # Bits of the grid of a single matrix, and of the factors of a product together. With fewer, accuracy would be lost;
 # with more, the noise of a usual loss would not fit the sampler, nor the sums of 10^9 rows 64 bits.
 BITS, PRODUCT_BITS = 20, 32
+# The same for the parts of a union.
+UNION_BITS = (16, 24)
 # Decimal places up to which numbers are kept as they are.
 _PLACES = 6
 # The least weight of single cells beside a strategy of lower rank, as a share of a column's norm: it costs an error of
@@ -20,9 +22,16 @@ _LEAST_CELLS = {Definition.PURE: 2.0**-12, Definition.ZCDP: 2.0**-8}
 _SLIGHT = 1e-13
 
 
-def bits_for(gridded: int) -> int:
-    """Bits of the grid of each of so many factors of a product that hold weights other than integers."""
-    return min(BITS, PRODUCT_BITS // max(1, gridded))
+def bits_for(gridded: int, union: bool = False) -> int:
+    """Bits of the grid of each of so many factors of a product that hold weights other than integers.
+
+    union: whether the product is part of one, where multiples need bits too.
+    """
+    return (
+        min(*UNION_BITS, UNION_BITS[1] // max(1, gridded))
+        if union
+        else min(BITS, PRODUCT_BITS // max(1, gridded))
+    )
 
 
 def on_grid(weights: np.ndarray, bits: int = BITS, definition: Definition = Definition.ZCDP) -> np.ndarray:

@@ -15,6 +15,7 @@ from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.factor import Factor, Identity, Total
 from mechanisms.matrix.given import as_rows, too_many_cells, union_too_large
+from mechanisms.matrix.grid import BITS, bits_for
 from mechanisms.matrix.joint import Uploaded
 from mechanisms.matrix.mechanism import Optimised, Progress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
@@ -28,8 +29,6 @@ from mechanisms.mechanism import PlanError
 
 # Terms up to which each may have a strategy of its own.
 MAX_TERMS = 64
-# Bits of the grids of a product's factors together, so that its multiples in a union still fit 64 bits.
-_UNION_BITS = 24
 # Dimensions of a workload, and entries written out, up to which a low-rank strategy is searched in minutes.
 MAX_RANK, _MAX_ENTRIES = 256, 2**23
 
@@ -90,7 +89,7 @@ class SplitUnionStrategy(MatrixMechanism):
         for term in workload.terms:
             factors = term.all_factors(workload.shape)
             places = [distinct.index(f) if f in distinct else None for f in factors]
-            bits = min(16, _UNION_BITS // max(1, sum(p is not None for p in places)))
+            bits = bits_for(sum(p is not None for p in places), union=True)
             rows = [
                 as_rows(factor, bits, definition)
                 if place is None
@@ -193,7 +192,7 @@ class LowRankStrategy(MatrixMechanism):
             raise PlanError(
                 f"{self.title}: the strategy has not been worked out yet. Start the search first."
             )
-        rows = searched_rows(optimised.arrays["strategy"], 20, definition)
+        rows = searched_rows(optimised.arrays["strategy"], BITS, definition)
         return Kronecker([rows]) if len(workload.shape) == 1 else Uploaded(rows, workload.shape)
 
 

@@ -21,6 +21,8 @@ from mechanisms.mechanism import PlanError
 
 # Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond they wrap, which costs accuracy alone.
 MAX_WEIGHT = 2**40
+# The norm of the largest part of a union, and the least share as a part of the largest.
+_MAX_SHARE, _LEAST_SHARE = 2**34, 2.0**-14
 # Entries of a matrix of answers by sums.
 MAX_PRODUCTS = 2**27
 
@@ -181,13 +183,18 @@ class Stacked(Joint):
     def of(parts: Sequence[Kronecker], shares: Sequence[float], definition: Definition) -> Stacked:
         """Parts in such multiples that each has, to 1 in 1,000 or better, its share of the column norm.
 
-        shares: > 0, of the L1 norm (pure ε) or of the L2 norm (zCDP) of one row's change.
+        shares: > 0, of the L1 norm (pure ε) or of the L2 norm (zCDP) of one row's change. None is less than 2^-14 of
+        the largest, which costs next to nothing, so that the least are not lost in rounding errors.
         """
         norms = [
             p.column.l1 if definition is Definition.PURE else math.sqrt(p.column.l2_squared) for p in parts
         ]
-        ratios = [share / norm for share, norm in zip(shares, norms, strict=True)]
-        multiples = [math.floor(2**10 * ratio / min(ratios)) for ratio in ratios]
+        largest = max(shares)
+        ratios = [
+            max(share, _LEAST_SHARE * largest) / norm for share, norm in zip(shares, norms, strict=True)
+        ]
+        multiple = min(2**10 / min(ratios), _MAX_SHARE / largest)
+        multiples = [max(1, math.floor(multiple * ratio)) for ratio in ratios]
         divisor = math.gcd(*multiples)
         kind = Stacked if math.prod(parts[0].shape) <= MAX_JOINT else FewSums
         return kind(parts, [m // divisor for m in multiples])

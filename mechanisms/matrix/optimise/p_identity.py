@@ -93,9 +93,10 @@ def p_identity(
 ) -> PIdentity:
     """The best p-Identity strategy found for a workload over one column; the same each time.
 
-    gram: a factor of a workload. rows: p; one for 16 cells unless told. starts: random starts, of which the best is
-    followed to its end. Above 256 cells, which must then be in a natural order, there is one start, made of the
-    optimum for blocks of 16 cells and of sums over neighbours, and rows cannot be chosen.
+    gram: a factor of a workload. rows: p; one for 16 cells unless told. starts: random starts besides one of sums over
+    neighbours, as those at random may all end at single cells; the best is followed to its end. Above 256 cells,
+    which must then be in a natural order, there is one start, made of the optimum for blocks of 16 cells and of sums
+    over neighbours, and rows cannot be chosen.
     Raises ValueError if the workload asks nothing, rows or starts is below 1, or rows is told above 256 cells.
     """
     n = gram.size
@@ -110,7 +111,8 @@ def p_identity(
     if n <= DENSE:
         windows = Windows(n, (Window(0, rows or math.ceil(n / SPACING), 0, n),))
         random = _random(n, windows.rows)
-        begin = [random.random(windows.size) for _ in range(starts)]
+        begin = [windows.values(_HEIGHT * _tent(n, windows.rows) + _FLOOR)]
+        begin += [random.random(windows.size) for _ in range(starts)]
     else:
         windows, start = _from_blocks(gram, starts)
         begin = [start]
@@ -180,10 +182,15 @@ def _extent(blocks: np.ndarray, n: int) -> tuple[int, int]:
 def _tents(n: int, near: Windows) -> np.ndarray:
     """Sums over overlapping neighbourhoods, heaviest in their middle: what the optimum for fewer cells is made of."""
     random = _random(n, near.rows)
-    middle = SPACING * (np.arange(near.rows)[:, None] + 0.5)
-    tent = np.maximum(0, 1 - np.abs(np.arange(n) - middle) / (_SLOPE * SPACING))
+    tent = _tent(n, near.rows)
     jitter = near.matrix(random.uniform(0.5, 1.5, near.size))
     return _HEIGHT * tent * jitter + near.matrix(random.uniform(0, _FLOOR, near.size))
+
+
+def _tent(n: int, rows: int) -> np.ndarray:
+    """(rows, n): each row is 1 in the middle of its share of the cells and falls to 0 beyond its neighbours'."""
+    middle = n / rows * (np.arange(rows)[:, None] + 0.5)
+    return np.maximum(0, 1 - np.abs(np.arange(n) + 0.5 - middle) / (_SLOPE * n / rows))
 
 
 def _neighbours(n: int) -> list[Window]:

@@ -194,3 +194,27 @@ def test_few_uploaded_queries_over_many_cells_are_asked_themselves() -> None:
     result = WorkloadStrategy().reconstruct(plan, WorkloadStrategy().measure(plan, counts, noise("few")))
     assert result.standard_errors == pytest.approx(2.5 * 2**0.5, rel=1e-2)
     assert np.abs(result.answers - halves @ counts).max() < 12 * result.standard_errors.max()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.definition)
+@pytest.mark.parametrize("rank", [1, 6])
+def test_uploaded_queries_weigh_no_more_in_a_union_than_they_ask(loss: Loss, rank: int) -> None:
+    """The grid of an uploaded matrix is much finer than 1; beside it the other queries keep their weight."""
+    rng = np.random.default_rng(5)
+    matrix = rng.normal(size=(7, rank)) @ rng.normal(size=(rank, 6))
+    text = '2 * prefix("age") x identity("sex") + uploaded("u", "age")'
+    workload = read_workload(text, SMALL, {"u": Explicit(matrix)})
+    A = np.vstack([2 * np.kron(np.tril(np.ones((6, 6))), np.eye(2)), np.kron(matrix, np.ones((1, 2)))])
+    total = float(np.trace(A @ np.linalg.pinv(A.T @ A) @ A.T))
+    pure = loss.definition is Definition.PURE
+    variance = 2 * np.abs(A).sum(axis=0).max() ** 2 if pure else (A**2).sum(axis=0).max() / (2 * 0.5)
+    assert WorkloadStrategy().plan(SMALL, workload, loss).total_error == pytest.approx(
+        variance * total, rel=0.01
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.definition)
+def test_terms_of_very_uneven_weights_are_planned_all_the_same(loss: Loss) -> None:
+    workload = read_workload('1000000 * identity("age") + 0.0000000001 * prefix("sex")', SMALL)
+    plan = WorkloadStrategy().plan(SMALL, workload, loss)
+    assert plan.total_error < 2 * CellsStrategy().plan(SMALL, workload, loss).total_error
