@@ -19,6 +19,11 @@ from dpportal.keys import UnsealError, seal, unseal
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream
 from mechanisms.continual.mechanism import State
 
+# Sealing does not hide a length, and the digits of a count are one: JSON is filled up with blanks. A running count
+# takes at most 19 digits and two marks; a state so many bytes, or a multiple.
+BYTES_PER_SUM = 21
+STATE_STEP = 1024
+
 
 class VaultError(Exception):
     """The secrets cannot be opened; the message says why and what to do."""
@@ -30,7 +35,9 @@ class StaleStateError(Exception):
 
 def keep_first(stream: Stream, state: State) -> None:
     """Store the state with which a stream is opened. Raises IntegrityError if it has one."""
-    SealedState.objects.create(stream=stream, sealed=_sealed(state.to_bytes(), _state_name(stream, 0)))
+    SealedState.objects.create(
+        stream=stream, sealed=_sealed(state.to_bytes(), _state_name(stream, 0), STATE_STEP)
+    )
 
 
 def read(stream: Stream) -> tuple[State, int]:
@@ -43,7 +50,7 @@ def read(stream: Stream) -> tuple[State, int]:
 
 def replace(stream: Stream, state: State, version: int) -> None:
     """Store the next state in place of that version. Raises StaleStateError if it is not that one any more."""
-    sealed = _sealed(state.to_bytes(), _state_name(stream, version + 1))
+    sealed = _sealed(state.to_bytes(), _state_name(stream, version + 1), STATE_STEP)
     current = SealedState.objects.filter(stream=stream, version=version)
     if current.update(version=version + 1, sealed=sealed) != 1:
         raise StaleStateError
@@ -60,7 +67,10 @@ def forget_sums(stream: Stream) -> None:
 def keep_sums(sums: Iterable[tuple[Period, np.ndarray]]) -> None:
     """Store the true running counts after some periods, for the curator."""
     SealedSums.objects.bulk_create(
-        SealedSums(period=period, sealed=_sealed(json.dumps(true.tolist()).encode(), _sums_name(period)))
+        SealedSums(
+            period=period,
+            sealed=_sealed(json.dumps(true.tolist()).encode(), _sums_name(period), BYTES_PER_SUM * true.size),
+        )
         for period, true in sums
     )
 
@@ -88,8 +98,10 @@ def _sums_name(period: Period) -> str:
     return f"sums of stream {period.stream_id} period {period.index}"
 
 
-def _sealed(content: bytes, name: str) -> bytes:
-    return seal(settings.STREAM_KEY, content, bound_to=name)
+def _sealed(content: bytes, name: str, step: int) -> bytes:
+    """JSON, filled up to a multiple of `step` bytes and sealed."""
+    filled = content.ljust(-(-len(content) // step) * step)
+    return seal(settings.STREAM_KEY, filled, bound_to=name)
 
 
 def _opened(sealed: bytes | memoryview, name: str) -> bytes:

@@ -227,6 +227,14 @@ def test_a_state_that_changed_meanwhile_is_not_overwritten(stream) -> None:
         vault.replace(stream, state, version)
 
 
+def test_the_length_of_what_is_sealed_tells_nothing_of_a_count(dataset) -> None:
+    few, many = (building.open_stream(dataset, amount=half, split=True) for half in building.HALVES)
+    publish(few, 1, 0, 1, 9, 0)
+    publish(many, 1, 10**12, 10, 10**11, 10**12)
+    for model in (SealedState, SealedSums):
+        assert len({len(row.sealed) for row in model.objects.all()}) == 1
+
+
 def test_sealing_hides_binds_and_differs_each_time() -> None:
     sealed = seal("key", b"true counts", bound_to="a")
     assert unseal("key", sealed, bound_to="a") == b"true counts"
