@@ -131,7 +131,7 @@ class MatrixMechanism(ABC):
         strategy = strategy_of(self, plan)
         estimate = strategy.estimate(measurement.values)
         errors = standard_errors(plan.noise, strategy, plan.workload)
-        cells = possible_cells(plan.details[RECONSTRUCTION.name], strategy, measurement.values, estimate)
+        cells, way = possible_cells(plan.details[RECONSTRUCTION.name], strategy, measurement.values, estimate)
         return QueryResult(
             answers=plan.workload.answers(estimate),
             standard_errors=errors,
@@ -139,6 +139,7 @@ class MatrixMechanism(ABC):
             estimate=estimate,
             cells=cells,
             counts=lattice_simplex(cells, max(0, round(float(cells.sum())))),
+            reconstruction=way,
         )
 
 

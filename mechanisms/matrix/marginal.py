@@ -175,9 +175,9 @@ class MarginalMechanism(ABC):
             plan.details["weights"],
             self.rows,
         )
-        cells = possible_cells(plan.details[RECONSTRUCTION.name], strategy, measurement.values, estimate)
+        cells, way = possible_cells(plan.details[RECONSTRUCTION.name], strategy, measurement.values, estimate)
         counts = lattice_simplex(cells, max(0, round(float(cells.sum()))))
-        return replace(result, estimate=estimate, cells=cells, counts=counts)
+        return replace(result, estimate=estimate, cells=cells, counts=counts, reconstruction=way)
 
 
 def details_of(domain: Domain, weights: list[int]) -> dict[str, Any]:

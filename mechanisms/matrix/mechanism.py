@@ -110,8 +110,9 @@ class QueryResult:
     standard_errors: (q,) of `answers`, exact up to float arithmetic, in rows.
     half_widths: (q,) of each answer's 95% interval, in rows.
     estimate: (n,) least-squares estimates of the cells; None where the domain has too many cells to hold.
-    cells: (n,) non-negative least-squares estimates of the cells; None likewise.
+    cells: (n,) non-negative estimates of the cells; None likewise.
     counts: (n,) integers >= 0, the counts of a possible table near `cells`, for synthetic rows; None likewise.
+    reconstruction: how `cells` were made; "nnls" also where the plan's way did not come to an end; None likewise.
     """
 
     answers: np.ndarray
@@ -120,6 +121,7 @@ class QueryResult:
     estimate: np.ndarray | None = None
     cells: np.ndarray | None = None
     counts: np.ndarray | None = None
+    reconstruction: str | None = None
 
 
 class QueryMechanism(Protocol):

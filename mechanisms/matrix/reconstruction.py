@@ -40,11 +40,19 @@ class Measured(Protocol):
     def gram_times(self, cells: np.ndarray) -> np.ndarray: ...
 
 
-def possible_cells(way: str, strategy: Measured, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
-    """Cells that are not negative, (n,), by a choice of `RECONSTRUCTION`."""
+def possible_cells(
+    way: str, strategy: Measured, values: np.ndarray, estimate: np.ndarray
+) -> tuple[np.ndarray, str]:
+    """Cells that are not negative, (n,), by a choice of `RECONSTRUCTION`, and the choice that they were made by.
+
+    What is measured is paid for, so that where the most likely cells cannot be worked out least squares stand in.
+    """
     if way == "l1":
-        return most_likely(strategy.matrix(), values, estimate)
-    return non_negative(strategy, values, estimate)
+        try:
+            return most_likely(strategy.matrix(), values, estimate), way
+        except RuntimeError:
+            way = str(RECONSTRUCTION.default)
+    return non_negative(strategy, values, estimate), way
 
 
 def non_negative(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from dpportal.releases.products.queries_strategy import strategy_arrays
 from dpportal.spreadsheet import inert, inert_frame
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.reconstruction import RECONSTRUCTION
 
 AT_ONCE = 100_000
 ANSWER_FIELDS = [
@@ -70,7 +71,13 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     _write_cells(plan.domain, columns, path)
     fields = [{"name": inert(name), "type": "string"} for name in _label_names(plan.domain)]
     numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
-    yield Table(path, "Estimated count of every cell", [*fields, *numbers])
+    asked = plan.details[RECONSTRUCTION.name]
+    instead = (
+        ""
+        if result.reconstruction == asked
+        else "; made non-negative by least squares, as the most likely ones could not be worked out"
+    )
+    yield Table(path, f"Estimated count of every cell{instead}", [*fields, *numbers])
     yield from write_synthetic(plan.domain, result.counts, seed, folder)
 
 

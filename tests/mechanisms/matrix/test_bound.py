@@ -113,3 +113,12 @@ def test_noise_of_least_variance_for_its_sensitivity_is_that_of_one_row(definiti
         ]
         ratios = [law.variance / d**2 for d, law in enumerate(laws, 1)]
         assert min(ratios) >= ratios[0] * (1 - 1e-12)
+
+
+def test_rounding_errors_of_a_union_do_not_lift_the_bound() -> None:
+    """Two terms ask for the same eight of 32 dimensions: the sum of the singular values is that of √(a² + b²) I."""
+    terms = tuple(Term(weight, {0: Width(8, 1)}) for weight in (0.5, 2.25))
+    exact = 8 * math.sqrt(4 * (0.5**2 + 2.25**2))
+    norm = nuclear_norm(Workload((8, 4), terms, ""))
+    assert norm is not None
+    assert abs(norm / exact - 1) < 1e-12

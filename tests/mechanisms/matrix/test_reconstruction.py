@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import lsq_linear
+from scipy.optimize import OptimizeResult, lsq_linear
 
 from mechanisms.accounting import Definition
 from mechanisms.histogram.tree import Tree
 from mechanisms.matrix.factor import Prefix
 from mechanisms.matrix.hierarchy import best_tree_rows, tree_rows
 from mechanisms.matrix.most_likely import most_likely
-from mechanisms.matrix.reconstruction import non_negative
+from mechanisms.matrix.reconstruction import non_negative, possible_cells
 from mechanisms.matrix.rows import IdentityRows
 from mechanisms.matrix.strategy import Kronecker, Strategy
 
@@ -102,3 +102,16 @@ def test_of_all_most_likely_cells_the_nearest_to_least_squares_are_taken() -> No
 def test_more_cells_than_the_programme_takes_are_refused() -> None:
     with pytest.raises(ValueError, match="at most 4,096"):
         most_likely(sparse.eye_array(4097, dtype=np.int64, format="csr"), np.zeros(4097), np.zeros(4097))
+
+
+def test_least_squares_stand_in_where_the_programme_is_not_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After measuring the loss is spent: a solver that gives up must not end the release."""
+    strategy = Kronecker([tree_rows(Tree((2, 1, 0, 1)), 7)])
+    values = noisy(strategy, 1)
+    estimate = strategy.estimate(values)
+    assert possible_cells("l1", strategy, values, estimate)[1] == "l1"
+    failed = OptimizeResult(status=4, message="numerical difficulties")
+    monkeypatch.setattr("mechanisms.matrix.most_likely.linprog", lambda *_, **__: failed)
+    cells, way = possible_cells("l1", strategy, values, estimate)
+    assert way == "nnls"
+    assert np.array_equal(cells, non_negative(strategy, values, estimate))
