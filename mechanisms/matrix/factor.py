@@ -16,6 +16,8 @@ from mechanisms.domain import Attribute, Date, Integer
 _CHUNK = 2**22
 # Eigenvalues of a Gram matrix below this share of the largest are rounding errors.
 NEGLIGIBLE = 1e-11
+# Entries of an uploaded matrix, other than 0, lie between 1/this and this, so that squares and products stay floats.
+MAX_ENTRY = 10**9
 
 
 class Factor(ABC):
@@ -316,6 +318,12 @@ class Explicit(Factor):
     def phrases(self, attribute: Attribute) -> Iterator[str]:
         numbered = (f"query {i:,} of {attribute.name}" for i in range(1, self.queries + 1))
         yield from self.names or numbered
+
+
+def within_range(matrix: np.ndarray | sparse.csr_array) -> bool:
+    """Whether all entries but zeros have sizes between 1/`MAX_ENTRY` and `MAX_ENTRY`."""
+    sizes = np.abs(matrix.data if sparse.issparse(matrix) else np.asarray(matrix))
+    return bool(((sizes == 0) | ((sizes >= 1 / MAX_ENTRY) & (sizes <= MAX_ENTRY))).all())
 
 
 def _before(x: np.ndarray) -> np.ndarray:

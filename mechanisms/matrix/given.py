@@ -12,7 +12,7 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.factor import Explicit, Factor, Identity, Total
+from mechanisms.matrix.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
 from mechanisms.matrix.grid import bits_for, kept_exactly, on_grid, tied
 from mechanisms.matrix.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.inverse import MAX_DENSE
@@ -254,4 +254,9 @@ def _check_uploaded(matrix: np.ndarray, cells: int) -> None:
     if not np.isfinite(matrix).all() or not matrix.any():
         raise PlanError(
             "The uploaded strategy must hold finite numbers, not all of them 0. Correct the file."
+        )
+    if not within_range(matrix):
+        raise PlanError(
+            f"The uploaded strategy holds numbers larger than {MAX_ENTRY:,} or nearer to 0 than 1/{MAX_ENTRY:,}. "
+            "Write them in other units."
         )

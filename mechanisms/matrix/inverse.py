@@ -33,7 +33,8 @@ class Inverse:
 
     def _full(self) -> tuple[int, np.ndarray] | None:
         """By Cholesky; None if the matrix is singular or nearly so."""
-        scaled = self._gram / np.outer(self._root, self._root)
+        scaled = self._gram / self._root
+        scaled /= self._root[:, None]
         try:
             factor = cholesky(scaled, overwrite_a=True, check_finite=False)
         except LinAlgError:
@@ -43,10 +44,12 @@ class Inverse:
         inverse, info = lapack.dpotri(factor)
         if info != 0:
             return None
-        upper = np.triu(inverse)
-        upper += np.triu(inverse, 1).T
-        upper /= np.outer(self._root, self._root)
-        return len(upper), upper
+        # Below the diagonal there are zeros.
+        whole = inverse + inverse.T
+        np.fill_diagonal(whole, np.diag(inverse))
+        whole /= self._root
+        whole /= self._root[:, None]
+        return len(whole), whole
 
     def _deficient(self) -> tuple[int, np.ndarray]:
         values, vectors = np.linalg.eigh(self._gram)

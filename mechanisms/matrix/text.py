@@ -9,7 +9,16 @@ from functools import lru_cache
 from itertools import combinations
 
 from mechanisms.domain import Domain
-from mechanisms.matrix.factor import AllRange, Explicit, Factor, Identity, Prefix, Width
+from mechanisms.matrix.factor import (
+    MAX_ENTRY,
+    AllRange,
+    Explicit,
+    Factor,
+    Identity,
+    Prefix,
+    Width,
+    within_range,
+)
 from mechanisms.matrix.notation import Part, Product, parse, quoted
 from mechanisms.matrix.workload import Term, Workload
 from mechanisms.mechanism import PlanError
@@ -73,6 +82,11 @@ def _uploaded(part: Part, cells: int, matrices: Matrices) -> Explicit:
         raise PlanError(
             f"The uploaded queries have {matrix.size:,} columns; the chosen columns have {cells:,} cells. "
             "Upload one number for every cell, in the order in which the cells are listed."
+        )
+    if not within_range(matrix.matrix):
+        raise PlanError(
+            f"The uploaded queries hold numbers larger than {MAX_ENTRY:,} or nearer to 0 than 1/{MAX_ENTRY:,}. "
+            "Write them in other units."
         )
     return matrix
 

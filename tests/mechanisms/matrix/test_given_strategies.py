@@ -218,3 +218,11 @@ def test_terms_of_very_uneven_weights_are_planned_all_the_same(loss: Loss) -> No
     workload = read_workload('1000000 * identity("age") + 0.0000000001 * prefix("sex")', SMALL)
     plan = WorkloadStrategy().plan(SMALL, workload, loss)
     assert plan.total_error < 2 * CellsStrategy().plan(SMALL, workload, loss).total_error
+
+
+@pytest.mark.parametrize("number", [1e-300, 1e-10, 1e10, 1e300])
+def test_numbers_beyond_what_floats_can_square_are_refused(number: float) -> None:
+    with pytest.raises(PlanError, match="other units"):
+        read_workload('uploaded("u", "age")', SMALL, {"u": Explicit(np.full((1, 6), number))})
+    with pytest.raises(PlanError, match="other units"):
+        UploadedStrategy().plan(SMALL, QUERIES, LOSSES[0], Optimised({"strategy": np.eye(12) * number}))
