@@ -21,8 +21,8 @@ from mechanisms.mechanism import PlanError
 
 # Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond they wrap, which costs accuracy alone.
 MAX_WEIGHT = 2**40
-# The norm of the largest part of a union, and the least share as a part of the largest.
-_MAX_SHARE, _LEAST_SHARE = 2**34, 2.0**-14
+# The norm of the largest part of a union, at which 10^9 rows fit 64 bits, and the least share as a part of the largest.
+_MAX_SHARE, _LEAST_SHARE = 2**33, 2.0**-14
 # Entries of a matrix of answers by sums.
 MAX_PRODUCTS = 2**27
 

@@ -226,3 +226,14 @@ def test_numbers_beyond_what_floats_can_square_are_refused(number: float) -> Non
         read_workload('uploaded("u", "age")', SMALL, {"u": Explicit(np.full((1, 6), number))})
     with pytest.raises(PlanError, match="other units"):
         UploadedStrategy().plan(SMALL, QUERIES, LOSSES[0], Optimised({"strategy": np.eye(12) * number}))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.definition)
+@pytest.mark.parametrize("weight", ["0.000001", "1", "1000000"])
+def test_the_sums_of_a_union_fit_64_bits(loss: Loss, weight: str) -> None:
+    matrix = Explicit(np.random.default_rng(6).normal(size=(4, 6)))
+    text = f'{weight} * uploaded("u", "age") x identity("sex") + uploaded("u", "age") + prefix("sex")'
+    workload = read_workload(text, SMALL, {"u": matrix})
+    mechanism = WorkloadStrategy()
+    strategy = strategy_of(mechanism, mechanism.plan(SMALL, workload, loss))
+    assert int(abs(strategy.matrix()).max()) * 10**9 < 2**63
