@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.continual.mechanism import StreamRequest
 from mechanisms.counting import Sensitivity
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
+from mechanisms.noise import DiscreteGaussian, NoiseLaw
 
 # JSON: named exact integers, and lists of them.
 Numbers = Mapping[str, Any]
@@ -107,17 +107,6 @@ def stream_sensitivity(
     if unit.neighbours is Neighbours.ADD_REMOVE:
         return Sensitivity(rows * column.l1, rows**2 * column.l2_squared)
     return Sensitivity(2 * rows * column.l1, (2 if aligned else 4) * rows**2 * column.l2_squared)
-
-
-def law_for(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
-    """Discrete Laplace noise of scale Δ₁/ε (pure), discrete Gaussian noise of variance parameter Δ₂²/(2ρ) (zCDP)."""
-    if loss.definition is Definition.PURE:
-        return DiscreteLaplace(sensitivity.l1 / loss.amount)
-    return DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
-
-
-def scale_squared(law: NoiseLaw) -> float:
-    return float(law.scale**2 if isinstance(law, DiscreteLaplace) else law.variance_parameter)
 
 
 def fourth_cumulant(law: NoiseLaw) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mechanisms.accounting import SYMBOL, Definition, Loss, Neighbours
+from mechanisms.calibration import law_for, scale_squared
 from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import (
     ROUNDING_VARIANCE,
@@ -18,8 +19,6 @@ from mechanisms.continual.strategy import (
     Errors,
     Strategy,
     fourth_cumulant,
-    law_for,
-    scale_squared,
     stream_sensitivity,
 )
 from mechanisms.counting import Sensitivity

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, pure_within_zcdp
+from mechanisms.calibration import scale_squared
 from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import (
@@ -75,7 +76,7 @@ class _NoisyHistogram:
     def _fitting_law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
         check_amount(loss)
         law = self._law(loss, sensitivity)
-        if _scale_squared(law) > MAX_SCALE**2:
+        if scale_squared(law) > MAX_SCALE**2:
             raise too_small(loss)
         return law
 
@@ -117,7 +118,7 @@ class _NoisyHistogram:
 
     def _reaches(self, loss: Loss, half_width: int) -> bool:
         law = self._law(loss, histogram_sensitivity(loss.unit))
-        return _scale_squared(law) <= MAX_SCALE**2 and law.coverage(half_width) >= LEVEL
+        return scale_squared(law) <= MAX_SCALE**2 and law.coverage(half_width) >= LEVEL
 
 
 class LaplaceHistogram(_NoisyHistogram):
@@ -154,10 +155,6 @@ class GaussianHistogram(_NoisyHistogram):
                 "Use Laplace noise, or ask an administrator for a budget in ρ."
             )
         return DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
-
-
-def _scale_squared(law: NoiseLaw) -> Fraction:
-    return law.scale**2 if isinstance(law, DiscreteLaplace) else law.variance_parameter
 
 
 def _root(squared: int) -> str:

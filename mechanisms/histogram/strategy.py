@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.calibration import law_for, scale_squared, unit_sensitivity
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.combination import Combination
@@ -26,7 +27,7 @@ from mechanisms.histogram.request import (
 )
 from mechanisms.histogram.top_down import top_down
 from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.noise import Noise, NoiseLaw
 
 MAX_CELLS = 2**24
 # The sampler draws no wider noise.
@@ -61,9 +62,7 @@ class Strategy(Protocol):
 
 def strategy_sensitivity(unit: PrivacyUnit, strategy: Strategy) -> Sensitivity:
     """How far one person moves the strategy's answers: one row's change, at worst m times in one direction."""
-    m = unit.max_rows
-    row = strategy.column if unit.neighbours is Neighbours.ADD_REMOVE else strategy.replaced
-    return Sensitivity(m * row.l1, m * m * row.l2_squared)
+    return unit_sensitivity(unit, strategy.column, strategy.replaced)
 
 
 def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
@@ -72,14 +71,8 @@ def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
     Raises PlanError if it would be absurdly wide.
     """
     sensitivity = strategy_sensitivity(loss.unit, strategy)
-    law: NoiseLaw
-    if loss.definition is Definition.PURE:
-        law = DiscreteLaplace(sensitivity.l1 / loss.amount)
-        scale_squared = law.scale**2
-    else:
-        law = DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
-        scale_squared = law.variance_parameter
-    if scale_squared > min(_WIDEST, MAX_SCALE * max(strategy.weights)) ** 2:
+    law = law_for(loss, sensitivity)
+    if scale_squared(law) > min(_WIDEST, MAX_SCALE * max(strategy.weights)) ** 2:
         raise too_small(loss)
     return law
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.accounting import Definition, Loss
+from mechanisms.calibration import law_for, scale_squared, unit_sensitivity
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount, check_counts
@@ -22,7 +23,7 @@ from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy import Strategy
 from mechanisms.matrix.workload import Workload
 from mechanisms.mechanism import Measurement, PlanError
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
 
 MAX_CELLS = 2**24
@@ -89,7 +90,7 @@ class MatrixMechanism(ABC):
             raise PlanError(refusal)
         check_amount(loss)
         facts = _facts(self, domain, workload, loss.definition, optimised)
-        sensitivity = unit_sensitivity(loss, facts.column, facts.replaced)
+        sensitivity = unit_sensitivity(loss.unit, facts.column, facts.replaced)
         law = noise_law(loss, sensitivity)
         return QueryPlan(
             mechanism=self.name,
@@ -185,7 +186,7 @@ def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     Raises RuntimeError if it comes out with other column norms than those that the plan's noise is for.
     """
     strategy = _strategy(mechanism, plan.domain, plan.workload, plan.loss.definition, plan.optimised)
-    if unit_sensitivity(plan.loss, strategy.column, strategy.replaced) != plan.sensitivity:
+    if unit_sensitivity(plan.loss.unit, strategy.column, strategy.replaced) != plan.sensitivity:
         raise RuntimeError(f"the strategy of {mechanism.name} is not the one that was planned; plan again")
     return strategy
 
@@ -203,23 +204,10 @@ def check_answers(strategy: Strategy, workload: Workload) -> None:
             )
 
 
-def unit_sensitivity(loss: Loss, column: Sensitivity, replaced: Sensitivity) -> Sensitivity:
-    """How far one person moves the sums: one row's change, at worst m times in one direction."""
-    m = loss.unit.max_rows
-    row = column if loss.unit.neighbours is Neighbours.ADD_REMOVE else replaced
-    return Sensitivity(m * row.l1, m * m * row.l2_squared)
-
-
 def noise_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
     """Discrete Laplace noise for pure ε, discrete Gaussian for zCDP. Raises PlanError if it would be absurdly wide."""
-    law: NoiseLaw
-    if loss.definition is Definition.PURE:
-        law = DiscreteLaplace(sensitivity.l1 / loss.amount)
-        fits = law.scale <= _WIDEST
-    else:
-        law = DiscreteGaussian(sensitivity.l2_squared / (2 * loss.amount))
-        fits = law.variance_parameter <= _WIDEST**2
-    if not fits:
+    law = law_for(loss, sensitivity)
+    if scale_squared(law) > _WIDEST**2:
         raise PlanError(
             f"{loss.symbol} = {float(loss.amount):g} is too small for this strategy's noise. "
             f"Choose a larger {loss.symbol}."

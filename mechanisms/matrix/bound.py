@@ -7,10 +7,11 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.accounting import Loss, Neighbours
+from mechanisms.calibration import law_for
+from mechanisms.counting import Sensitivity
 from mechanisms.matrix.factor import AllRange, Explicit, Factor, Identity, Prefix, Total
 from mechanisms.matrix.workload import Workload
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 
 # Cells up to which the Gram matrix of a union, or of a column's queries, is decomposed.
 MAX_CELLS = 4096
@@ -30,8 +31,7 @@ def lower_bound(workload: Workload, loss: Loss) -> float | None:
     if spectrum is None:
         return None
     m, n = loss.unit.max_rows, workload.cells
-    pure = loss.definition is Definition.PURE
-    law = DiscreteLaplace(m / loss.amount) if pure else DiscreteGaussian(m * m / (2 * loss.amount))
+    law = law_for(loss, Sensitivity(m, m * m))
     if loss.unit.neighbours is Neighbours.ADD_REMOVE:
         return law.variance * spectrum**2 / n
     if n == 1:

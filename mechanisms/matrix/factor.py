@@ -78,8 +78,15 @@ class Factor(ABC):
         return None
 
 
+@dataclass(frozen=True)
 class _Ranges(Factor):
     """Queries that are ranges of neighbouring cells; a subclass lists them by `spans`."""
+
+    cells: int
+
+    @property
+    def size(self) -> int:
+        return self.cells
 
     @abstractmethod
     def spans(self) -> np.ndarray: ...
@@ -119,12 +126,6 @@ class _Ranges(Factor):
 class Identity(_Ranges):
     """Every cell."""
 
-    cells: int
-
-    @property
-    def size(self) -> int:
-        return self.cells
-
     @property
     def queries(self) -> int:
         return self.cells
@@ -152,12 +153,6 @@ class Identity(_Ranges):
 class Total(_Ranges):
     """All cells together."""
 
-    cells: int
-
-    @property
-    def size(self) -> int:
-        return self.cells
-
     @property
     def queries(self) -> int:
         return 1
@@ -175,12 +170,6 @@ class Total(_Ranges):
 @dataclass(frozen=True)
 class Prefix(_Ranges):
     """Running totals: the first i cells, for i = 1..n."""
-
-    cells: int
-
-    @property
-    def size(self) -> int:
-        return self.cells
 
     @property
     def queries(self) -> int:
@@ -200,12 +189,6 @@ class Prefix(_Ranges):
 @dataclass(frozen=True)
 class AllRange(_Ranges):
     """All n(n+1)/2 ranges of neighbouring cells, by their first cell, then by their last."""
-
-    cells: int
-
-    @property
-    def size(self) -> int:
-        return self.cells
 
     @property
     def queries(self) -> int:
@@ -231,16 +214,11 @@ class AllRange(_Ranges):
 class Width(_Ranges):
     """The n - w + 1 ranges of w neighbouring cells."""
 
-    cells: int
     width: int
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= self.cells:
             raise ValueError(f"a range of {self.width} cells does not fit a column of {self.cells}")
-
-    @property
-    def size(self) -> int:
-        return self.cells
 
     @property
     def queries(self) -> int:

@@ -19,9 +19,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.accounting import Loss, Neighbours
+from mechanisms.calibration import law_for
+from mechanisms.counting import Sensitivity
 from mechanisms.matrix.marginal_sets import Axes, Batch, MarginalSets
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 
 
 def residual_costs(closed: MarginalSets, asked: Mapping[Axes, float]) -> np.ndarray:
@@ -67,8 +68,7 @@ def lower_bound(closed: MarginalSets, costs: np.ndarray, loss: Loss, domain_size
     """
     roots = np.sqrt(costs * closed.rests)
     m = loss.unit.max_rows
-    pure = loss.definition is Definition.PURE
-    law = DiscreteLaplace(m / loss.amount) if pure else DiscreteGaussian(m * m / (2 * loss.amount))
+    law = law_for(loss, Sensitivity(m, m * m))
     if loss.unit.neighbours is Neighbours.ADD_REMOVE:
         return law.variance * float(roots.sum()) ** 2
     # The empty set comes first; the number of rows is public where rows are replaced.

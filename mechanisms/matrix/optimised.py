@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.calibration import law_for
+from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.factor import Explicit, Factor, Identity
@@ -26,7 +28,6 @@ from mechanisms.matrix.rows import MatrixRows, Rows
 from mechanisms.matrix.strategy import Kronecker
 from mechanisms.matrix.workload import Workload
 from mechanisms.mechanism import PlanError
-from mechanisms.noise import DiscreteGaussian
 
 # Seconds between two reports of progress.
 _PACE = 0.5
@@ -218,7 +219,8 @@ class GaussianOptimumStrategy(ColumnSearch):
             or loss.unit.neighbours is Neighbours.REPLACE_ONE
         ):
             return plan
-        least = DiscreteGaussian(loss.unit.max_rows**2 / (2 * loss.amount)).variance
+        m = loss.unit.max_rows
+        least = law_for(loss, Sensitivity(m, m * m)).variance
         certified = least * _certified(workload, optimised)
         return replace(plan, lower_bound=max(plan.lower_bound or 0.0, certified))
 
