@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 
-from dpportal import jobs
-from dpportal.jobs import Claim, JobState, LostClaimError
-from dpportal.releases import drafts
+from dpportal.jobs import Claim, JobState
+from dpportal.releases import drafts, questions
 from dpportal.releases.models import Advice, Release
+from dpportal.releases.questions import key_of
 from mechanisms import advice, registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -35,10 +32,6 @@ def question(draft: Release, amount: Decimal, purpose: str) -> dict[str, object]
     }
 
 
-def key_of(asked: dict[str, object]) -> str:
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-
-
 def found(asked: dict[str, object]) -> Advice | None:
     """The advice on a question, if it was asked before, finished or not."""
     return Advice.objects.filter(key=key_of(asked)).first()
@@ -46,17 +39,7 @@ def found(asked: dict[str, object]) -> Advice | None:
 
 def work_out(key: str) -> None:
     """Answer one question, if no other worker does."""
-    claim = jobs.claim(Advice, key)
-    if claim is not None:
-        with suppress(LostClaimError):
-            _attempt(Advice.objects.get(pk=key), claim)
-
-
-def give_up(key: str, reason: str) -> None:
-    """Close a question whose workers died every time."""
-    claim = jobs.take_over_expired(Advice, key)
-    if claim is not None:
-        claim.finish(JobState.FAILED, reason)
+    questions.work_out(Advice, key, _attempt)
 
 
 def _attempt(asked: Advice, claim: Claim) -> None:

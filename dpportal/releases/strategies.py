@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import traceback
-from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -15,10 +12,10 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import jobs
 from dpportal.jobs import Claim, JobState, LostClaimError
-from dpportal.releases import arrays, matrices, workloads
+from dpportal.releases import arrays, matrices, questions, workloads
 from dpportal.releases.models import Optimisation
+from dpportal.releases.questions import key_of
 from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
@@ -42,10 +39,6 @@ def question(mechanism: str, domain: Domain, workload: str, definition: Definiti
     }
 
 
-def key_of(asked: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-
-
 def found(asked: dict[str, Any]) -> Optimisation | None:
     """The search for this strategy, if it was asked for, finished or not; one that failed counts for a day."""
     yesterday = timezone.now() - RETRY_AFTER
@@ -64,17 +57,7 @@ def kept(name: str) -> Optimised:
 
 def work_out(key: str) -> None:
     """Find one strategy, if no other worker does."""
-    claim = jobs.claim(Optimisation, key)
-    if claim is not None:
-        with suppress(LostClaimError):
-            _attempt(Optimisation.objects.get(pk=key), claim)
-
-
-def give_up(key: str, reason: str) -> None:
-    """Close a search whose workers died every time."""
-    claim = jobs.take_over_expired(Optimisation, key)
-    if claim is not None:
-        claim.finish(JobState.FAILED, reason)
+    questions.work_out(Optimisation, key, _attempt)
 
 
 def _attempt(search: Optimisation, claim: Claim) -> None:

@@ -1,11 +1,12 @@
 """Celery's way in; an id and nothing else."""
 
+from functools import partial
 from uuid import UUID
 
 from celery import shared_task
 
 from dpportal import jobs
-from dpportal.releases import advice, strategies
+from dpportal.releases import advice, questions, strategies
 from dpportal.releases.execution import execute, give_up
 from dpportal.releases.models import Advice, Optimisation, ReleaseJob
 
@@ -27,6 +28,6 @@ def find_strategy(key: str) -> None:
 
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost."""
-    jobs.sweep(Advice, rank_methods.delay, advice.give_up)
-    jobs.sweep(Optimisation, find_strategy.delay, strategies.give_up)
+    jobs.sweep(Advice, rank_methods.delay, partial(questions.give_up, Advice))
+    jobs.sweep(Optimisation, find_strategy.delay, partial(questions.give_up, Optimisation))
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -24,6 +23,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS, DraftError, product_of
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.statement import epsilon_delta_text, statement
+from dpportal.releases.steps import numbered, status_of
 
 STEPS = [
     ("product", gettext_lazy("Product")),
@@ -159,27 +159,16 @@ def discard(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, step: str, draft: Release, form: Any, **context: Any) -> HttpResponse:
-    names = [name for name, _label in STEPS]
-    here = names.index(step)
-    steps = [
-        {
-            "label": label,
-            "state": "current" if i == here else "done" if i < here else "todo",
-            "url": reverse(f"releases:{name}", args=[draft.pk]) if i < here else "",
-        }
-        for i, (name, label) in enumerate(STEPS)
-    ]
     shared = {
         "release": draft,
         "product": product_of(draft),
         "dataset": draft.dataset,
         "budget": Budget.objects.filter(dataset=draft.dataset).first(),
         "form": form,
-        "steps": steps,
+        "steps": numbered(STEPS, step, "releases", draft.pk),
         "nav_section": "releases",
     }
-    status = 422 if form is not None and form.is_bound and form.errors else 200
-    return render(request, f"releases/{step}.html", {**shared, **context}, status=status)
+    return render(request, f"releases/{step}.html", {**shared, **context}, status=status_of(form))
 
 
 def _already_spent(request: HttpRequest, release: Release) -> HttpResponseBase:

@@ -73,6 +73,17 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     return [archive, about, *files]
 
 
+def make(stream: Stream, series: Series, name: str, folder: Path) -> Path:
+    """Write one file of `names`, and others only where they are needed for it."""
+    if name == SERIES:
+        write_series(series, folder / name)
+    elif name in _drawing_names(stream):
+        _draw(stream, series, _drawing_names(stream).index(name), folder / name)
+    else:
+        write(stream, series, folder)
+    return folder / name
+
+
 def write_series(series: Series, path: Path) -> None:
     """series.csv: a line for each period and running count, periods in order."""
     columns = {
@@ -101,17 +112,21 @@ def _drawings(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     files = []
     for place, name in enumerate(_drawing_names(stream)):
         label = series.names[place]
-        file = BundleFile(folder / name, f"Chart: {inert(label)}" if label else "Chart")
-        drawing = series_svg(
-            series.labels,
-            released=series.released[:, place],
-            half_widths=series.half_widths,
-            title=f"{stream.name}: {label}" if label else stream.name,
-            unit=series.unit,
-        )
-        file.path.write_text(drawing, encoding="utf-8")
-        files.append(file)
+        _draw(stream, series, place, folder / name)
+        files.append(BundleFile(folder / name, f"Chart: {inert(label)}" if label else "Chart"))
     return files
+
+
+def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
+    label = series.names[place]
+    drawing = series_svg(
+        series.labels,
+        released=series.released[:, place],
+        half_widths=series.half_widths,
+        title=f"{stream.name}: {label}" if label else stream.name,
+        unit=series.unit,
+    )
+    path.write_text(drawing, encoding="utf-8")
 
 
 def _facts(stream: Stream, series: Series, files: list[BundleFile]) -> dict[str, Any]:

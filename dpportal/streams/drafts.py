@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -91,11 +89,6 @@ def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
     periods = charts.expectation_periods(horizon)
     errors = {str(m.title): np.sqrt(m.variances(plan, periods)) for m, plan in shown}
     return charts.expectation_figure(periods, errors, unit=unit_of(stream, stream.dataset.current_domain()))
-
-
-def digest(plan: StreamPlan) -> str:
-    """A short name of a plan, so that a confirmation is for exactly what was reviewed."""
-    return hashlib.sha256(json.dumps(plan.to_json(), sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _loss(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:

@@ -10,7 +10,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,8 +19,10 @@ from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.views import own_dataset
+from dpportal.releases.drafts import digest
 from dpportal.releases.forms import ConfirmForm
 from dpportal.releases.statement import epsilon_delta_text
+from dpportal.releases.steps import numbered, status_of
 from dpportal.streams import drafts, services
 from dpportal.streams.access import own_stream
 from dpportal.streams.counted import DraftError
@@ -128,14 +129,14 @@ def review(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     except DraftError as error:
         messages.info(request, str(error))
         return redirect("streams:strategy", draft.pk)
-    form = ConfirmForm(request.POST or None, initial={"reviewed": drafts.digest(plan)})
+    form = ConfirmForm(request.POST or None, initial={"reviewed": digest(plan)})
     if request.method == "POST" and form.is_valid():
         try:
             services.request_opening(draft, reviewed=form.cleaned_data["reviewed"], by=current_user(request))
         except (DraftError, StreamError, BudgetRefusedError) as refusal:
             form.add_error(None, str(refusal))
             # What is confirmed next is what this page shows.
-            form.data = {**request.POST.dict(), "reviewed": drafts.digest(plan)}
+            form.data = {**request.POST.dict(), "reviewed": digest(plan)}
         else:
             return redirect("streams:home", draft.pk)
     budget = drafts.budget_of(draft)
@@ -178,26 +179,15 @@ def _declared(dataset: Dataset) -> list[Attribute]:
 
 
 def _page(request: HttpRequest, step: str, draft: Stream, form: Any, **context: Any) -> HttpResponse:
-    names = [name for name, _label in STEPS]
-    here = names.index(step)
-    steps = [
-        {
-            "label": label,
-            "state": "current" if i == here else "done" if i < here else "todo",
-            "url": reverse(f"streams:{name}", args=[draft.pk]) if i < here else "",
-        }
-        for i, (name, label) in enumerate(STEPS)
-    ]
     shared = {
         "stream": draft,
         "dataset": draft.dataset,
         "budget": Budget.objects.filter(dataset=draft.dataset).first(),
         "form": form,
-        "steps": steps,
+        "steps": numbered(STEPS, step, "streams", draft.pk),
         "nav_section": "streams",
     }
-    status = 422 if form is not None and form.is_bound and form.errors else 200
-    return render(request, f"streams/{step}.html", {**shared, **context}, status=status)
+    return render(request, f"streams/{step}.html", {**shared, **context}, status=status_of(form))
 
 
 def _next(request: HttpRequest, draft: Stream, chosen: Iterable[str], step: str) -> HttpResponseBase:

@@ -54,9 +54,8 @@ def download(request: HttpRequest, stream_id: UUID, name: str) -> HttpResponseBa
     if series is None or name not in bundle.names(stream):
         raise Http404
     with storage.scratch_folder() as folder:
-        made = {file.name: file.path for file in bundle.write(stream, series, folder)}
         # An open file can be read to its end after its folder is gone.
-        content = made[name].open("rb")
+        content = bundle.make(stream, series, name, folder).open("rb")
     kind = TYPES[name.rsplit(".", 1)[-1]]
     return FileResponse(content, as_attachment=True, filename=name, content_type=kind)
 

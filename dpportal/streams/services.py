@@ -22,6 +22,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
 from dpportal.jobs import JobState
+from dpportal.releases.drafts import digest
 from dpportal.streams import drafts, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.tasks import run_stream_job
@@ -73,7 +74,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     # No one edits the domain between this plan and the moment it is frozen.
     list(DomainVersion.objects.select_for_update().filter(dataset=stream.dataset))
     version, plan = drafts.plan_of(stream)
-    if drafts.digest(plan) != reviewed:
+    if digest(plan) != reviewed:
         raise StreamError(
             _("The domain or the strategy changed since you reviewed it. Read the review again.")
         )

@@ -61,9 +61,10 @@ def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     """What changes by itself: jobs, the newest periods, the period due. Nothing new is answered with 204."""
     stream = own_stream(request, stream_id)
-    context = _live(stream, request.GET.get("count", ""), request.GET.get("forms_due", ""))
+    context = _live(stream, request.GET.get("forms_due", ""))
     if request.GET.get("seen") == context["mark"]:
         return HttpResponse(status=204)
+    context |= _shown(stream, request.GET.get("count", ""))
     response = render(request, "streams/_live.html", {"stream": stream, **context})
     if request.GET.get("state") != stream.state:
         response["HX-Refresh"] = "true"  # what can be done changes with the state
@@ -215,7 +216,8 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
         "stream": stream,
         "dataset": stream.dataset,
         "budget": stream.dataset.budget,
-        **_live(stream, request.GET.get("count", "")),
+        **_live(stream),
+        **_shown(stream, request.GET.get("count", "")),
         **_forms(stream, bound),
         "nav_section": "streams",
     }
@@ -237,8 +239,8 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _live(stream: Stream, chosen: str, forms_due: str = "") -> dict[str, Any]:
-    """What the live part of the page shows. mark: changes whenever any of it does.
+def _live(stream: Stream, forms_due: str = "") -> dict[str, Any]:
+    """What the live part of the page shows beside the series. mark: changes whenever any of that or the series does.
 
     forms_due: the period that the page's forms are for; they keep it, so that what is typed in them never goes into
     another period than its author saw, and the live part says when that one is published.
@@ -248,7 +250,6 @@ def _live(stream: Stream, chosen: str, forms_due: str = "") -> dict[str, Any]:
         StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
-    shown = public.shown(stream, chosen) if stream.was_opened else {}
     due = count + 1
     return {
         "job": job,
@@ -258,8 +259,11 @@ def _live(stream: Stream, chosen: str, forms_due: str = "") -> dict[str, Any]:
         "is_due": stream.is_open and not stream.calendar.is_future(due),
         "due_start": stream.calendar.start(due),
         "mark": hashlib.sha256(repr(seen).encode()).hexdigest()[:16],
-        **shown,
     }
+
+
+def _shown(stream: Stream, chosen: str) -> dict[str, Any]:
+    return public.shown(stream, chosen) if stream.was_opened else {}
 
 
 def _example(stream: Stream) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from dpportal.datasets.models import Dataset
+from dpportal.releases.drafts import digest
 from dpportal.streams import drafts, services, working
 from dpportal.streams.models import Stream
 from mechanisms.noise import Noise, repeatable
@@ -34,7 +35,7 @@ def requested_stream(dataset: Dataset, **chosen: Any) -> Stream:
     """Confirmed as it is shown now; its job is queued."""
     stream = draft_stream(dataset, **chosen)
     _version, plan = drafts.plan_of(stream)
-    assert services.request_opening(stream, reviewed=drafts.digest(plan), by=stream.created_by)
+    assert services.request_opening(stream, reviewed=digest(plan), by=stream.created_by)
     stream.refresh_from_db()
     return stream
 

@@ -95,6 +95,15 @@ def test_every_name_that_a_page_offers_is_made(running: Stream, tmp_path: Path) 
     assert set(bundle.names(running)) <= set(_written(running, tmp_path))
 
 
+def test_a_file_made_by_itself_is_the_one_of_the_bundle(running: Stream, tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    whole = _written(running, tmp_path)
+    for name in bundle.names(running):
+        made = bundle.make(running, _series(running), name, alone)
+        assert made.read_bytes() == whole[name].read_bytes()
+
+
 def test_a_thinned_series_ends_with_the_last_period(running: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpportal.streams.series.MAX_POINTS", 2)
     series = drawn(running)

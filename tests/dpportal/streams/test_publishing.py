@@ -14,6 +14,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
 from dpportal.jobs import Claim, LostClaimError
 from dpportal.keys import UnsealError, seal, unseal
+from dpportal.releases.drafts import digest
 from dpportal.streams import drafts, execution, services, vault, working
 from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
@@ -74,7 +75,7 @@ def test_opening_reserves_then_spends_once(dataset) -> None:
 def test_a_stream_is_confirmed_once(dataset) -> None:
     stream = building.requested_stream(dataset)
     _version, plan = drafts.plan_of(stream)
-    assert not services.request_opening(stream, reviewed=drafts.digest(plan), by=stream.created_by)
+    assert not services.request_opening(stream, reviewed=digest(plan), by=stream.created_by)
     assert LedgerEntry.objects.filter(key=stream.pk).count() == 1
 
 
@@ -273,7 +274,7 @@ def test_a_draft_cannot_be_opened_once_the_records_are_erased(dataset) -> None:
     _version, plan = drafts.plan_of(draft)
     dataset_services.erase(dataset, dataset.owner)
     with pytest.raises(services.StreamError, match="records of this dataset were deleted"):
-        services.request_opening(draft, reviewed=drafts.digest(plan), by=dataset.owner)
+        services.request_opening(draft, reviewed=digest(plan), by=dataset.owner)
     draft.refresh_from_db()
     assert draft.is_draft and not LedgerEntry.objects.filter(key=draft.pk).exists()
 
