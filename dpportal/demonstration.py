@@ -13,7 +13,6 @@ from django.core.files.base import File
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
-from dpportal.budgets.models import Budget
 from dpportal.datasets import codebook, services
 from dpportal.datasets.models import Dataset
 
@@ -49,7 +48,7 @@ def load() -> Dataset | None:
     if dataset.current_domain() is None:
         columns = [c["name"] for c in dataset.columns]
         services.declare_all(dataset, codebook.read((FOLDER / "codebook.json").read_bytes(), columns))
-    if not Budget.objects.filter(dataset=dataset).exists():
+    if not dataset.budgets.exists():
         ledger.grant(dataset, GRANT, definition="pure", reason="Demonstration", by=administrator)
     return dataset
 

@@ -12,9 +12,10 @@ from django.conf import settings
 from dpportal import storage
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
-from dpportal.releases import matrices, workloads
+from dpportal.datasets.services import ORIGINAL
 from dpportal.releases import tasks as release_tasks
 from dpportal.releases.models import Artifact, Optimisation, Release
+from dpportal.releases.products.queries import matrices, workloads
 from dpportal.streams import tasks as stream_tasks
 from dpportal.streams.models import StreamJob
 from dpportal.streams.services import WAITING
@@ -44,7 +45,7 @@ def sweep_files() -> None:
     known |= set(StreamJob.objects.values_list("file", flat=True))
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
     storage.delete_orphans(
-        "records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", WAITING, *UNFINISHED)
+        "records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
     )
     storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED, *BUNDLED))
     strategies = set(Optimisation.objects.values_list("arrays", flat=True))

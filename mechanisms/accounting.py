@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
 from scipy.optimize import minimize_scalar
+
+from mechanisms.domain import Domain
 
 
 class Neighbours(StrEnum):
@@ -34,14 +36,28 @@ SYMBOL = {Definition.PURE: "ε", Definition.ZCDP: "ρ"}
 
 @dataclass(frozen=True)
 class PrivacyUnit:
-    """Whose presence is hidden: one person, who has at most `max_rows` rows of the table."""
+    """Whose presence is hidden: one person, who has at most `max_rows` rows of the table.
+
+    may_be_absent: of a replaced person with one row, whether that row may be missing from the count, before or after:
+        rows are told apart by a person column, or some are left out. Else everybody has exactly one row.
+    """
 
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     max_rows: int = 1
+    may_be_absent: bool = False
 
     def __post_init__(self) -> None:
         if self.max_rows < 1:
             raise ValueError(f"max_rows must be at least 1, got {self.max_rows}")
+
+    @property
+    def total_public(self) -> bool:
+        """Whether neighbours have the same number of counted rows: one row becomes one other, and none is left out."""
+        return self.neighbours is Neighbours.REPLACE_ONE and self.max_rows == 1 and not self.may_be_absent
+
+    def allowing_absence(self, possible: bool) -> PrivacyUnit:
+        """The unit where it is possible that a person has no counted row; only a public total changes by that."""
+        return replace(self, may_be_absent=True) if possible and self.total_public else self
 
 
 @dataclass(frozen=True)
@@ -60,17 +76,27 @@ class Loss:
     def symbol(self) -> str:
         return SYMBOL[self.definition]
 
+    def over(self, domain: Domain) -> Loss:
+        """The loss of counts over a domain: where it leaves rows out, a person may have no counted row."""
+        return replace(self, unit=self.unit.allowing_absence(domain.leaves_out))
+
     def to_json(self) -> dict[str, object]:
+        absence = {"may_be_absent": True} if self.unit.may_be_absent else {}
         return {
             "definition": self.definition.value,
             "amount": str(self.amount),
             "neighbours": self.unit.neighbours.value,
             "max_rows": self.unit.max_rows,
+            **absence,
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> Loss:
-        unit = PrivacyUnit(Neighbours(str(value["neighbours"])), int(str(value["max_rows"])))
+        unit = PrivacyUnit(
+            Neighbours(str(value["neighbours"])),
+            int(str(value["max_rows"])),
+            value.get("may_be_absent") is True,
+        )
         return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit)
 
 

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from mechanisms.accounting import Loss
+from mechanisms.arrays import Floats
 from mechanisms.domain import Domain, Integer
-from mechanisms.mechanism import Mechanism, Plan, PlanError
 from mechanisms.noise import Noise, repeatable
+from mechanisms.protocol import Mechanism, Plan, PlanError
 
 PURPOSES = ("cells", "ranges", "totals")
 SHAPES = ("uniform", "hump", "power law", "steep power law", "sparse", "first cell")
@@ -74,7 +75,7 @@ def rank(
     """
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
-    model = model_domain(domain)
+    model, loss = model_domain(domain), loss.over(domain)
     rows = max(1, round(people * model.size / domain.size))
     tables = {shape: made_up(shape, model, rows) for shape in SHAPES}
     queries = _queries(purpose, model)
@@ -108,7 +109,7 @@ def made_up(shape: str, domain: Domain, people: int) -> np.ndarray:
     return generator.multinomial(people, weights / weights.sum()).astype(np.int64)
 
 
-def _weights(shape: str, domain: Domain, generator: np.random.Generator) -> np.ndarray:
+def _weights(shape: str, domain: Domain, generator: np.random.Generator) -> Floats:
     """How likely each cell is, up to a factor."""
     if shape == "uniform":
         return np.ones(domain.size)
@@ -116,8 +117,9 @@ def _weights(shape: str, domain: Domain, generator: np.random.Generator) -> np.n
         return _stretches(domain.size, generator)
     uneven = generator.exponential(size=domain.size)
     if shape in ("power law", "steep power law"):
-        return uneven * _falling(domain, STEEP if shape == "steep power law" else SLOW)
-    hump = uneven * _hump(domain)
+        falling: Floats = uneven * _falling(domain, STEEP if shape == "steep power law" else SLOW)
+        return falling
+    hump: Floats = uneven * _hump(domain)
     if shape == "first cell" and domain.size > 1:
         hump[0] = FIRST / (1 - FIRST) * hump[1:].sum()
     return hump

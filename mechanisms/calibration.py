@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.counting import Sensitivity
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
-
-
-def unit_sensitivity(unit: PrivacyUnit, column: Sensitivity, replaced: Sensitivity) -> Sensitivity:
-    """How far one person moves a strategy's sums: one row's change, at worst m times in one direction.
-
-    column, replaced: of one row that enters or leaves, and of one that changes its cell.
-    """
-    m = unit.max_rows
-    row = column if unit.neighbours is Neighbours.ADD_REMOVE else replaced
-    return Sensitivity(m * row.l1, m * m * row.l2_squared)
 
 
 def law_for(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:

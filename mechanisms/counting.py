@@ -1,4 +1,4 @@
-"""How far one person can move a vector of counts: the sensitivities every mechanism starts from."""
+"""How far one person can move a vector of counts: the one place where every mechanism's sensitivity comes from."""
 
 from __future__ import annotations
 
@@ -18,13 +18,26 @@ class Sensitivity:
     l2_squared: int
 
 
-def histogram_sensitivity(unit: PrivacyUnit) -> Sensitivity:
-    """Sensitivity of counts over disjoint cells, when a person has at most m rows.
+def unit_sensitivity(unit: PrivacyUnit, column: Sensitivity, replaced: Sensitivity) -> Sensitivity:
+    """How far one person moves the sums Ax of counts x, for a strategy A with a column a_i for each cell.
 
-    Add-remove: m rows enter or leave, at worst all in one cell: L1 = m, L2² = m². Replace-one: m rows
-    leave one cell and m rows enter another: L1 = 2m, L2² = 2m².
+    column: the largest norms ‖a_i‖: of one row that enters or leaves. replaced: the largest distances ‖a_i - a_j‖, or
+    bounds on them: of one row that changes its cell.
+
+    Neighbours' counts differ by u - v, the person's rows before and after: u, v >= 0, |u|₁ <= m, |v|₁ <= m. Add-remove:
+    u = 0 or v = 0. Replace-one with a public total: u = e_i, v = e_j. Replace-one otherwise: any u and v; as a norm of
+    A(u - v) is convex, it is largest where each of them is 0 or m rows in one cell.
     """
     m = unit.max_rows
     if unit.neighbours is Neighbours.ADD_REMOVE:
-        return Sensitivity(l1=m, l2_squared=m * m)
-    return Sensitivity(l1=2 * m, l2_squared=2 * m * m)
+        row = column
+    elif unit.total_public:
+        row = replaced
+    else:
+        row = Sensitivity(max(column.l1, replaced.l1), max(column.l2_squared, replaced.l2_squared))
+    return Sensitivity(m * row.l1, m * m * row.l2_squared)
+
+
+def histogram_sensitivity(unit: PrivacyUnit) -> Sensitivity:
+    """Sensitivity of counts over disjoint cells: their strategy is the identity, whose columns are 1 long."""
+    return unit_sensitivity(unit, Sensitivity(1, 1), Sensitivity(2, 2))

@@ -2,7 +2,8 @@
 
 A domain is a value. It never sees data: every cell exists because a curator declared it. A value outside
 the declaration goes to the nearest bound (ordered columns) or to the "other" cell (categories); a missing
-or unreadable value goes to a cell of its own or to the "other" cell.
+or unreadable value goes to a cell of its own or to the "other" cell. A closed column has no cell for what does
+not fit: such a row goes where the curator says, or is left out of the count as if it were not there.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
+
+from mechanisms.numerals import number_written
 
 MISSING_LABEL = "Missing"
 OTHER_LABEL = "Other"
@@ -32,11 +36,20 @@ class Attribute:
     """A column's cells, in order.
 
     missing_cell: whether missing values have a cell of their own, the last.
+    closed: whether there is no cell for what does not fit. misfits_to: of a closed column, the declared cell that
+        takes what does not fit; None leaves such rows out of the count.
     """
 
     name: str
     missing_cell: bool = False
+    closed: bool = field(default=False, kw_only=True)
+    misfits_to: int | None = field(default=None, kw_only=True)
     kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if self.misfits_to is not None:
+            fits = self.closed and 0 <= self.misfits_to < self.regular_size
+            self._require(fits, "only a closed column sends misfits to one of its values.")
 
     @property
     def regular_size(self) -> int:
@@ -44,9 +57,9 @@ class Attribute:
         raise TypeError("an Attribute is always one of its kinds")
 
     @property
-    def other(self) -> int:
-        """The cell that takes missing and unreadable values when they have no cell of their own."""
-        return 0
+    def other(self) -> int | None:
+        """The cell that takes what does not fit, and missing values that have no cell; None: the row is left out."""
+        return self.misfits_to if self.closed else 0
 
     def regular_labels(self) -> list[str]:
         raise TypeError("an Attribute is always one of its kinds")
@@ -60,48 +73,72 @@ class Attribute:
         return self.regular_size + self.missing_cell
 
     @property
-    def missing(self) -> int:
-        """The cell of a missing or unreadable value."""
+    def missing(self) -> int | None:
+        """The cell of a missing or unreadable value; None: the row is left out."""
         return self.regular_size if self.missing_cell else self.other
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a row can be left out of the count for what it says here."""
+        return self.missing is None
 
     def labels(self) -> list[str]:
         """One label for each cell, in cell order."""
         return [*self.regular_labels(), *([MISSING_LABEL] if self.missing_cell else [])]
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell}
+        closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
+        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed}
+
+    def _require(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            raise DomainError(f"Column {self.name}: {otherwise}")
 
 
 @dataclass(frozen=True)
 class Categorical(Attribute):
-    """Declared values; anything else goes to the cell `Other`, which is added unless it is declared."""
+    """Declared values; anything else goes to the cell `Other`, which is added unless it is declared or all is closed.
+
+    as_numbers: whether texts are compared as the numbers that they write, so that 1, 1.0 and 01 are one value.
+    """
 
     values: tuple[str, ...] = ()
+    as_numbers: bool = False
     kind: ClassVar[str] = "categorical"
 
     def __post_init__(self) -> None:
-        if not self.values:
-            raise DomainError(f"Column {self.name}: declare at least one value.")
-        if len(set(self.values)) != len(self.values):
-            raise DomainError(f"Column {self.name}: a value is declared twice; list each value once.")
+        super().__post_init__()
+        self._require(bool(self.values), "declare at least one value.")
+        distinct = len(set(self.values)) == len(self.values)
+        self._require(distinct, "a value is declared twice; list each value once.")
+        if self.as_numbers:
+            numbers = [number_written(value) for value in self.values]
+            self._require(None not in numbers, "every value must be a number to be compared as one.")
+            apart = len(set(numbers)) == len(numbers)
+            self._require(apart, "two values are the same number; list each number once.")
 
     @cached_property
     def cells(self) -> tuple[str, ...]:
-        return self.values if OTHER_LABEL in self.values else (*self.values, OTHER_LABEL)
+        return self.values if self.closed or OTHER_LABEL in self.values else (*self.values, OTHER_LABEL)
 
     @property
     def regular_size(self) -> int:
         return len(self.cells)
 
     @property
-    def other(self) -> int:
-        return self.cells.index(OTHER_LABEL)
+    def other(self) -> int | None:
+        return self.misfits_to if self.closed else self.cells.index(OTHER_LABEL)
+
+    @property
+    def leaves_out(self) -> bool:
+        return self.other is None
 
     def regular_labels(self) -> list[str]:
         return list(self.cells)
 
     def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "values": list(self.values)}
+        numbers = {"as_numbers": True} if self.as_numbers else {}
+        return {**super().to_json(), "values": list(self.values), **numbers}
 
 
 @dataclass(frozen=True)
@@ -119,7 +156,36 @@ class Boolean(Attribute):
 
 
 @dataclass(frozen=True)
-class Integer(Attribute):
+class _Bounded(Attribute):
+    """A column whose values have an order, from `lower` to `upper`; a subclass says how they are divided."""
+
+    lower: Any = 0
+    upper: Any = 0
+
+    def __post_init__(self) -> None:
+        self._require(self.lower <= self.upper, "the lower bound is above the upper bound; exchange them.")
+        super().__post_init__()
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "lower": self.lower, "upper": self.upper}
+
+    def _check_edges(self, edges: Sequence[float]) -> None:
+        if not edges:
+            return
+        enough = 2 <= len(edges) <= MAX_OWN_EDGES
+        self._require(enough, f"give between 2 and {MAX_OWN_EDGES:,} bin edges.")
+        increasing = not any(a >= b for a, b in pairwise(edges))
+        self._require(increasing, "bin edges must increase, each above the one before.")
+        spanning = (edges[0], edges[-1]) == (self.lower, self.upper)
+        self._require(spanning, "the first and last edge must be the lower and the upper bound.")
+
+
+@dataclass(frozen=True)
+class Integer(_Bounded):
     """Whole numbers lower..upper in bins: `width` values each (1: a cell per value), or own `edges`.
 
     Own edges e_0 < ... < e_k: bin i holds e_i <= x < e_{i+1}, the last bin also e_k. They span the bounds.
@@ -132,16 +198,11 @@ class Integer(Attribute):
     kind: ClassVar[str] = "integer"
 
     def __post_init__(self) -> None:
-        _check_bounds(self.name, self.lower, self.upper)
-        if max(abs(self.lower), abs(self.upper)) > MAX_INTEGER:
-            raise DomainError(f"Column {self.name}: whole numbers must lie within ±{MAX_INTEGER:,}.")
-        if self.width < 1:
-            raise DomainError(f"Column {self.name}: the bin width must be at least 1.")
-        _check_edges(self.name, self.edges, self.lower, self.upper)
-
-    @property
-    def ordered(self) -> bool:
-        return True
+        within = max(abs(self.lower), abs(self.upper)) <= MAX_INTEGER
+        self._require(within, f"whole numbers must lie within ±{MAX_INTEGER:,}.")
+        self._require(self.width >= 1, "the bin width must be at least 1.")
+        super().__post_init__()
+        self._check_edges(self.edges)
 
     @property
     def regular_size(self) -> int:
@@ -162,12 +223,11 @@ class Integer(Attribute):
         return [str(first) if first == last else f"{first}–{last}" for first, last in pairs]
 
     def to_json(self) -> dict[str, Any]:
-        extra = {"lower": self.lower, "upper": self.upper, "width": self.width, "edges": list(self.edges)}
-        return {**super().to_json(), **extra}
+        return {**super().to_json(), "width": self.width, "edges": list(self.edges)}
 
 
 @dataclass(frozen=True)
-class Real(Attribute):
+class Real(_Bounded):
     """Numbers lower..upper in `bins` of equal width, or own `edges`.
 
     Bins are closed on the left, the last one on both sides.
@@ -181,41 +241,41 @@ class Real(Attribute):
 
     def __post_init__(self) -> None:
         numbers = (self.lower, self.upper, self.upper - self.lower, *self.edges)
-        if not all(map(math.isfinite, numbers)):
-            raise DomainError(f"Column {self.name}: bounds and edges must be finite numbers.")
-        if self.lower == self.upper:
-            raise DomainError(f"Column {self.name}: the upper bound must be above the lower bound.")
-        _check_bounds(self.name, self.lower, self.upper)
-        if self.bins < 1:
-            raise DomainError(f"Column {self.name}: declare at least 1 bin.")
-        _check_edges(self.name, self.edges, self.lower, self.upper)
-
-    @property
-    def ordered(self) -> bool:
-        return True
+        self._require(all(map(math.isfinite, numbers)), "bounds and edges must be finite numbers.")
+        self._require(self.lower != self.upper, "the upper bound must be above the lower bound.")
+        super().__post_init__()
+        self._require(self.bins >= 1, "declare at least 1 bin.")
+        self._check_edges(self.edges)
+        narrow = not self.edges and not self.lower < self._equal_edge(1)
+        self._require(not narrow, "the bins are narrower than numbers can tell; declare fewer.")
 
     @property
     def regular_size(self) -> int:
         return len(self.edges) - 1 if self.edges else self.bins
 
+    @cached_property
+    def all_edges(self) -> tuple[float, ...]:
+        """Every bin's lower edge and the upper bound, rising: the one list that counting, labels and intervals use."""
+        return self.edges or tuple(map(self._equal_edge, range(self.bins + 1)))
+
+    def _equal_edge(self, place: int) -> float:
+        """The exact decimal of the typed bounds, rounded once: 23 steps of 0.1 above 4.0 are 6.3, as a file says it."""
+        lower, upper = Fraction(repr(self.lower)), Fraction(repr(self.upper))
+        return float(lower + (upper - lower) * place / self.bins)
+
     def bounds(self, cell: int) -> tuple[float, float]:
         """Lower and upper edge of a bin."""
-        if self.edges:
-            return self.edges[cell], self.edges[cell + 1]
-        step = (self.upper - self.lower) / self.bins
-        upper = self.upper if cell == self.bins - 1 else self.lower + (cell + 1) * step
-        return self.lower + cell * step, upper
+        return self.all_edges[cell], self.all_edges[cell + 1]
 
     def regular_labels(self) -> list[str]:
         return [f"{a:.10g} to {b:.10g}" for a, b in map(self.bounds, range(self.regular_size))]
 
     def to_json(self) -> dict[str, Any]:
-        extra = {"lower": self.lower, "upper": self.upper, "bins": self.bins, "edges": list(self.edges)}
-        return {**super().to_json(), **extra}
+        return {**super().to_json(), "bins": self.bins, "edges": list(self.edges)}
 
 
 @dataclass(frozen=True)
-class Date(Attribute):
+class Date(_Bounded):
     """Days lower..upper grouped by calendar `step`; weeks start on Monday."""
 
     lower: dt.date = dt.date(2000, 1, 1)
@@ -224,13 +284,8 @@ class Date(Attribute):
     kind: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
-        _check_bounds(self.name, self.lower, self.upper)
-        if self.step not in STEPS:
-            raise DomainError(f"Column {self.name}: group dates by one of {', '.join(STEPS)}.")
-
-    @property
-    def ordered(self) -> bool:
-        return True
+        super().__post_init__()
+        self._require(self.step in STEPS, f"group dates by one of {', '.join(STEPS)}.")
 
     def period(self, day: dt.date) -> int:
         """The number of the calendar period that holds a day, counted from a fixed origin."""
@@ -296,6 +351,11 @@ class Domain:
     def shape(self) -> tuple[int, ...]:
         return tuple(a.size for a in self.attributes)
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a row can be left out of the count; then the number of rows counted is not public."""
+        return any(a.leaves_out for a in self.attributes)
+
     @cached_property
     def size(self) -> int:
         """Number of cells, an exact Python integer however large."""
@@ -325,19 +385,3 @@ def attribute_from_json(value: Mapping[str, Any]) -> Attribute:
     if value["kind"] == Date.kind:
         fields |= {key: dt.date.fromisoformat(fields[key]) for key in ("lower", "upper")}
     return KINDS[value["kind"]](**fields)
-
-
-def _check_bounds(name: str, lower: Any, upper: Any) -> None:
-    if lower > upper:
-        raise DomainError(f"Column {name}: the lower bound is above the upper bound; exchange them.")
-
-
-def _check_edges(name: str, edges: Sequence[float], lower: float, upper: float) -> None:
-    if not edges:
-        return
-    if not 2 <= len(edges) <= MAX_OWN_EDGES:
-        raise DomainError(f"Column {name}: give between 2 and {MAX_OWN_EDGES:,} bin edges.")
-    if any(a >= b for a, b in pairwise(edges)):
-        raise DomainError(f"Column {name}: bin edges must increase, each above the one before.")
-    if (edges[0], edges[-1]) != (lower, upper):
-        raise DomainError(f"Column {name}: the first and last edge must be the lower and the upper bound.")

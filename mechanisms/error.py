@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from mechanisms.mechanism import Plan
 from mechanisms.noise import NoiseLaw
+from mechanisms.protocol import Plan
 
 # Sums of tails are taken over every integer up to this many, and by quadrature beyond.
 _TERMS = 100_000

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mechanisms.arrays import Integers
 from mechanisms.noise import repeatable
 
 
-def lattice_simplex(values: np.ndarray, total: int) -> np.ndarray:
+def lattice_simplex(values: np.ndarray, total: int) -> Integers:
     """The nearest counts to `values` in L1 distance among non-negative integers that sum to `total`.
 
     values: (k,) real or integer, k >= 1, finite. total: >= 0.
@@ -26,9 +27,10 @@ def lattice_simplex(values: np.ndarray, total: int) -> np.ndarray:
     floor = np.floor(np.maximum(values, 0)).astype(np.int64)
     gap = total - int(floor.sum())
     if gap < 0:
-        return floor - _spread(values - floor, -gap, floor)
+        lowered: Integers = floor - _spread(values - floor, -gap, floor)
+        return lowered
     raised = _raise_largest_fractions(values - floor, values > 0, gap)
-    counts = floor + raised
+    counts: Integers = floor + raised
     # What is left is raised at a cost of 1 each: no entry has a cap, and values below zero start far up.
     left = gap - int(raised.sum())
     return counts + _spread(counts - values, left, None) if left else counts
@@ -58,9 +60,10 @@ def _spread(start: np.ndarray, steps: int, cap: np.ndarray | None) -> np.ndarray
     """
     level = np.floor(start).astype(np.int64)
 
-    def filled(height: int) -> np.ndarray:
+    def filled(height: int) -> Integers:
         depth = np.maximum(height - level, 0)
-        return depth if cap is None else np.minimum(depth, cap)
+        capped: Integers = depth if cap is None else np.minimum(depth, cap)
+        return capped
 
     height = _highest(lambda h: int(filled(h).sum()) <= steps, int(level.min()), int(level.max()) + steps + 1)
     taken = filled(height)

@@ -33,12 +33,12 @@ from mechanisms.matrix.given import (
     UploadedStrategy,
     WorkloadStrategy,
 )
-from mechanisms.matrix.marginal_laplace import WeightedMarginals
+from mechanisms.matrix.marginals.laplace import WeightedMarginals
+from mechanisms.matrix.marginals.residual import ResidualPlanner
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
-from mechanisms.matrix.residual import ResidualPlanner
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
-from mechanisms.mechanism import Mechanism
+from mechanisms.protocol import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
 

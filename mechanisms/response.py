@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, pure_within_zcdp
-from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.accounting import Definition, Loss, pure_within_zcdp
+from mechanisms.arrays import Integers
+from mechanisms.domain import Domain
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, PlanError
 
 MAX_CATEGORIES = 10_000
 MAX_AMOUNT = 1000
@@ -87,18 +89,21 @@ class Response:
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
 
-    def plan(self, categories: int, loss: Loss) -> ResponsePlan:
-        """Decide everything without data. Raises PlanError if the loss or the number of categories does not fit.
+    def plan(self, domain: Domain, loss: Loss) -> ResponsePlan:
+        """Decide everything without data. Raises PlanError if the loss or the number of cells does not fit.
 
-        The number of reports shows the number of rows, so that must be public: a person is replaced, not
-        added or removed, and has one row.
+        The number of reports shows the number of rows, so that must be public. Then neighbours differ in one report,
+        whose law's probabilities differ by a factor of at most e^ε.
         """
+        categories = domain.size
         if not 2 <= categories <= MAX_CATEGORIES:
             raise PlanError(f"Randomised response needs 2 to {MAX_CATEGORIES:,} values, not {categories:,}.")
-        if loss.unit != PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=1):
+        if not loss.over(domain).unit.total_public:
             raise PlanError(
-                "Randomised response publishes one report for each row, which shows the number of rows. "
-                "Declare that a person is replaced (not added or removed) and has one row."
+                "Randomised response publishes one report for each row, which shows the number of rows, and that is "
+                "private here. It is public where the dataset's declaration of who is protected, made before its first "
+                "release, says that a person is replaced and has one row, and no row is left out. "
+                "Release a histogram of this column instead."
             )
         keep, other = self._chances(categories, odds_below(_pure_epsilon(loss)))
         if keep <= other or other == 0:
@@ -251,7 +256,7 @@ def response_for(categories: int, loss: Loss) -> Response:
     return UnaryEncoding() if unary else RandomisedResponse()
 
 
-def shuffled_codes(counts: np.ndarray, noise: Noise) -> np.ndarray:
+def shuffled_codes(counts: Integers, noise: Noise) -> Integers:
     """The rows of a table with these counts, in an order that says nothing: (Σ counts,) int64.
 
     counts: (k,) integers >= 0. Reports made in the order of the values would give the values away.

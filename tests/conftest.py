@@ -1,13 +1,53 @@
-"""Which servers this machine has. Where one is missing its tests are skipped with the reason; in CI they fail."""
+"""Which servers this machine has, which tests are quick, and how a run is shared out among its processors.
+
+Where a server is missing its tests are skipped with the reason; in CI they fail.
+"""
+
+from __future__ import annotations
 
 import os
 
 import psycopg
 import pytest
 import redis
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
+# Every other test is marked quick.
+NOT_QUICK = ("browser", "worker", "postgres", "redis", "slow")
+# Tests whose ids hold one of these share portals that take long to start; they stay together in one process.
+SHARED = (
+    "tests/browser/",
+    "tests/dpportal/portal_command/test_runs.py",
+    "[SQLite and filesystem",
+    "[PostgreSQL and Redis",
+)
+# One process of tests on each processor leaves none for the threads of matrix products.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not any(item.get_closest_marker(kind) for kind in NOT_QUICK):
+            item.add_marker("quick")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One process where files are named, since the others would take longer to start than they save."""
+    return 0 if config.args_source is pytest.Config.ArgsSource.ARGS else None
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
+    return Sharing(config, log)
+
+
+class Sharing(LoadScopeScheduling):
+    """Hands out tests one by one to whichever process is free, and those that share a portal at once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((shared for shared in SHARED if shared in nodeid), nodeid)
 
 
 @pytest.fixture(scope="session")

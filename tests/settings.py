@@ -4,13 +4,21 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 if "DPPORTAL_DATA_DIR" not in os.environ:
     folder = tempfile.mkdtemp(prefix="dpportal-test-")
     os.environ["DPPORTAL_DATA_DIR"] = folder
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
-from dpportal.settings import *  # noqa: F403
+# pytest-xdist's workers inherit the folder of the process that started them; each works in its own part of it.
+worker = os.environ.get("PYTEST_XDIST_WORKER")
+if worker and Path(os.environ["DPPORTAL_DATA_DIR"]).name != worker:
+    own = Path(os.environ["DPPORTAL_DATA_DIR"]) / worker
+    own.mkdir(exist_ok=True)
+    os.environ["DPPORTAL_DATA_DIR"] = str(own)
+
+from dpportal.settings import *  # noqa: E402, F403
 
 STORAGES = {
     **STORAGES,  # noqa: F405

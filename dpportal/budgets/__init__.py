@@ -1,0 +1,1 @@
+"""Privacy budgets: what was granted, and the ledger of everything that was spent."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from decimal import Decimal
+from typing import Any, Protocol
 
 from django.contrib import admin
 from django.db.models import Sum
@@ -16,6 +17,30 @@ from dpportal.budgets.forms import BudgetChangeForm
 from dpportal.budgets.models import Budget, LedgerEntry
 
 
+class Paid(Protocol):
+    """A release or a stream."""
+
+    account: Budget | None
+    amount: Decimal | None
+    is_public: bool
+
+
+class PaidAdmin(ReadOnlyAdmin):
+    """What a budget paid for: its cost, and whether everyone sees it."""
+
+    date_hierarchy = "created_at"
+    list_select_related = ["dataset", "charge__budget", "created_by"]
+
+    @admin.display(description=_("cost"), ordering="amount")
+    def cost(self, paid: Paid) -> str:
+        symbol = f"{paid.account.symbol} " if paid.account else ""
+        return "" if paid.amount is None else f"{symbol}{plain(paid.amount)}"
+
+    @admin.display(description=_("public"), boolean=True)
+    def is_public(self, paid: Paid) -> bool:
+        return paid.is_public
+
+
 @admin.register(Budget)
 class BudgetAdmin(ReadOnlyAdmin):
     """One line a dataset: granted, spent, reserved, left."""
@@ -23,6 +48,7 @@ class BudgetAdmin(ReadOnlyAdmin):
     list_display = [
         "dataset",
         "owner",
+        "protects",
         "definition",
         "granted",
         "spent_amount",
@@ -36,6 +62,10 @@ class BudgetAdmin(ReadOnlyAdmin):
     @admin.display(ordering="dataset__owner__username")
     def owner(self, budget: Budget) -> str:
         return budget.dataset.owner.get_username()
+
+    @admin.display(description=_("protects"))
+    def protects(self, budget: Budget) -> str:
+        return str(budget.protection)
 
     @admin.display(ordering="total")
     def granted(self, budget: Budget) -> str:
@@ -59,19 +89,23 @@ class LedgerAdmin(ReadOnlyAdmin):
     """The ledger. "Add" writes a grant or a reduction; nothing is ever changed or deleted."""
 
     form = BudgetChangeForm
-    list_display = ["at", "dataset", "kind", "amount_text", "state", "reason", "by"]
+    list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "reason", "by"]
     list_filter = ["kind", "state", "by"]
     search_fields = ["dataset__name", "reason", "by__username"]
     date_hierarchy = "at"
-    list_select_related = ["dataset", "by", "dataset__budget"]
+    list_select_related = ["dataset", "by", "budget"]
     change_list_template = "admin/budgets/ledger_list.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_active and request.user.is_staff
 
+    @admin.display(description=_("protects"))
+    def protects(self, entry: LedgerEntry) -> str:
+        return str(entry.budget.protection)
+
     @admin.display(description=_("amount"), ordering="amount")
     def amount_text(self, entry: LedgerEntry) -> str:
-        return f"{entry.dataset.budget.symbol} {plain(entry.amount)}"
+        return f"{entry.budget.symbol} {plain(entry.amount)}"
 
     def save_model(self, request: HttpRequest, obj: LedgerEntry, form: ModelForm, change: bool) -> None:
         assert isinstance(form, BudgetChangeForm)

@@ -6,13 +6,24 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets import ledger
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.protection import Protection
 
 CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTION.value, _("Reduction"))]
+
+
+class ProtectedDatasetField(forms.ModelChoiceField):
+    """A dataset to grant for, named with whom it protects."""
+
+    def label_from_instance(self, obj: models.Model) -> str:
+        assert isinstance(obj, Dataset)
+        return f"{obj.name} – {Protection.of(obj.current_domain())}"
 
 
 class BudgetChangeForm(forms.ModelForm):
@@ -41,14 +52,34 @@ class BudgetChangeForm(forms.ModelForm):
         label=_("reason"), max_length=300, help_text=_("Kept in the ledger for ever; the curator sees it.")
     )
 
+    dataset = ProtectedDatasetField(
+        queryset=Dataset.objects.order_by("name", "pk").prefetch_related("budgets", "domain_versions"),
+        label=_("dataset"),
+        help_text=_("With whom its domain protects now: a grant is for them."),
+    )
+    budget = forms.ModelChoiceField(
+        queryset=Budget.objects.select_related("dataset"),
+        label=_("account"),
+        required=False,
+        help_text=_("To reduce another account than that of whom the domain protects now."),
+    )
+
     class Meta:
         model = LedgerEntry
-        fields = ["dataset", "kind", "definition", "delta_exponent", "amount", "reason"]
+        fields = ["dataset", "budget", "kind", "definition", "delta_exponent", "amount", "reason"]
 
     def clean(self) -> dict[str, Any]:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         data = super().clean() or {}
-        budget = Budget.objects.select_for_update().filter(dataset=data.get("dataset")).first()
+        dataset = data.get("dataset")
+        # The lock that makes concurrent changes of one dataset's accounts wait for each other.
+        list(Budget.objects.select_for_update().filter(dataset=dataset))
+        budget = data.get("budget") or (Budget.of(dataset) if dataset else None)
+        data["budget"] = budget
+        if budget and budget.dataset_id != (dataset and dataset.pk):
+            self.add_error(
+                "budget", _("This account belongs to another dataset. Choose one of this dataset, or none.")
+            )
         if data.get("kind") == LedgerEntry.Kind.REDUCTION:
             self._check_reduction(budget, data.get("amount"))
         elif budget and budget.definition != data.get("definition"):
@@ -63,7 +94,7 @@ class BudgetChangeForm(forms.ModelForm):
         """Write the change. Raises BudgetRefusedError."""
         data = self.cleaned_data
         if data["kind"] == LedgerEntry.Kind.REDUCTION:
-            return ledger.reduce(data["dataset"], data["amount"], reason=data["reason"], by=by)
+            return ledger.reduce(data["budget"], data["amount"], reason=data["reason"], by=by)
         return ledger.grant(
             data["dataset"],
             data["amount"],

@@ -7,6 +7,7 @@ transaction; a CHECK constraint stands behind it. So concurrent reservations nev
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 from decimal import Decimal
 
 from django.db import transaction
@@ -18,6 +19,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.protection import Protection
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
 
@@ -30,36 +32,57 @@ class BudgetRefusedError(Exception):
 def grant(
     dataset: Dataset, amount: Decimal, *, definition: str, reason: str, by: User, delta_exponent: int = 6
 ) -> LedgerEntry:
-    """Add to a dataset's budget; the first grant fixes whether it is counted in ε or ρ."""
+    """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ."""
     _check_positive(amount)
-    kind = {"definition": definition, "delta_exponent": delta_exponent}
-    budget, _created = Budget.objects.get_or_create(dataset=dataset, defaults=kind)
+    budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
     Budget.objects.filter(pk=budget.pk).update(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
-    return _append(dataset, Kind.GRANT, State.BOOKED, amount, reason, by)
+    return _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
+
+
+def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
+    """A new account; beside others it is for the protection that is declared now."""
+    kind = {"definition": definition, "delta_exponent": delta_exponent}
+    if not dataset.budgets.exists():
+        return Budget.objects.get_or_create(dataset=dataset, is_fixed=False, defaults=kind)[0]
+    fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
+    return Budget.objects.get_or_create(dataset=dataset, **fixed, defaults=kind)[0]
 
 
 @transaction.atomic
-def reduce(dataset: Dataset, amount: Decimal, *, reason: str, by: User) -> LedgerEntry:
-    """Take back a part of the budget that is neither spent nor reserved."""
+def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> LedgerEntry:
+    """Take back a part of an account that is neither spent nor reserved."""
     _check_positive(amount)
-    free = Budget.objects.filter(dataset=dataset, total__gte=F("spent") + F("reserved") + stored(amount))
-    if not free.update(total=F("total") - stored(amount)):
-        raise BudgetRefusedError(reduction_text(_read(dataset)))
-    return _append(dataset, Kind.REDUCTION, State.BOOKED, amount, reason, by)
+    if budget is None or not _with(amount).filter(pk=budget.pk).update(total=F("total") - stored(amount)):
+        raise BudgetRefusedError(reduction_text(budget and Budget.objects.get(pk=budget.pk)))
+    return _append(budget, Kind.REDUCTION, State.BOOKED, amount, reason, by)
 
 
 @transaction.atomic
 def reserve(dataset: Dataset, amount: Decimal, *, key: uuid.UUID, reason: str, by: User) -> LedgerEntry:
-    """Set an amount aside for the job called `key`; refused if not that much is left."""
+    """Set an amount aside for the job called `key`, from the account of the protection that is declared now.
+
+    The caller holds the dataset's domain still. The first reservation fixes the protection of its account. Refused if
+    not that much is left, or if all accounts are for other protections: their losses would not add up.
+    """
     _check_positive(amount)
-    enough = Budget.objects.filter(dataset=dataset, total__gte=F("spent") + F("reserved") + stored(amount))
-    if not enough.update(reserved=F("reserved") + stored(amount)):
-        raise BudgetRefusedError(_overspend_text(dataset, amount))
-    return _append(dataset, Kind.CHARGE, State.RESERVED, amount, reason, by, key=key)
+    fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
+    enough = _with(amount).filter(dataset=dataset)
+    change = {"reserved": F("reserved") + stored(amount)}
+    # Asked again at the end: two first reservations at once fix the account once, and both are paid from it.
+    done = (
+        enough.filter(**fixed).update(**change)
+        or enough.filter(is_fixed=False).update(**change, **fixed)
+        or enough.filter(**fixed).update(**change)
+    )
+    if not done:
+        raise BudgetRefusedError(_refusal_text(dataset, amount))
+    return _append(
+        Budget.objects.get(dataset=dataset, **fixed), Kind.CHARGE, State.RESERVED, amount, reason, by, key=key
+    )
 
 
 @transaction.atomic
@@ -79,8 +102,8 @@ def void(entry: LedgerEntry) -> None:
 
 
 def remaining(dataset: Dataset) -> Decimal:
-    """What can still be reserved; zero for a dataset without a budget."""
-    budget = _read(dataset)
+    """What can still be reserved for the protection declared now; zero without a budget for it."""
+    budget = Budget.of(dataset)
     return budget.left if budget else Decimal(0)
 
 
@@ -105,11 +128,16 @@ def _settle(entry: LedgerEntry, state: str) -> bool:
 
 
 def _budget_of(entry: LedgerEntry) -> QuerySet[Budget]:
-    return Budget.objects.filter(dataset_id=entry.dataset_id)
+    return Budget.objects.filter(pk=entry.budget_id)
+
+
+def _with(amount: Decimal) -> QuerySet[Budget]:
+    """The accounts that have so much left."""
+    return Budget.objects.filter(total__gte=F("spent") + F("reserved") + stored(amount))
 
 
 def _append(
-    dataset: Dataset,
+    budget: Budget,
     kind: str,
     state: str,
     amount: Decimal,
@@ -118,7 +146,14 @@ def _append(
     key: uuid.UUID | None = None,
 ) -> LedgerEntry:
     return LedgerEntry.objects.create(
-        dataset=dataset, kind=kind, state=state, amount=amount, reason=reason, by=by, key=key or uuid.uuid4()
+        dataset_id=budget.dataset_id,
+        budget=budget,
+        kind=kind,
+        state=state,
+        amount=amount,
+        reason=reason,
+        by=by,
+        key=key or uuid.uuid4(),
     )
 
 
@@ -127,16 +162,27 @@ def _check_positive(amount: Decimal) -> None:
         raise BudgetRefusedError(_("An amount of privacy budget must be a number above 0."))
 
 
-def _read(dataset: Dataset) -> Budget | None:
-    return Budget.objects.filter(dataset=dataset).first()
+def missing_text(dataset: Dataset) -> str:
+    """Why nothing can be paid: there is no budget, or none for whom the domain now protects."""
+    others = list(dataset.budgets.all())
+    if not others:
+        text = _(
+            "%(name)s has no privacy budget yet. Ask an administrator to grant one, then continue here; the draft is "
+            "kept."
+        )
+        return text % {"name": dataset.name}
+    text = _(
+        "The domain now protects %(now)s, but the budget of %(name)s is for %(before)s, and losses for different "
+        "people are never added. Declare who is protected as before, or ask an administrator for a budget for this."
+    )
+    before = "; ".join(str(b.protection) for b in others)
+    return text % {"now": Protection.of(dataset.current_domain()), "name": dataset.name, "before": before}
 
 
-def _overspend_text(dataset: Dataset, cost: Decimal) -> str:
-    budget = _read(dataset)
+def _refusal_text(dataset: Dataset, cost: Decimal) -> str:
+    budget = Budget.of(dataset)
     if budget is None:
-        return _("%(name)s has no privacy budget yet. Ask an administrator to grant one.") % {
-            "name": dataset.name
-        }
+        return missing_text(dataset)
     values = {"s": budget.symbol, "cost": plain(cost), "left": plain(budget.left), "name": dataset.name}
     if not budget.left:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from django.conf import settings
 from django.db import models
@@ -14,17 +14,27 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField
 from dpportal.datasets.models import Dataset
-from mechanisms.accounting import SYMBOL, Definition, zcdp_to_epsilon
+from dpportal.datasets.protection import Protection
+from dpportal.publishing.draft import Publication
+from mechanisms.accounting import SYMBOL, Definition, PrivacyUnit, zcdp_to_epsilon
 
 
 class Budget(models.Model):
-    """What an administrator granted a dataset, and how much of it is spent or reserved. Written by `ledger` only."""
+    """An account: what an administrator granted a dataset for one protection, and how much of it is spent or reserved.
+
+    The protection is fixed by the first reservation, or by a grant for a second one; until then it is whatever the
+    domain declares. Written by `ledger` only.
+    """
 
     class Kind(models.TextChoices):
         PURE = Definition.PURE.value, _("pure ε")
         ZCDP = Definition.ZCDP.value, _("zCDP ρ")
 
-    dataset = models.OneToOneField(Dataset, on_delete=models.PROTECT, related_name="budget")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="budgets")
+    is_fixed = models.BooleanField(default=False)
+    neighbours = models.CharField(max_length=12, blank=True)
+    unit_column = models.CharField(max_length=200, blank=True)
+    ignore_case = models.BooleanField(default=False)
     definition = models.CharField(max_length=5, choices=Kind.choices, default=Kind.PURE)
     delta_exponent = models.PositiveSmallIntegerField(
         default=6, help_text=_("zCDP is also shown as (ε, δ) with δ = 10^-this.")
@@ -34,7 +44,16 @@ class Budget(models.Model):
     reserved = AmountField(default=Decimal(0))
 
     class Meta:
+        ordering = ["pk"]
         constraints = [
+            models.UniqueConstraint(
+                fields=["dataset", "neighbours", "unit_column", "ignore_case"],
+                condition=Q(is_fixed=True),
+                name="one_budget_per_protection",
+            ),
+            models.UniqueConstraint(
+                fields=["dataset"], condition=Q(is_fixed=False), name="one_budget_without_protection"
+            ),
             models.CheckConstraint(
                 condition=Q(total__gte=F("spent") + F("reserved")), name="budget_is_never_overspent"
             ),
@@ -44,7 +63,24 @@ class Budget(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Budget of {self.dataset}"
+        return f"{self.dataset} – {self.protection}"
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Budget | None:
+        """The account that pays for what is now declared: that of its protection, or the one that has none yet."""
+        protection = Protection.of(dataset.current_domain())
+        budgets = list(dataset.budgets.all())
+        own = (b for b in budgets if b.is_fixed and Protection.of(b) == protection)
+        return next(own, None) or next((b for b in budgets if not b.is_fixed), None)
+
+    @property
+    def protection(self) -> Protection:
+        return Protection.of(self if self.is_fixed else self.dataset.current_domain())
+
+    @property
+    def others_spent(self) -> bool:
+        """Whether anything of this dataset was released under another protection."""
+        return any(b.spent for b in self.dataset.budgets.all() if b.pk != self.pk)
 
     @property
     def left(self) -> Decimal:
@@ -132,6 +168,7 @@ class LedgerEntry(models.Model):
         BOOKED = "booked", _("Booked")
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="ledger")
+    budget = models.ForeignKey(Budget, on_delete=models.PROTECT, related_name="entries")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     state = models.CharField(max_length=10, choices=State.choices)
     amount = AmountField()
@@ -159,3 +196,38 @@ class LedgerEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnlyError("Ledger lines are never deleted; add a line that corrects.")
+
+
+class Paid(Publication):
+    """What a budget pays for: a release or a stream, with its charge once it is confirmed."""
+
+    if TYPE_CHECKING:
+        charge: LedgerEntry | None
+        amount: Decimal | None
+
+    class Meta:
+        abstract = True
+
+    @property
+    def account(self) -> Budget | None:
+        """The account that was charged; of a draft the one that would be."""
+        return self.charge.budget if self.charge else Budget.of(self.dataset)
+
+    def protects(self, unit: PrivacyUnit) -> dict[str, Any]:
+        """Whom the loss of what was charged is about, for programs. unit: of its plan."""
+        assert self.charge is not None
+        account = self.charge.budget
+        return {
+            "neighbours": unit.neighbours.value,
+            "person_column": account.unit_column,
+            "ignore_case": account.ignore_case,
+            "max_rows": unit.max_rows,
+            "number_of_rows_is_public": unit.total_public,
+            "released_under_other_protections_too": account.others_spent,
+        }
+
+    @property
+    def delta(self) -> float:
+        """At which a zCDP loss of what was charged is also read as (ε, δ)."""
+        assert self.charge is not None
+        return self.charge.budget.delta

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_GET
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.views import own_dataset
-from dpportal.spreadsheet import inert
+from dpportal.publishing.spreadsheet import inert
 
 PAGE_SIZE = 50
 
@@ -23,10 +23,10 @@ PAGE_SIZE = 50
 @require_GET
 def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     dataset = own_dataset(request, dataset_id)
-    entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream")
+    entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream", "budget")
     context = {
         "dataset": dataset,
-        "budget": Budget.objects.filter(dataset=dataset).first(),
+        "budgets": list(dataset.budgets.all()),
         "page_obj": Paginator(entries, PAGE_SIZE).get_page(request.GET.get("page")),
         "nav_section": "datasets",
     }
@@ -40,8 +40,10 @@ def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)
-    writer.writerow(["at", "kind", "state", "amount", "reason", "by", "key", "settled_at"])
-    for entry in LedgerEntry.objects.filter(dataset=dataset).select_related("by").iterator():
+    writer.writerow(["at", "kind", "state", "amount", "reason", "by", "key", "settled_at", "protects"])
+    for entry in (
+        LedgerEntry.objects.filter(dataset=dataset).select_related("by", "budget__dataset").iterator()
+    ):
         settled = entry.settled_at.isoformat() if entry.settled_at else ""
         writer.writerow(
             [
@@ -53,6 +55,7 @@ def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
                 inert(entry.by.get_username()),
                 entry.key,
                 settled,
+                inert(str(entry.budget.protection)),
             ]
         )
     return response

@@ -1,0 +1,1 @@
+"""Tables that curators upload, and what they declare as publicly known about them."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from dpportal.datasets.labels import wrong_values
 from mechanisms.domain import Attribute, Categorical, DomainError, Integer, attribute_from_json
 
 MAX_BYTES = 2 * 2**20
@@ -55,6 +56,14 @@ def _declared(name: str, entry: Any) -> Attribute:
             "values, a number of codes, or a declaration as in release.json."
         )
         raise CodebookError(text % {"name": name[:80]}) from None
+    if isinstance(attribute, Categorical):
+        wrong = wrong_values(
+            attribute.values, own_missing=attribute.missing_cell, is_open=not attribute.closed
+        )
+        if wrong:
+            raise CodebookError(
+                _("The codebook could not be used. %(reason)s") % {"reason": f"{name[:80]}: {wrong}"}
+            )
     if attribute.size > MAX_CELLS_OF_A_COLUMN:
         text = _(
             "The codebook gives “%(name)s” %(cells)s cells; at most 1,000,000 are possible. Use wider bins."
@@ -120,7 +129,9 @@ def _fits(kind: str, key: str, value: Any) -> bool:
         return isinstance(value, list) and all(map(_text, value))
     if key in ("width", "bins"):
         return _whole(value)
-    return isinstance(value, bool) if key == "missing_cell" else _text(value)
+    if key == "misfits_to":
+        return value is None or _whole(value)
+    return isinstance(value, bool) if key in ("missing_cell", "closed", "as_numbers") else _text(value)
 
 
 def _whole(value: Any) -> bool:

@@ -7,18 +7,19 @@ import hmac
 import logging
 import traceback
 from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from dpportal import jobs
 from dpportal.datasets.models import Conversion, Dataset
-from dpportal.datasets.rawdata import UploadFault, records
-from dpportal.jobs import Claim, JobState, LostClaimError
+from dpportal.datasets.rawdata import TableFacts, UploadFault, records
+from dpportal.running import jobs
+from dpportal.running.jobs import Claim, JobState, LostClaimError
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,7 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
     claim.step("reading")
     stored = records.convert(dataset, claim.advance)
     claim.step("checking")
+    _check_same_table(dataset, stored.facts)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         # Two conversions of the same content at once: the unique fingerprint makes the later one start again.
@@ -78,19 +80,49 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
             table=stored.name,
             rows=stored.facts.rows,
             columns=[column.to_json() for column in stored.facts.columns],
-            facts={
-                "format": stored.facts.format,
-                "delimiter": stored.facts.delimiter,
-                "encoding": stored.facts.encoding,
-            },
+            facts=_told(stored.facts),
+            options=stored.facts.options.to_json(),
             fingerprint=mark,
-            upload="",
         )
-    default_storage.delete(dataset.upload)
+        _keep_declarations(dataset, [column.name for column in stored.facts.columns])
+
+
+def _check_same_table(dataset: Dataset, facts: TableFacts) -> None:
+    """A dataset that was released from keeps its people: a file in its place must be the same table."""
+    names = [column.name for column in facts.columns]
+    if dataset.reading_frozen and ([c["name"] for c in dataset.columns], dataset.rows) != (names, facts.rows):
+        raise UploadFault(
+            "another-table",
+            "This file has not the columns and rows of the table that the budget was granted for. Upload that table "
+            "again as it was; for another table, make a new dataset.",
+        )
+
+
+def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
+    """After a file was read otherwise: forget what was declared of columns that it no longer has."""
+    for version in dataset.domain_versions.filter(frozen=False):
+        version.attributes.exclude(column__in=names).delete()
+        for row in version.attributes.all():
+            version.attributes.filter(pk=row.pk).update(position=names.index(row.column))
+        if version.unit_column not in names:
+            version.unit_column, version.max_rows = "", 1
+            version.save(update_fields=["unit_column", "max_rows"])
+
+
+def _told(facts: TableFacts) -> dict[str, Any]:
+    """What the dataset's pages say of the file."""
+    return {
+        "format": facts.format,
+        "sheets": [asdict(sheet) for sheet in facts.sheets],
+        **asdict(facts.oddities),
+    }
 
 
 def _refuse(dataset: Dataset, claim: Claim, message: str) -> None:
     with transaction.atomic():
         claim.finish(JobState.FAILED, message)
-        Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.REFUSED, upload="")
-    default_storage.delete(dataset.upload)
+        # A table that was stored before waits for its file on.
+        waits = dataset.reading_frozen
+        Dataset.objects.filter(pk=dataset.pk).update(
+            state=Dataset.State.OUTDATED if waits else Dataset.State.REFUSED
+        )

@@ -84,7 +84,7 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         )
         return here
     try:
-        attribute = records.suggested_attribute(dataset.table, name)
+        attribute = records.suggested_attribute(dataset, name)
     except (UploadFault, DomainError) as fault:
         messages.error(request, str(fault))
         return here
@@ -107,6 +107,9 @@ def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
     context = {**_context(dataset), "form": form}
+    if current.unit_column and dataset.has_records:
+        context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
+        audit.record(current_user(request), "viewed persons in first rows", dataset)
     return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)
 
 
@@ -163,4 +166,6 @@ def _context(dataset: Dataset) -> dict[str, Any]:
 
 
 def _cells_shown(attribute: Attribute | None) -> dict[str, Any]:
-    return {"strip": strip(attribute) if attribute else None}
+    to = attribute.misfits_to if attribute else None
+    named = attribute.regular_labels()[to] if attribute and to is not None else ""
+    return {"strip": strip(attribute) if attribute else None, "misfits_to": named}

@@ -8,43 +8,25 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.datasets.labels import wrong_values
+from dpportal.datasets.misfit_forms import FieldError, MisfitForm
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.reading_forms import ReadingForm
 from mechanisms import domain
 from mechanisms.accounting import Neighbours
 
-DELIMITERS = [
-    ("", _("Detect")),
-    (",", _("Comma ,")),
-    (";", _("Semicolon ;")),
-    ("\t", _("Tab")),
-    ("|", _("Bar |")),
-]
-ENCODINGS = [
-    ("", _("Detect")),
-    ("utf-8", "UTF-8"),
-    ("utf-16", "UTF-16"),
-    ("latin-1", _("Latin-1 (ISO 8859-1)")),
-    ("cp1252", "Windows-1252"),
-]
-THOUSANDS = [
-    ("", _("None")),
-    (",", _("Comma: 1,234")),
-    (".", _("Point: 1.234")),
-    (" ", _("Space: 1 234")),
-    ("'", _("Apostrophe: 1'234")),
-]
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
 WHOLE = "whole"
 CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
 
-class UploadForm(forms.ModelForm):
-    """A table and a name for it. How a text file is written is detected, and can be said."""
+class UploadForm(ReadingForm, forms.ModelForm):
+    """A table and a name for it. How the file is read is proposed from its first rows, and can be said."""
 
     file = forms.FileField(
         label=_("table"),
-        help_text=_("CSV, TSV, Parquet or XLSX (its first sheet)."),
+        help_text=_("CSV, TSV, Parquet or XLSX."),
         error_messages={
             "required": _("Choose a file first."),
             "empty": _("This file is empty. Choose one with a line of column names and at least one row."),
@@ -52,17 +34,6 @@ class UploadForm(forms.ModelForm):
     )
     name = forms.CharField(
         label=_("name"), max_length=120, required=False, help_text=_("Left empty, the file's name is used.")
-    )
-    delimiter = forms.ChoiceField(label=_("fields are separated by"), choices=DELIMITERS, required=False)
-    encoding = forms.ChoiceField(label=_("text encoding"), choices=ENCODINGS, required=False)
-    thousands = forms.ChoiceField(
-        label=_("thousands separator in numbers"), choices=THOUSANDS, required=False
-    )
-    missing = forms.CharField(
-        label=_("values that mean “missing”"),
-        required=False,
-        max_length=200,
-        help_text=_("Separated by spaces, for example: NA ? -99. An empty field is always missing."),
     )
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
     arrived = forms.CharField(widget=forms.HiddenInput, initial=WHOLE, required=False)
@@ -78,16 +49,6 @@ class UploadForm(forms.ModelForm):
             self.errors.pop("file", None)
             self.add_error("file", CUT_SHORT)
         return data
-
-    def options(self) -> dict[str, Any]:
-        """How to read the file, as JSON for the conversion."""
-        data = self.cleaned_data
-        return {
-            "delimiter": data["delimiter"] or None,
-            "encoding": data["encoding"] or None,
-            "thousands": data["thousands"] or None,
-            "missing": data["missing"].split(),
-        }
 
 
 class RenameForm(forms.ModelForm):
@@ -120,6 +81,14 @@ class UnitForm(forms.ModelForm):
             "person, so that all of a person's rows are protected together."
         ),
     )
+    ignore_case = forms.BooleanField(
+        label=_("Capital and small letters are the same in it"),
+        required=False,
+        help_text=_(
+            "Two rows are of one person if this column says the same: spaces around it do not count, and é is é "
+            "however it is written; 7, 7.0 and 007 are three persons. Rows without a value count as one person."
+        ),
+    )
     max_rows = forms.IntegerField(
         label=_("largest number of rows per person"),
         min_value=1,
@@ -133,7 +102,7 @@ class UnitForm(forms.ModelForm):
 
     class Meta:
         model = DomainVersion
-        fields = ["neighbours", "unit_column", "max_rows"]
+        fields = ["neighbours", "unit_column", "ignore_case", "max_rows"]
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -152,15 +121,7 @@ class UnitForm(forms.ModelForm):
         return data
 
 
-class FieldError(domain.DomainError):
-    """What is wrong with one field of a declaration."""
-
-    def __init__(self, field: str, message: Any) -> None:
-        super().__init__(str(message))
-        self.field = field
-
-
-class AttributeForm(forms.Form):
+class AttributeForm(MisfitForm):
     """What is publicly known about one column. `attribute()` is the declared value; None means ignored."""
 
     KINDS = [
@@ -182,7 +143,14 @@ class AttributeForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("One on each line. Anything else in the table is counted in the cell “Other”."),
+        help_text=_("One on each line."),
+    )
+    as_numbers = forms.BooleanField(
+        label=_("Compare as numbers"),
+        required=False,
+        help_text=_(
+            "Then 1, 1.0 and 01 are one value. Otherwise each is counted by its text, as codes need it."
+        ),
     )
     lower = forms.CharField(label=_("lower bound"), required=False, max_length=40)
     upper = forms.CharField(label=_("upper bound"), required=False, max_length=40)
@@ -211,7 +179,7 @@ class AttributeForm(forms.Form):
         label=_("Missing values have a cell of their own"),
         required=False,
         initial=True,
-        help_text=_("Otherwise they are counted in “Other”, or in the first cell where there is no “Other”."),
+        help_text=_("Otherwise they go where values that do not fit go."),
     )
 
     def __init__(self, *args: Any, column: str, **kwargs: Any) -> None:
@@ -248,9 +216,13 @@ class AttributeForm(forms.Form):
             "integer": self._integer,
             "real": self._real,
             "date": self._date,
-            "boolean": lambda: domain.Boolean(self.column, bool(data["missing_cell"])),
+            "boolean": lambda: domain.Boolean(self.column, self._own_missing()),
         }
-        return build[data["kind"]]()
+        attribute = build[data["kind"]]()
+        # A column with too many cells is refused for that before anybody names one of them.
+        if attribute is None or attribute.size > MAX_CELLS_OF_A_COLUMN:
+            return attribute
+        return self.closed_as_said(attribute)
 
     @staticmethod
     def _to_blame(data: dict[str, Any]) -> str | None:
@@ -272,11 +244,16 @@ class AttributeForm(forms.Form):
         text: str = self.cleaned_data["values"]
         if len(text) > MAX_VALUES_TEXT:
             raise FieldError("values", _("The list of values is too long; group some of them."))
-        values = [line.strip() for line in text.splitlines()]
-        if self._own_missing() and domain.MISSING_LABEL in values:
-            taken = _("“%(label)s” is already the cell of missing values. Leave one of the two out.")
-            raise FieldError("values", taken % {"label": domain.MISSING_LABEL})
-        return domain.Categorical(self.column, self._own_missing(), tuple(v for v in values if v))
+        values = tuple(line.strip() for line in text.splitlines() if line.strip())
+        if wrong := wrong_values(
+            values, own_missing=self._own_missing(), is_open=self.misfits_go() == "open"
+        ):
+            raise FieldError("values", wrong)
+        numbers = bool(self.cleaned_data["as_numbers"])
+        declared = domain.Categorical(self.column, self._own_missing(), values, numbers)
+        if not self.cleaned_data["closed"]:
+            raise FieldError("closed", _("Choose where values go that are not on the list."))
+        return declared
 
     def _integer(self) -> domain.Attribute:
         binning = self.cleaned_data["binning"]
@@ -355,8 +332,12 @@ def initial_of(attribute: domain.Attribute | None, stored_kind: str) -> dict[str
             "kind": "ignored",
             "binning": "width" if stored_kind == "real" else "per_value",
             "missing_cell": True,
+            "closed": "left-out" if stored_kind == "boolean" else "",
         }
     values = attribute.to_json()
+    to = attribute.misfits_to
+    values["closed"] = "open" if not attribute.closed else "left-out" if to is None else "value"
+    values["misfits_to"] = "" if to is None else attribute.regular_labels()[to]
     if isinstance(attribute, domain.Categorical):
         values["values"] = "\n".join(attribute.values)
     edges = values.get("edges")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.jobs import Job
+from dpportal.running.jobs import Job
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.domain import Attribute, Domain, attribute_from_json
 
@@ -23,6 +23,7 @@ class Dataset(models.Model):
         DUPLICATE = "duplicate", _("Already uploaded")
         STORED = "stored", _("Stored")
         ERASED = "erased", _("Records deleted")
+        OUTDATED = "outdated", _("Upload again")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
@@ -34,10 +35,12 @@ class Dataset(models.Model):
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
     options = models.JSONField(default=dict, editable=False)
+    reading_frozen = models.BooleanField(default=False, editable=False)
     table = models.CharField(max_length=200, blank=True, editable=False)
     rows = models.BigIntegerField(null=True, editable=False)
     columns = models.JSONField(default=list, editable=False)
     facts = models.JSONField(default=dict, editable=False)
+    filled_columns = models.JSONField(default=list, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
     duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
 
@@ -58,11 +61,16 @@ class Dataset(models.Model):
     def has_records(self) -> bool:
         return self.state == self.State.STORED
 
+    @property
+    def can_be_read_otherwise(self) -> bool:
+        """Whether it can still be changed how the file is read: until a reservation, or while the original is there."""
+        return not self.reading_frozen and self.state in (self.State.STORED, self.State.REFUSED)
+
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()
 
     def column_kind(self, name: str) -> str:
-        """The kind a column was stored with: text, integer, real, date or boolean."""
+        """What a column's first rows look like: text, integer, real, date or boolean. Counting never uses it."""
         return next(c["kind"] for c in self.columns if c["name"] == name)
 
 
@@ -77,6 +85,18 @@ class Conversion(Job):
         return f"Conversion of {self.dataset_id}"
 
 
+class Fit(Job):
+    """The job that looks how a dataset's table fits its declarations. asked: the digest of what it looks at."""
+
+    dataset = models.OneToOneField(
+        Dataset, primary_key=True, on_delete=models.CASCADE, related_name="fit", editable=False
+    )
+    asked = models.CharField(max_length=64, editable=False)
+
+    def __str__(self) -> str:
+        return f"Fit of {self.dataset_id}"
+
+
 class DomainVersion(models.Model):
     """What a curator declared as publicly known about a table. Once a release used it, it never changes."""
 
@@ -87,6 +107,7 @@ class DomainVersion(models.Model):
     )
     unit_column = models.CharField(max_length=200, blank=True)
     max_rows = models.PositiveIntegerField(default=1)
+    ignore_case = models.BooleanField(default=False)
     frozen = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -99,7 +120,9 @@ class DomainVersion(models.Model):
 
     @property
     def unit(self) -> PrivacyUnit:
-        return PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
+        unit = PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
+        # Whoever is named by a column may have no row of it.
+        return unit.allowing_absence(bool(self.unit_column))
 
     def domain(self) -> Domain:
         """The product of all declared columns, in table order."""

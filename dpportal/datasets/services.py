@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from functools import partial
 from typing import Any
 
 from django.core.files.base import File
@@ -13,14 +15,18 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
-from dpportal.datasets.rawdata import records
+from dpportal.datasets.rawdata import ReadOptions, records
 from dpportal.datasets.tasks import convert_upload
-from dpportal.jobs import JobState
+from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.domain import Attribute
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
 erasing = Signal()
+
+
+# Ends the name of an uploaded file, kept with the records until nothing can change how it is read.
+ORIGINAL = ".original"
 
 
 class DatasetError(Exception):
@@ -33,12 +39,68 @@ def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User
     draft.file_name = (file.name or "table")[-255:]
     draft.name = draft.name or draft.file_name.rsplit(".", 1)[0][:120]
     draft.options = options
-    draft.upload = default_storage.save(f"uploads/{draft.pk}", file)
+    draft.upload = _keep_original(draft, file)
     with transaction.atomic():
         draft.save()
         Conversion.objects.create(dataset=draft)
         convert_upload.delay_on_commit(str(draft.pk))
     return draft
+
+
+def _keep_original(dataset: Dataset, file: File) -> str:
+    return default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
+
+
+def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User) -> None:
+    """Take the file of a table that an earlier version stored; its domain, budget and ledger stay."""
+    upload = _keep_original(dataset, file)
+    with transaction.atomic():
+        waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
+        changes = {"upload": upload, "options": options, "file_name": (file.name or "table")[-255:]}
+        if not waiting.update(state=Dataset.State.CONVERTING, **changes):
+            raise DatasetError(_("This dataset does not wait for its file."))
+        audit.record(by, "uploaded again", dataset)
+        _queue_conversion(dataset)
+
+
+def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
+    """Declare how the file is read. Only what finds the fields needs the file to be read again."""
+    with transaction.atomic():
+        current = Dataset.objects.select_for_update().get(pk=dataset.pk)
+        if not current.can_be_read_otherwise:
+            raise DatasetError(
+                _(
+                    "How this file is read is fixed: a release or a running count has begun, or it is being read now."
+                )
+            )
+        old = records.options_of(current)
+        Dataset.objects.filter(pk=dataset.pk).update(options=options.to_json())
+        audit.record(by, "changed how the file is read", dataset)
+        if current.has_records and options.finds_fields_like(old):
+            columns = records.proposed_columns(current, options)
+            Dataset.objects.filter(pk=dataset.pk).update(columns=[column.to_json() for column in columns])
+        elif current.upload:
+            Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
+            _queue_conversion(dataset)
+        else:
+            raise DatasetError(
+                _("The uploaded file is no longer kept, so its fields cannot be found in another way.")
+            )
+
+
+def _queue_conversion(dataset: Dataset) -> None:
+    """A conversion from the beginning."""
+    Conversion.objects.filter(dataset=dataset).update(**from_the_beginning())
+    convert_upload.delay_on_commit(str(dataset.pk))
+
+
+@transaction.atomic
+def freeze_reading(dataset: Dataset) -> None:
+    """From a reservation on, nothing changes how the file is read; its original is deleted when this is committed."""
+    current = Dataset.objects.select_for_update().get(pk=dataset.pk)
+    Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
+    if current.upload:
+        transaction.on_commit(partial(default_storage.delete, current.upload))
 
 
 @transaction.atomic
@@ -57,6 +119,7 @@ def _copied(old: DomainVersion) -> DomainVersion:
         neighbours=old.neighbours,
         unit_column=old.unit_column,
         max_rows=old.max_rows,
+        ignore_case=old.ignore_case,
     )
     copies = [
         AttributeDeclaration(
@@ -73,12 +136,11 @@ def _copied(old: DomainVersion) -> DomainVersion:
 
 
 @transaction.atomic
-def declare(
-    dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool | None = None
-) -> None:
+def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool = False) -> None:
     """Declare a column's cells, or with None ignore the column.
 
-    filled: whether the declaration was taken from the data; None keeps what the column's mark says.
+    filled: whether the declaration was taken from the data. A column that ever was keeps that mark, whatever is
+    declared of it later: who has seen the values cannot unsee them.
     """
     version = editable_domain(dataset)
     if attribute is None:
@@ -86,8 +148,10 @@ def declare(
         return
     position = [c["name"] for c in dataset.columns].index(column)
     values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
-    if filled is not None:
-        values["filled_from_data"] = filled
+    if filled:
+        Dataset.objects.filter(pk=dataset.pk).update(filled_columns=sorted({*dataset.filled_columns, column}))
+        dataset.refresh_from_db(fields=["filled_columns"])
+    values["filled_from_data"] = column in dataset.filled_columns
     version.attributes.update_or_create(column=column, defaults=values)
 
 
@@ -95,15 +159,18 @@ def declare(
 def declare_all(dataset: Dataset, attributes: list[Attribute]) -> None:
     """Declare several columns at once, as a codebook does."""
     for attribute in attributes:
-        declare(dataset, attribute.name, attribute, filled=False)
+        declare(dataset, attribute.name, attribute)
 
 
 @transaction.atomic
-def declare_unit(dataset: Dataset, *, neighbours: str, unit_column: str, max_rows: int) -> None:
+def declare_unit(
+    dataset: Dataset, *, neighbours: str, unit_column: str, max_rows: int, ignore_case: bool = False
+) -> None:
     """Say who is protected."""
     version = editable_domain(dataset)
     version.neighbours, version.unit_column, version.max_rows = neighbours, unit_column, max_rows
-    version.save(update_fields=["neighbours", "unit_column", "max_rows"])
+    version.ignore_case = ignore_case
+    version.save(update_fields=["neighbours", "unit_column", "max_rows", "ignore_case"])
 
 
 def erase(dataset: Dataset, by: User) -> None:

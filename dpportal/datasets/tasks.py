@@ -4,9 +4,11 @@ from uuid import UUID
 
 from celery import shared_task
 
-from dpportal import jobs
 from dpportal.datasets.conversion import convert, give_up
-from dpportal.datasets.models import Conversion
+from dpportal.datasets.fitting import give_up as give_up_fit
+from dpportal.datasets.fitting import look
+from dpportal.datasets.models import Conversion, Fit
+from dpportal.running import jobs
 
 
 @shared_task
@@ -14,6 +16,12 @@ def convert_upload(dataset_id: str) -> None:
     convert(UUID(dataset_id))
 
 
+@shared_task
+def look_at_fit(dataset_id: str) -> None:
+    look(UUID(dataset_id))
+
+
 def sweep() -> None:
-    """Bring back conversions whose worker or message was lost."""
+    """Bring back jobs whose worker or message was lost."""
     jobs.sweep(Conversion, lambda pk: convert_upload.delay(str(pk)), give_up)
+    jobs.sweep(Fit, lambda pk: look_at_fit.delay(str(pk)), give_up_fit)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dpportal.datasets import domain_views, views
+from dpportal.datasets import domain_views, fit_views, views
 
 app_name = "datasets"
 
@@ -10,9 +10,13 @@ urlpatterns = [
     path("<uuid:dataset_id>/", views.home, name="home"),
     path("<uuid:dataset_id>/progress/", views.progress, name="progress"),
     path("<uuid:dataset_id>/rows/", views.first_rows, name="first_rows"),
+    path("<uuid:dataset_id>/reading/", views.reading, name="reading"),
+    path("<uuid:dataset_id>/again/", views.upload_again, name="upload_again"),
     path("<uuid:dataset_id>/edit/", views.edit, name="edit"),
     path("<uuid:dataset_id>/erase/", views.erase, name="erase"),
     path("<uuid:dataset_id>/remove/", views.remove, name="remove"),
+    path("<uuid:dataset_id>/fit/", fit_views.fit, name="fit"),
+    path("<uuid:dataset_id>/fit/progress/", fit_views.progress, name="fit_progress"),
     path("<uuid:dataset_id>/domain/", domain_views.overview, name="domain"),
     path("<uuid:dataset_id>/domain/unit/", domain_views.unit, name="unit"),
     path("<uuid:dataset_id>/domain/codebook/", domain_views.import_codebook, name="codebook"),

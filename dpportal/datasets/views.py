@@ -21,6 +21,7 @@ from dpportal.datasets import services, uploads
 from dpportal.datasets.forms import RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
+from dpportal.datasets.reading_forms import reading_form
 
 PAGE_SIZE = 25
 PREVIEW_ROWS = 20
@@ -28,19 +29,21 @@ PREVIEW_ROWS = 20
 
 def own_dataset(request: HttpRequest, dataset_id: UUID) -> Dataset:
     """The curator's own dataset, or 404."""
-    mine = Dataset.objects.filter(owner=current_user(request)).select_related("budget", "conversion")
+    mine = (
+        Dataset.objects.filter(owner=current_user(request))
+        .select_related("conversion")
+        .prefetch_related("budgets")
+    )
     return get_object_or_404(mine, pk=dataset_id)
 
 
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
-    mine = Dataset.objects.filter(owner=current_user(request)).select_related(
-        "budget", "conversion", "duplicate_of"
-    )
+    mine = Dataset.objects.filter(owner=current_user(request)).select_related("conversion", "duplicate_of")
     versions = DomainVersion.objects.filter(dataset=OuterRef("pk"))
     mine = mine.annotate(last_release=Max("releases__measured_at"), has_domain=Exists(versions))
-    mine = mine.order_by("-created_at")
+    mine = mine.order_by("-created_at").prefetch_related("budgets")
     page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "page_obj": page,
@@ -63,7 +66,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
         elif form.is_valid():
             draft = form.save(commit=False)
             dataset = services.create_dataset(
-                draft, form.cleaned_data["file"], form.options(), current_user(request)
+                draft, form.cleaned_data["file"], form.options().to_json(), current_user(request)
             )
             return _uploaded(request, dataset)
     if form.errors and _wants_json(request):
@@ -97,11 +100,13 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {
         "dataset": dataset,
         "domain": domain,
-        "releases": dataset.releases.select_related("job", "dataset__budget")[:PAGE_SIZE],
+        "releases": dataset.releases.select_related("job", "charge__budget")[:PAGE_SIZE],
         "release_count": dataset.releases.count(),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "nav_section": "datasets",
     }
+    if dataset.state == Dataset.State.OUTDATED:
+        context |= {"form": UploadForm(), "limit": settings.MAX_UPLOAD_BYTES}
     return render(request, "datasets/home.html", context)
 
 
@@ -132,6 +137,44 @@ def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     response = render(request, "datasets/first_rows.html", context)
     response["Cache-Control"] = "no-store"
     return response
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """How the file is read; can be changed until the first release or running count."""
+    dataset = own_dataset(request, dataset_id)
+    form = reading_form(dataset, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.read_otherwise(dataset, form.options(), current_user(request))
+        except services.DatasetError as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(
+                request, _("Saved: how the file is read. Look at the first rows to see that it is right.")
+            )
+        return redirect("datasets:home", dataset.pk)
+    context = {"dataset": dataset, "form": form, "nav_section": "datasets"}
+    return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_POST
+def upload_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """The file of a table that an earlier version stored, into the same dataset."""
+    dataset = own_dataset(request, dataset_id)
+    form = UploadForm(request.POST, request.FILES, instance=Dataset(name=dataset.name))
+    if uploads.was_too_large(request):
+        return JsonResponse({"errors": {"file": [too_large_text()]}}, status=400)
+    if not form.is_valid():
+        return JsonResponse({"errors": form.errors}, status=400)
+    try:
+        file, options = form.cleaned_data["file"], form.options().to_json()
+        services.upload_again(dataset, file, options, current_user(request))
+    except services.DatasetError as refusal:
+        return JsonResponse({"errors": {"file": [str(refusal)]}}, status=409)
+    return _uploaded(request, dataset)
 
 
 @curator_required

@@ -1,0 +1,1 @@
+"""Releases: wizard, job, pages and downloads of whatever is published once."""

@@ -15,5 +15,5 @@ def own_release(request: HttpRequest, release_id: UUID) -> Release:
     """The curator's own release, or 404."""
     mine = Release.objects.filter(dataset__owner=current_user(request))
     return get_object_or_404(
-        mine.select_related("dataset__budget", "job", "charge", "domain_version"), pk=release_id
+        mine.select_related("dataset", "job", "charge__budget", "domain_version"), pk=release_id
     )

@@ -6,12 +6,12 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
-from dpportal.budgets.amounts import plain
+from dpportal.budgets.admin import PaidAdmin
 from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
 
 
 @admin.register(Release)
-class ReleaseAdmin(ReadOnlyAdmin):
+class ReleaseAdmin(PaidAdmin):
     """Every release with its cost and state."""
 
     list_display = [
@@ -26,8 +26,6 @@ class ReleaseAdmin(ReadOnlyAdmin):
     ]
     list_filter = ["state", "product", "mechanism", "created_by"]
     search_fields = ["title", "dataset__name", "created_by__username", "id"]
-    date_hierarchy = "created_at"
-    list_select_related = ["dataset__budget", "created_by"]
     fields = [
         "id", "title", "dataset", "product", "columns", "mechanism", "parameters", "cost", "state", "created_by",
         "requested_at", "measured_at", "published_at", "withdrawn_at", "measurement_sha256",
@@ -36,14 +34,6 @@ class ReleaseAdmin(ReadOnlyAdmin):
     @admin.display(description=_("release"))
     def title_or_id(self, release: Release) -> str:
         return str(release)
-
-    @admin.display(description=_("cost"), ordering="amount")
-    def cost(self, release: Release) -> str:
-        return "" if release.amount is None else f"{release.dataset.budget.symbol} {plain(release.amount)}"
-
-    @admin.display(description=_("public"), boolean=True)
-    def is_public(self, release: Release) -> bool:
-        return release.is_public
 
 
 @admin.register(ReleaseJob)

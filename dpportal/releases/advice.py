@@ -6,10 +6,11 @@ import logging
 from decimal import Decimal
 from fractions import Fraction
 
-from dpportal.jobs import Claim, JobState
-from dpportal.releases import drafts, questions
+from dpportal.releases import drafts
 from dpportal.releases.models import Advice, Release
-from dpportal.releases.questions import key_of
+from dpportal.running import questions
+from dpportal.running.jobs import Claim, JobState
+from dpportal.running.questions import key_of
 from mechanisms import advice, registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain

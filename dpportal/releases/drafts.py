@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from django.utils.translation import gettext as _
 
+from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
 from dpportal.releases.models import Release
-from dpportal.releases.products import AUTOMATIC, DraftError, product_of
-from mechanisms.accounting import Definition, Loss
+from dpportal.releases.products import AUTOMATIC, DraftError, Method, ReleasePlan, product_of
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 
 
 @dataclass(frozen=True)
 class Offer:
     """One method as the wizard compares it: a plan, or the reason why there is none."""
 
-    mechanism: Any
-    plan: Any
+    mechanism: Method
+    plan: ReleasePlan | None
     refusal: str = ""
 
 
@@ -54,21 +52,21 @@ def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:
 
 
 def budget_of(release: Release) -> Budget:
-    budget = Budget.objects.filter(dataset=release.dataset).first()
-    if budget is None:
-        raise DraftError(
-            _(
-                "This dataset has no privacy budget yet. Ask an administrator to grant one, then continue here."
-            ),
-            "method",
-        )
-    return budget
+    if release.account is None:
+        raise DraftError(ledger.missing_text(release.dataset), "method")
+    return release.account
 
 
-def plan_of(release: Release) -> tuple[DomainVersion, Any]:
+def unit_of(release: Release) -> PrivacyUnit:
+    """Whom the domain protects now; what a new one would, if there is none yet."""
+    version = release.dataset.current_domain()
+    return version.unit if version else PrivacyUnit()
+
+
+def plan_of(release: Release) -> tuple[DomainVersion, ReleasePlan]:
     """The draft's complete plan. Raises DraftError with the step that is not finished."""
     version, domain = domain_of(release)
-    loss = loss_of(release, budget_of(release), version)
+    loss = loss_of(release, budget_of(release), version).over(domain)
     methods = {m.name: m for m in product_of(release).mechanisms}
     if release.mechanism == AUTOMATIC and product_of(release).has_automatic:
         return version, _best_plan(release, version, domain, loss)
@@ -80,7 +78,7 @@ def plan_of(release: Release) -> tuple[DomainVersion, Any]:
         raise DraftError(str(refusal), "method") from None
 
 
-def _best_plan(release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Any:
+def _best_plan(release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> ReleasePlan:
     """The plan that the product suggests of those there are. Raises DraftError if there is none."""
     product = product_of(release)
     found = [_offer(method, release, version, domain, loss) for method in product.mechanisms]
@@ -99,17 +97,12 @@ def plans_slowly(release: Release) -> bool:
 def offers(release: Release, amount: Decimal) -> list[Offer]:
     """Every method for these columns at this cost, side by side."""
     version, domain = domain_of(release)
-    loss = Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit)
+    loss = Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit).over(domain)
     return [_offer(method, release, version, domain, loss) for method in product_of(release).mechanisms]
 
 
-def _offer(method: Any, release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Offer:
+def _offer(method: Method, release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Offer:
     try:
         return Offer(method, product_of(release).plan(method, release, version, domain, loss))
     except PlanError as refusal:
         return Offer(method, None, str(refusal))
-
-
-def digest(plan: Any) -> str:
-    """A short name of a plan, so that a confirmation is for exactly what was reviewed."""
-    return hashlib.sha256(json.dumps(plan.to_json(), sort_keys=True).encode()).hexdigest()[:32]

@@ -18,15 +18,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import jobs, storage
+from dpportal import storage
 from dpportal.budgets import ledger
 from dpportal.datasets.rawdata import records
-from dpportal.jobs import Claim, JobState, LostClaimError
 from dpportal.releases import bundle, results
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, product_of
-from mechanisms.mechanism import Measurement
+from dpportal.running import jobs
+from dpportal.running.jobs import Claim, JobState, LostClaimError
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement
 
 log = logging.getLogger(__name__)
 

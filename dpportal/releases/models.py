@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField
-from dpportal.budgets.models import LedgerEntry
+from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs import AnnouncedJob, Job, JobState
+from dpportal.running.jobs import AnnouncedJob, Job, JobState
 
 
-class Release(models.Model):
+class Release(Paid):
     """One differentially private release of a dataset; its id is the identity of its job and of its charge."""
 
     class State(models.TextChoices):
@@ -77,12 +77,10 @@ class Release(models.Model):
         return reverse("releases:public", args=[self.pk])
 
     @property
-    def is_draft(self) -> bool:
-        return self.state == self.State.DRAFT
-
-    @property
-    def is_public(self) -> bool:
-        return self.published_at is not None and self.withdrawn_at is None
+    def person_column(self) -> str:
+        """Whose equal values are one person's rows, as it was confirmed; empty where each person has one row."""
+        assert self.domain_version is not None
+        return self.domain_version.unit_column
 
     @property
     def is_ready(self) -> bool:

@@ -5,27 +5,17 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts.models import User
+from dpportal.publishing.downloads import attachment, withdrawn
+from dpportal.publishing.statement import epsilon_delta_text, loss_text, statement
 from dpportal.releases import results
-from dpportal.releases.bundle.descriptions import filled_columns
+from dpportal.releases.bundle import filled_columns
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import confirmed_plan, product_of
-from dpportal.releases.statement import epsilon_delta_text, loss_text, statement
-
-TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
-    "npz": "application/octet-stream",
-    "md": "text/markdown; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "svg": "image/svg+xml",
-    "zip": "application/zip",
-}
-GONE = 410
 
 
 @require_safe
@@ -33,13 +23,13 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """A published release; its curator sees it before, too. A withdrawn one says so."""
     release = _visible(request, release_id)
     if release is None:
-        return render(request, "releases/withdrawn.html", {"nav_section": "releases"}, status=GONE)
-    plan, delta = confirmed_plan(release), release.dataset.budget.delta
+        return withdrawn(request, "releases")
+    plan, delta = confirmed_plan(release), release.delta
     context = {
         "release": release,
         "product": product_of(release),
         "plan": plan,
-        "statement": statement(plan.loss, delta),
+        "statement": statement(plan.loss, delta, release.person_column),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
@@ -58,12 +48,9 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
     """One file of the bundle, or all in one zip."""
     release = _visible(request, release_id)
     if release is None:
-        return render(request, "releases/withdrawn.html", {"nav_section": "releases"}, status=GONE)
+        return withdrawn(request, "releases")
     artifact = get_object_or_404(Artifact, release=release, name=name)
-    kind = TYPES[name.rsplit(".", 1)[-1]]
-    response = FileResponse(
-        default_storage.open(artifact.stored), as_attachment=True, filename=name, content_type=kind
-    )
+    response = attachment(default_storage.open(artifact.stored), name)
     response["ETag"] = f'"{artifact.sha256}"'
     return response
 
@@ -71,7 +58,7 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
 def _visible(request: HttpRequest, release_id: UUID) -> Release | None:
     """The release if this visitor may see it; None if it was withdrawn; else 404."""
     release = get_object_or_404(
-        Release.objects.select_related("dataset__budget", "dataset__owner", "domain_version", "created_by"),
+        Release.objects.select_related("charge__budget", "dataset__owner", "domain_version", "created_by"),
         pk=release_id,
     )
     is_own = isinstance(request.user, User) and release.dataset.owner_id == request.user.pk

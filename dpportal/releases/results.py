@@ -10,25 +10,25 @@ from django.core.files.storage import default_storage
 
 from dpportal import storage
 from dpportal.releases.models import Release
-from dpportal.releases.products import Made, confirmed_plan, product_of
-from mechanisms.mechanism import Measurement
+from dpportal.releases.products import AnyMade, confirmed_plan, product_of
+from mechanisms.protocol import Measurement
 
 
 class DamagedMeasurementError(Exception):
     """The stored measurement is not the one that was committed."""
 
 
-def reconstruct(release: Release) -> Made:
+def reconstruct(release: Release) -> AnyMade:
     """Read the committed measurement, check that it is the one, and post-process it."""
     with storage.local_path(release.measurement) as path:
         if storage.sha256(path) != release.measurement_sha256:
             raise DamagedMeasurementError
         values = np.load(path)
     plan = confirmed_plan(release)
-    return Made(release, plan, product_of(release).reconstruct(plan, Measurement(values)))
+    return AnyMade(release, plan, product_of(release).reconstruct(plan, Measurement(values)))
 
 
-def keep_page(made: Made) -> None:
+def keep_page(made: AnyMade) -> None:
     """Store what the public page shows."""
     shown = product_of(made.release).page(made)
     with storage.scratch_folder() as scratch:

@@ -12,12 +12,15 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
+from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs import JobState
-from dpportal.releases import advice, drafts, strategies
+from dpportal.pages.confirming import digest
+from dpportal.releases import advice, drafts
 from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
 from dpportal.releases.products import product_of
+from dpportal.releases.products.queries import strategies
 from dpportal.releases.tasks import find_strategy, rank_methods, run_release
+from dpportal.running.jobs import JobState
 from mechanisms.accounting import Definition
 
 
@@ -40,13 +43,20 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     # No one edits the domain between this plan and the moment it is frozen.
     list(DomainVersion.objects.select_for_update().filter(dataset=release.dataset))
     version, plan = drafts.plan_of(release)
-    if drafts.digest(plan) != reviewed:
+    if digest(plan) != reviewed:
         raise ReleaseError(
             _("The domain or the method changed since you reviewed it. Read the review again.")
         )
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
         return False
+    datasets.freeze_reading(release.dataset)
+    if not Dataset.objects.get(pk=release.dataset_id).has_records:
+        raise ReleaseError(
+            _(
+                "This dataset holds no records now, so nothing can be released from it. Wait, or upload them again."
+            )
+        )
     assert release.amount is not None
     title = release.title or release.get_product_display()
     charge = ledger.reserve(release.dataset, release.amount, key=release.pk, reason=title, by=by)

@@ -5,10 +5,11 @@ from uuid import UUID
 
 from celery import shared_task
 
-from dpportal import jobs
-from dpportal.releases import advice, questions, strategies
+from dpportal.releases import advice
 from dpportal.releases.execution import execute, give_up
 from dpportal.releases.models import Advice, Optimisation, ReleaseJob
+from dpportal.releases.products.queries import strategies
+from dpportal.running import jobs, questions
 
 
 @shared_task

@@ -1,6 +1,8 @@
 from django.urls import path
 
-from dpportal.releases import public, views, wizard, wizard_live
+from dpportal.releases import public, views
+from dpportal.releases.wizard import live
+from dpportal.releases.wizard import views as wizard
 
 app_name = "releases"
 
@@ -12,13 +14,13 @@ urlpatterns = [
     path("<uuid:release_id>/download/<str:name>", public.download, name="download"),
     path("<uuid:release_id>/product/", wizard.product, name="product"),
     path("<uuid:release_id>/columns/", wizard.columns, name="columns"),
-    path("<uuid:release_id>/columns/cells/", wizard_live.cells, name="cells"),
-    path("<uuid:release_id>/columns/workload/", wizard_live.workload, name="workload"),
+    path("<uuid:release_id>/columns/cells/", live.cells, name="cells"),
+    path("<uuid:release_id>/columns/workload/", live.workload, name="workload"),
     path("<uuid:release_id>/method/", wizard.method, name="method"),
-    path("<uuid:release_id>/method/offers/", wizard_live.offers, name="offers"),
-    path("<uuid:release_id>/method/searches/", wizard_live.searches, name="searches"),
-    path("<uuid:release_id>/method/advice/", wizard_live.advice, name="advice"),
-    path("<uuid:release_id>/method/dial/", wizard_live.dial, name="dial"),
+    path("<uuid:release_id>/method/offers/", live.offers, name="offers"),
+    path("<uuid:release_id>/method/searches/", live.searches, name="searches"),
+    path("<uuid:release_id>/method/advice/", live.advice, name="advice"),
+    path("<uuid:release_id>/method/dial/", live.dial, name="dial"),
     path("<uuid:release_id>/review/", wizard.review, name="review"),
     path("<uuid:release_id>/discard/", wizard.discard, name="discard"),
     path("<uuid:release_id>/job/", views.job, name="job"),

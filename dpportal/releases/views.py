@@ -19,14 +19,15 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.rawdata import records
-from dpportal.jobs import JobState, announced
+from dpportal.publishing.spreadsheet import inert
+from dpportal.publishing.statement import statement
 from dpportal.releases import services
 from dpportal.releases.access import own_release
+from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, product_of
 from dpportal.releases.services import ReleaseError
-from dpportal.releases.statement import statement
-from dpportal.spreadsheet import inert
+from dpportal.running.jobs import JobState, announced
 
 PAGE_SIZE = 25
 JOB_STEPS = ("counting", "measuring", "reconstructing", "bundling")
@@ -45,7 +46,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     user = request.user
     own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
     wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
-    shown = Release.objects.filter(wanted).select_related("dataset__budget", "dataset__owner", "job")
+    shown = Release.objects.filter(wanted).select_related("charge__budget", "dataset__owner", "job")
     page = Paginator(shown.order_by("-published_at", "-created_at"), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
@@ -77,7 +78,7 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     context = {
         "release": release,
         "dataset": release.dataset,
-        "budget": release.dataset.budget,
+        "budget": release.account,
         "job": release.job,
         "steps": _job_steps(release.job),
         "nav_section": "releases",
@@ -142,10 +143,12 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     context: dict[str, Any] = {
         "release": release,
         "dataset": release.dataset,
-        "budget": release.dataset.budget,
+        "budget": release.account,
         "plan": plan,
-        "statement": statement(plan.loss, release.dataset.budget.delta),
+        "statement": statement(plan.loss, release.delta, release.person_column),
         "comparison": comparison,
+        "keeping": Keeping.of(release),
+        "rows_counted": rows_counted(release),
         "product": product_of(release),
         "nav_section": "releases",
     }

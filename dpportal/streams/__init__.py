@@ -1,0 +1,1 @@
+"""Running counts: opened once, every period published once."""

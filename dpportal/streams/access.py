@@ -15,12 +15,16 @@ from dpportal.streams.models import Stream
 def own_stream(request: HttpRequest, stream_id: UUID) -> Stream:
     """The curator's own stream, or 404."""
     mine = Stream.objects.filter(dataset__owner=current_user(request))
-    return get_object_or_404(mine.select_related("dataset__budget", "charge", "domain_version"), pk=stream_id)
+    return get_object_or_404(mine.select_related("dataset", "charge__budget", "domain_version"), pk=stream_id)
 
 
 def visible_stream(request: HttpRequest, stream_id: UUID) -> Stream | None:
     """A stream whose series this visitor may see: a published one, or the curator's own; else None."""
-    stream = Stream.objects.select_related("dataset__budget", "dataset__owner").filter(pk=stream_id).first()
+    stream = (
+        Stream.objects.select_related("charge__budget", "dataset__owner", "domain_version")
+        .filter(pk=stream_id)
+        .first()
+    )
     if stream is None or not stream.was_opened:
         return None
     is_own = isinstance(request.user, User) and stream.dataset.owner_id == request.user.pk

@@ -5,22 +5,18 @@ Everything here is made from published numbers and the plan; nothing of the true
 
 from __future__ import annotations
 
-import json
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from django.template.loader import render_to_string
 
-from dpportal.releases.bundle.archive import write_zip
-from dpportal.releases.bundle.descriptions import FORMAT, LIBRARIES, BundleFile, resource
-from dpportal.releases.products.base import Table
-from dpportal.spreadsheet import inert, inert_frame
+from dpportal.publishing import descriptions
+from dpportal.publishing.archive import BundleFile, write_zip
+from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.table import Table
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, promise
+from dpportal.streams.series import Series, promise_of
 
 SERIES = "series.csv"
 MAX_DRAWINGS = 20
@@ -58,18 +54,19 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
     table = Table(folder / SERIES, "Every published period with its interval", FIELDS)
     write_series(series, table.path)
-    files = [BundleFile(table.path, table.about), *_drawings(stream, series, folder)]
-    package = _json(
-        folder / "datapackage.json", "Column types of the table (Frictionless)", _package(stream, table)
+    files = [BundleFile.of(table), *_drawings(stream, series, folder)]
+    promised = promise_of(stream)
+    package = descriptions.package_file(
+        folder, [table], name=f"stream-{stream.pk}", title=stream.name, description=promised
     )
-    readme = BundleFile(folder / "README.md", "What this is and how to read it")
-    readme.path.write_text(_readme(stream, series, files), encoding="utf-8")
+    readme = descriptions.readme_file(
+        folder,
+        "streams/bundle_readme.md",
+        {"stream": stream, "series": series, "plan": stream.plan, "statement": promised, "files": files},
+    )
     files += [package, readme]
-    about = _json(
-        folder / "release.json", "Every parameter, version and checksum", _facts(stream, series, files)
-    )
-    archive = BundleFile(folder / archive_name(stream), "Everything below in one file")
-    write_zip(archive.path, [about, *files], series.last_published_at)
+    about = descriptions.about_file(folder, _facts(stream, series), files)
+    archive = write_zip(folder / archive_name(stream), [about, *files], series.last_published_at)
     return [archive, about, *files]
 
 
@@ -129,11 +126,10 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
     path.write_text(drawing, encoding="utf-8")
 
 
-def _facts(stream: Stream, series: Series, files: list[BundleFile]) -> dict[str, Any]:
-    """release.json: all parameters, versions and digests: enough to check how the series was made."""
+def _facts(stream: Stream, series: Series) -> dict[str, Any]:
+    """Everything needed to check how the series was made."""
     plan = stream.plan
     return {
-        "format": FORMAT,
         "stream": str(stream.pk),
         "product": "stream",
         "title": stream.name,
@@ -142,7 +138,8 @@ def _facts(stream: Stream, series: Series, files: list[BundleFile]) -> dict[str,
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
-        "statement": promise(plan.loss, stream.dataset.budget.delta),
+        "statement": promise_of(stream),
+        "protects": stream.protects(plan.loss.unit),
         "plan": plan.to_json(),
         "counted": {
             "column": stream.column,
@@ -153,32 +150,4 @@ def _facts(stream: Stream, series: Series, files: list[BundleFile]) -> dict[str,
             "step": stream.step,
             "first_day": stream.first_day.isoformat() if stream.first_day else None,
         },
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
-        "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
     }
-
-
-def _package(stream: Stream, table: Table) -> dict[str, Any]:
-    return {
-        "profile": "tabular-data-package",
-        "name": f"stream-{stream.pk}",
-        "title": stream.name,
-        "description": promise(stream.plan.loss, stream.dataset.budget.delta),
-        "resources": [resource(table)],
-    }
-
-
-def _readme(stream: Stream, series: Series, files: list[BundleFile]) -> str:
-    context = {
-        "stream": stream,
-        "series": series,
-        "plan": stream.plan,
-        "statement": promise(stream.plan.loss, stream.dataset.budget.delta),
-        "files": files,
-    }
-    return render_to_string("streams/bundle_readme.md", context)
-
-
-def _json(path: Path, about: str, value: dict[str, Any]) -> BundleFile:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return BundleFile(path, about)

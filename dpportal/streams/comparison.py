@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dpportal.streams import charts
+from dpportal.charts.series import errors_figure, series_figure
+from dpportal.charts.style import Figure
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
 from mechanisms import registry
@@ -40,7 +41,7 @@ def build(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) 
 
 def _figures(
     stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
-) -> dict[str, charts.Figure]:
+) -> dict[str, Figure]:
     labels = [stream.calendar.label(period.index) for period in periods]
     shared: dict[str, Any] = {
         "released": released,
@@ -50,8 +51,8 @@ def _figures(
         "periods": periods[-1].index,
     }
     return {
-        "series": charts.series_figure(labels, **shared),
-        "errors": charts.errors_figure(labels, **shared),
+        "series": series_figure(labels, **shared),
+        "errors": errors_figure(labels, **shared),
     }
 
 

@@ -9,10 +9,11 @@ from fractions import Fraction
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
+from dpportal.charts.series import expectation_figure, expectation_periods
+from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
-from dpportal.releases.chart_style import Figure
-from dpportal.streams import charts
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.counted import Counted, DraftError, counted_by
 from dpportal.streams.models import Stream
@@ -22,7 +23,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.continual import compare
 from mechanisms.continual.compare import Offer
 from mechanisms.continual.mechanism import StreamPlan, StreamRequest
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 
 MAX_HORIZON = 2**20
 # Lines that can still be told apart.
@@ -49,14 +50,9 @@ def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
 
 def budget_of(stream: Stream) -> Budget:
     """The budget that the stream will be paid from. Raises DraftError."""
-    budget = Budget.objects.filter(dataset=stream.dataset).first()
-    if budget is None:
-        raise DraftError(
-            _(
-                "This dataset has no privacy budget yet. Ask an administrator to grant one, then continue here."
-            )
-        )
-    return budget
+    if stream.account is None:
+        raise DraftError(ledger.missing_text(stream.dataset))
+    return stream.account
 
 
 def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
@@ -86,10 +82,11 @@ def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
         return None
     shown = list(plans.items())[:MAX_COMPARED]
     horizon = stream.horizon or max(int(plan.details["periods_shown"]) for _mechanism, plan in shown)
-    periods = charts.expectation_periods(horizon)
+    periods = expectation_periods(horizon)
     errors = {str(m.title): np.sqrt(m.variances(plan, periods)) for m, plan in shown}
-    return charts.expectation_figure(periods, errors, unit=unit_of(stream, stream.dataset.current_domain()))
+    return expectation_figure(periods, errors, unit=unit_of(stream, stream.dataset.current_domain()))
 
 
 def _loss(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
-    return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit)
+    _version, counted = counted_of(stream)
+    return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit).over(counted.domain)

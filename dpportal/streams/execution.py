@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dpportal.budgets import ledger
-from dpportal.jobs import Claim, JobState
+from dpportal.running.jobs import Claim, JobState
 from dpportal.streams import vault
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry

@@ -11,14 +11,14 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField
-from dpportal.budgets.models import LedgerEntry
+from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.jobs import AnnouncedJob, JobState
+from dpportal.running.jobs import AnnouncedJob, JobState
 from dpportal.streams.calendar import Calendar
 from mechanisms.continual.mechanism import StreamPlan
 
 
-class Stream(models.Model):
+class Stream(Paid):
     """Running counts of a dataset's people; its id is the identity of its charge.
 
     column: of the rows that are counted; empty for every row. cells: those of the column that count, as places in
@@ -82,20 +82,12 @@ class Stream(models.Model):
         return reverse("streams:public", args=[self.pk])
 
     @property
-    def is_draft(self) -> bool:
-        return self.state == self.State.DRAFT
-
-    @property
     def is_open(self) -> bool:
         return self.state == self.State.OPEN
 
     @property
     def was_opened(self) -> bool:
         return self.opened_at is not None
-
-    @property
-    def is_public(self) -> bool:
-        return self.published_at is not None and self.withdrawn_at is None
 
     @property
     def calendar(self) -> Calendar:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,13 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
-from dpportal.budgets.models import Budget
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.views import own_dataset
-from dpportal.releases.drafts import digest
-from dpportal.releases.forms import ConfirmForm
-from dpportal.releases.statement import epsilon_delta_text
-from dpportal.releases.steps import numbered, status_of
+from dpportal.pages.confirming import confirmation
+from dpportal.pages.steps import Wizard
+from dpportal.publishing.statement import epsilon_delta_text
 from dpportal.streams import drafts, services
 from dpportal.streams.access import own_stream
 from dpportal.streams.counted import DraftError
@@ -33,12 +29,19 @@ from dpportal.streams.services import StreamError
 from mechanisms.continual import compare
 from mechanisms.domain import Attribute
 
-STEPS = [
-    ("counted", gettext_lazy("What is counted")),
-    ("timing", gettext_lazy("Periods")),
-    ("strategy", gettext_lazy("Strategy and accuracy")),
-    ("review", gettext_lazy("Review")),
-]
+wizard = Wizard(
+    space="streams",
+    name="stream",
+    steps=[
+        ("counted", gettext_lazy("What is counted")),
+        ("timing", gettext_lazy("Periods")),
+        ("strategy", gettext_lazy("Strategy and accuracy")),
+        ("review", gettext_lazy("Review")),
+    ],
+    own=own_stream,
+    spent="home",
+    already_spent=gettext_lazy("This stream was already confirmed; its choices can no longer be changed."),
+)
 FIRST_OFFER = Decimal("0.1")
 
 
@@ -54,43 +57,31 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     return _counted(request, Stream(dataset=dataset, created_by=current_user(request)), declared)
 
 
-@curator_required
-@require_http_methods(["GET", "POST"])
-def counted(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    draft = own_stream(request, stream_id)
-    if not draft.is_draft:
-        return _already_spent(request, draft)
+@wizard.step
+def counted(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     return _counted(request, draft, _declared(draft.dataset))
 
 
 def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> HttpResponseBase:
     form = CountedForm(request.POST or None, instance=draft, declared=declared)
     if request.method == "POST" and form.is_valid():
-        return _next(request, draft, form.apply(), "timing")
-    return _page(request, "counted", draft, form)
+        return wizard.forward(request, draft, form.apply(), "timing")
+    return wizard.page(request, "counted", draft, form)
 
 
-@curator_required
-@require_http_methods(["GET", "POST"])
-def timing(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    draft = own_stream(request, stream_id)
-    if not draft.is_draft:
-        return _already_spent(request, draft)
+@wizard.step
+def timing(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     chosen = None if draft.split else draft.column
     column = next((a for a in _declared(draft.dataset) if a.name == chosen), None)
     form = PeriodsForm(request.POST or None, instance=draft, column=column)
     if request.method == "POST" and form.is_valid():
-        return _next(request, draft, form.apply(), "strategy")
-    return _page(request, "timing", draft, form, mode=CHOSEN if column else "")
+        return wizard.forward(request, draft, form.apply(), "strategy")
+    return wizard.page(request, "timing", draft, form, mode=CHOSEN if column else "")
 
 
-@curator_required
-@require_http_methods(["GET", "POST"])
-def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+@wizard.step
+def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
-    draft = own_stream(request, stream_id)
-    if not draft.is_draft:
-        return _already_spent(request, draft)
     try:
         budget = drafts.budget_of(draft)
         initial = {"amount": draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER}
@@ -98,7 +89,7 @@ def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         amount = initial["amount"] if "amount" in typed.errors else typed.cleaned_data["amount"]
         made = drafts.offers(draft, amount)
     except DraftError as refusal:
-        return _page(request, "strategy", draft, None, refusal=str(refusal))
+        return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
     form = StrategyForm(request.POST or None, initial=initial, offers=made)
     suggested = compare.suggested(made)
     chosen = form["mechanism"].value() or draft.mechanism or (suggested.mechanism.name if suggested else "")
@@ -113,32 +104,25 @@ def strategy(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         except DraftError as error:
             form.add_error("mechanism", str(error))
         else:
-            return _next(request, draft, ("amount", "mechanism"), "review")
-    return _page(request, "strategy", draft, form, **context)
+            return wizard.forward(request, draft, ("amount", "mechanism"), "review")
+    return wizard.page(request, "strategy", draft, form, **context)
 
 
-@curator_required
-@require_http_methods(["GET", "POST"])
-def review(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    draft = own_stream(request, stream_id)
-    if not draft.is_draft:
-        return _already_spent(request, draft)
+@wizard.step
+def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     try:
         version, plan = drafts.plan_of(draft)
         _version, counts = drafts.counted_of(draft)
     except DraftError as error:
         messages.info(request, str(error))
         return redirect("streams:strategy", draft.pk)
-    form = ConfirmForm(request.POST or None, initial={"reviewed": digest(plan)})
-    if request.method == "POST" and form.is_valid():
-        try:
-            services.request_opening(draft, reviewed=form.cleaned_data["reviewed"], by=current_user(request))
-        except (DraftError, StreamError, BudgetRefusedError) as refusal:
-            form.add_error(None, str(refusal))
-            # What is confirmed next is what this page shows.
-            form.data = {**request.POST.dict(), "reviewed": digest(plan)}
-        else:
-            return redirect("streams:home", draft.pk)
+
+    def spend(reviewed: str) -> None:
+        services.request_opening(draft, reviewed=reviewed, by=current_user(request))
+
+    form = confirmation(request, plan, spend, (DraftError, StreamError, BudgetRefusedError))
+    if form is None:
+        return redirect("streams:home", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
     context = {
@@ -146,11 +130,11 @@ def review(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "version": version,
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
-        "statement": promise(plan.loss, budget.delta),
+        "statement": promise(plan.loss, budget.delta, version),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,
     }
-    return _page(request, "review", draft, form, **context)
+    return wizard.page(request, "review", draft, form, **context)
 
 
 @curator_required
@@ -176,27 +160,3 @@ def discard(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def _declared(dataset: Dataset) -> list[Attribute]:
     version = dataset.current_domain()
     return list(version.domain().attributes) if version else []
-
-
-def _page(request: HttpRequest, step: str, draft: Stream, form: Any, **context: Any) -> HttpResponse:
-    shared = {
-        "stream": draft,
-        "dataset": draft.dataset,
-        "budget": Budget.objects.filter(dataset=draft.dataset).first(),
-        "form": form,
-        "steps": numbered(STEPS, step, "streams", draft.pk),
-        "nav_section": "streams",
-    }
-    return render(request, f"streams/{step}.html", {**shared, **context}, status=status_of(form))
-
-
-def _next(request: HttpRequest, draft: Stream, chosen: Iterable[str], step: str) -> HttpResponseBase:
-    """Save what was chosen and go on."""
-    if not services.save_draft(draft, chosen):
-        return _already_spent(request, draft)
-    return redirect(f"streams:{step}", draft.pk)
-
-
-def _already_spent(request: HttpRequest, stream: Stream) -> HttpResponseBase:
-    messages.info(request, _("This stream was already confirmed; its choices can no longer be changed."))
-    return redirect("streams:home", stream.pk)

@@ -6,17 +6,19 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from dpportal import storage
-from dpportal.releases.public import GONE, TYPES
-from dpportal.releases.statement import epsilon_delta_text, loss_text
-from dpportal.streams import bundle, charts
+from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
+from dpportal.charts.style import Figure
+from dpportal.publishing.downloads import attachment, withdrawn
+from dpportal.publishing.statement import epsilon_delta_text, loss_text
+from dpportal.streams import bundle
 from dpportal.streams.access import visible_stream
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, chosen_place, drawn, promise, published, unit_of
+from dpportal.streams.series import Series, chosen_place, drawn, promise_of, published, unit_of
 from mechanisms import registry
 
 MAX_ROWS = 200
@@ -28,11 +30,11 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     stream = visible_stream(request, stream_id)
     if stream is None:
         return _withdrawn(request, stream_id)
-    plan, delta = stream.plan, stream.dataset.budget.delta
+    plan, delta = stream.plan, stream.delta
     context = {
         "stream": stream,
         "plan": plan,
-        "statement": promise(plan.loss, delta),
+        "statement": promise_of(stream),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "is_curator": request.user == stream.dataset.owner,
@@ -56,8 +58,7 @@ def download(request: HttpRequest, stream_id: UUID, name: str) -> HttpResponseBa
     with storage.scratch_folder() as folder:
         # An open file can be read to its end after its folder is gone.
         content = bundle.make(stream, series, name, folder).open("rb")
-    kind = TYPES[name.rsplit(".", 1)[-1]]
-    return FileResponse(content, as_attachment=True, filename=name, content_type=kind)
+    return attachment(content, name)
 
 
 def shown(stream: Stream, chosen: str = "") -> dict[str, Any]:
@@ -67,7 +68,7 @@ def shown(stream: Stream, chosen: str = "") -> dict[str, Any]:
     figures = {"expectation": expectation(stream, count)}
     place = chosen_place(stream, chosen)
     if series is not None:
-        figures = {"series": series_figure(series, place, count), **figures}
+        figures = {"series": published_figure(series, place, count), **figures}
     return {
         "figures": figures,
         "chosen": place,
@@ -78,10 +79,10 @@ def shown(stream: Stream, chosen: str = "") -> dict[str, Any]:
     }
 
 
-def series_figure(series: Series, place: int, periods: int, true: np.ndarray | None = None) -> charts.Figure:
+def published_figure(series: Series, place: int, periods: int, true: np.ndarray | None = None) -> Figure:
     """The chart of one running count; what never falls is drawn where the whole series is."""
     whole = len(series.labels) == periods
-    return charts.series_figure(
+    return series_figure(
         series.labels,
         released=series.released[:, place],
         half_widths=series.half_widths,
@@ -92,16 +93,14 @@ def series_figure(series: Series, place: int, periods: int, true: np.ndarray | N
     )
 
 
-def expectation(stream: Stream, published_periods: int) -> charts.Figure:
+def expectation(stream: Stream, published_periods: int) -> Figure:
     """The plan's expected error over the whole stream, with a mark at the present."""
     plan = stream.plan
     horizon = plan.request.horizon or max(int(plan.details["periods_shown"]), published_periods)
-    periods = charts.expectation_periods(horizon)
+    periods = expectation_periods(horizon)
     mechanism = registry.stream(plan.mechanism)
     errors = {mechanism.title: np.sqrt(mechanism.variances(plan, periods))}
-    return charts.expectation_figure(
-        periods, errors, published=published_periods or None, unit=unit_of(stream)
-    )
+    return expectation_figure(periods, errors, published=published_periods or None, unit=unit_of(stream))
 
 
 def _newest(stream: Stream, place: int) -> list[dict[str, Any]]:
@@ -123,4 +122,4 @@ def _newest(stream: Stream, place: int) -> list[dict[str, Any]]:
 def _withdrawn(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     """A page that was public says that it was withdrawn; of any other nobody learns that it exists."""
     get_object_or_404(Stream, pk=stream_id, withdrawn_at__isnull=False)
-    return render(request, "releases/withdrawn.html", {"nav_section": "streams"}, status=GONE)
+    return withdrawn(request, "streams")

@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import DomainVersion
-from dpportal.releases.statement import statement
+from dpportal.publishing.statement import statement
 from dpportal.streams.drawing import MAX_POINTS
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
@@ -91,9 +91,15 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
     )
 
 
-def promise(loss: Loss, delta: float) -> str:
+def promise(loss: Loss, delta: float, version: DomainVersion) -> str:
     """The privacy statement of a stream. delta: at which a zCDP loss is also read as (ε, δ)."""
-    return statement(loss, delta, _("This stream"))
+    return statement(loss, delta, version.unit_column, _("This stream"))
+
+
+def promise_of(stream: Stream) -> str:
+    """The privacy statement of a stream that was confirmed."""
+    assert stream.domain_version is not None
+    return promise(stream.plan.loss, stream.delta, stream.domain_version)
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import uuid
-from collections.abc import Iterable
 from typing import Any
 
 from django.core.files.base import File
@@ -18,11 +17,12 @@ from dpportal import keys
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
+from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
-from dpportal.jobs import JobState
-from dpportal.releases.drafts import digest
+from dpportal.pages.confirming import digest
+from dpportal.running.jobs import JobState
 from dpportal.streams import drafts, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.tasks import run_stream_job
@@ -40,16 +40,6 @@ CHOICES = (
 
 class StreamError(Exception):
     """Something that cannot be done now; the message says why and what to do."""
-
-
-def save_draft(stream: Stream, fields: Iterable[str]) -> bool:
-    """Keep what was chosen; False if the stream was confirmed meanwhile, and nothing is kept."""
-    if stream._state.adding:
-        stream.save()
-        return True
-    values = {name: getattr(stream, name) for name in fields}
-    draft = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
-    return draft.update(**values, changed_at=timezone.now()) == 1
 
 
 def duplicate(stream: Stream, by: User) -> Stream:
@@ -89,6 +79,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
                 "The records of this dataset were deleted, so no stream of it can be opened. Upload them again."
             )
         )
+    datasets.freeze_reading(stream.dataset)
     assert stream.amount is not None
     charge = ledger.reserve(stream.dataset, stream.amount, key=stream.pk, reason=stream.name, by=by)
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)

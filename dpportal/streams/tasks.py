@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from dpportal import jobs
+from dpportal.running import jobs
 from dpportal.streams.models import StreamJob
 from dpportal.streams.working import execute, give_up
 

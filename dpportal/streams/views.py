@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -42,7 +43,11 @@ def listing(request: HttpRequest) -> HttpResponse:
     user = request.user
     own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
     wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
-    shown = Stream.objects.filter(wanted).select_related("dataset__budget").annotate(count=Count("periods"))
+    shown = (
+        Stream.objects.filter(wanted)
+        .select_related("dataset", "charge__budget")
+        .annotate(count=Count("periods"))
+    )
     page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
     return render(request, "streams/list.html", {"page_obj": page, "nav_section": "streams", "own": own})
 
@@ -77,18 +82,16 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Publish a period whose counts were typed."""
     stream = own_stream(request, stream_id)
     form = PeriodForm(request.POST, stream=stream)
-    if not form.is_valid():
-        return _home(request, stream, typed=form)
-    update = Update(form.cleaned_data["index"], form.increments, Period.Source.TYPED)
 
     def publish() -> str:
+        update = Update(form.cleaned_data["index"], form.increments, Period.Source.TYPED)
         [published] = execution.publish(stream.pk, [update])
         label = stream.calendar.label(update.index)
         if not published.new:
             return _("Period %(label)s was published before, with this content.") % {"label": label}
         return _("Period %(label)s is published.") % {"label": label}
 
-    return _act(request, stream, publish)
+    return _add(request, stream, "typed", form, publish)
 
 
 @curator_required
@@ -100,8 +103,6 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     if uploads.was_too_large(request):
         form.errors.clear()
         form.add_error("file", too_large_text())
-    if not form.is_valid():
-        return _home(request, stream, records=form)
 
     def queue() -> str:
         index = form.cleaned_data["index"]
@@ -110,7 +111,7 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         services.queue_records(stream, index, form.cleaned_data["file"], current_user(request))
         return _("The file is being counted; the period appears below.")
 
-    return _act(request, stream, queue)
+    return _add(request, stream, "records", form, queue)
 
 
 @curator_required
@@ -119,16 +120,14 @@ def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
     stream = own_stream(request, stream_id)
     form = ManyForm(request.POST, request.FILES, auto_id="many_%s")
-    if not form.is_valid():
-        return _home(request, stream, many=form)
-    pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
 
     def queue() -> str:
+        pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
         file = form.cleaned_data["file"] or pasted
         services.queue_counts(stream, file, form.options, current_user(request))
         return _("The periods are being checked and published; they appear below.")
 
-    return _act(request, stream, queue)
+    return _add(request, stream, "many", form, queue)
 
 
 @curator_required
@@ -157,28 +156,22 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    stream = own_stream(request, stream_id)
-    by = current_user(request)
     done = _("The stream is closed and its secret noise deleted. What is published stays.")
-    return _act(request, stream, lambda: services.close(stream, by), done)
+    return _change(request, stream_id, services.close, done)
 
 
 @curator_required
 @require_POST
 def publish(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    stream = own_stream(request, stream_id)
-    by = current_user(request)
     done = _("Published. Anyone with the address sees the series, and each new period at once.")
-    return _act(request, stream, lambda: services.publish(stream, by), done)
+    return _change(request, stream_id, services.publish, done)
 
 
 @curator_required
 @require_POST
 def withdraw(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    stream = own_stream(request, stream_id)
-    by = current_user(request)
     done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
-    return _act(request, stream, lambda: services.withdraw(stream, by), done)
+    return _change(request, stream_id, services.withdraw, done)
 
 
 @curator_required
@@ -201,7 +194,7 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     context = {
         "stream": stream,
         "dataset": stream.dataset,
-        "budget": stream.dataset.budget,
+        "budget": stream.account,
         **comparison.build(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
         "nav_section": "streams",
     }
@@ -215,7 +208,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
     context = {
         "stream": stream,
         "dataset": stream.dataset,
-        "budget": stream.dataset.budget,
+        "budget": stream.account,
         **_live(stream),
         **_shown(stream, request.GET.get("count", "")),
         **_forms(stream, bound),
@@ -275,12 +268,30 @@ def _example(stream: Stream) -> dict[str, Any]:
     return {"period": period, "counts": counts}
 
 
-def _act(
-    request: HttpRequest, stream: Stream, act: Callable[[], str | None], done: str = ""
+def _add(
+    request: HttpRequest, stream: Stream, name: str, form: BaseForm, act: Callable[[], str]
 ) -> HttpResponseBase:
-    """Do it and say what happened: what `act` returns, or else `done`."""
+    """Do with a form of periods what `act` does; a form in which something is wrong is shown again."""
+    return _act(request, stream, act) if form.is_valid() else _home(request, stream, **{name: form})
+
+
+def _change(
+    request: HttpRequest, stream_id: UUID, change: Callable[[Stream, User], None], done: str
+) -> HttpResponseBase:
+    """Do to the curator's own stream what a service does, and say so."""
+    stream = own_stream(request, stream_id)
+
+    def act() -> str:
+        change(stream, current_user(request))
+        return done
+
+    return _act(request, stream, act)
+
+
+def _act(request: HttpRequest, stream: Stream, act: Callable[[], str]) -> HttpResponseBase:
+    """Do it and say what happened, or why not."""
     try:
-        messages.success(request, act() or done)
+        messages.success(request, act())
     except (PeriodRefusedError, StreamError, VaultError) as refusal:
         messages.error(request, str(refusal))
     return redirect("streams:home", stream.pk)

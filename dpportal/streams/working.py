@@ -18,11 +18,11 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from dpportal import jobs, storage
+from dpportal import storage
 from dpportal.budgets import ledger
 from dpportal.datasets.rawdata import UploadFault, records
-from dpportal.datasets.rawdata.options import ReadOptions
-from dpportal.jobs import Claim, JobState, LostClaimError
+from dpportal.running import jobs
+from dpportal.running.jobs import Claim, JobState, LostClaimError
 from dpportal.streams import execution, many
 from dpportal.streams.counted import DraftError, checked_increments, counted_by
 from dpportal.streams.execution import PeriodRefusedError, Update
@@ -79,8 +79,7 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     assert job.index is not None
     claim.step("reading")
     counted = counted_by(stream, stream.domain_version.domain())
-    options = ReadOptions.from_json(stream.dataset.options)
-    counts = records.count_upload(job.file, job.file_name, options, counted.domain, claim.advance)
+    counts = records.count_upload(stream.dataset, job.file, job.file_name, counted.domain, claim.advance)
     increments = checked_increments(stream, counted.increments(counts).tolist())
     claim.step("publishing")
     execution.publish(stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], claim=claim)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mechanisms.accounting import Loss
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 
 
 @dataclass(frozen=True)

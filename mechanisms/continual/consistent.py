@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from mechanisms.arrays import Floats
 
-def never_falling(released: np.ndarray, variances: np.ndarray) -> np.ndarray:
+
+def never_falling(released: Floats, variances: Floats) -> Floats:
     """The non-negative, never falling series nearest to a released one, in weighted least squares.
 
     released: (T,) running counts, T >= 1. variances: (T,) of their noise, > 0; the weights are their inverses.
@@ -19,4 +21,5 @@ def never_falling(released: np.ndarray, variances: np.ndarray) -> np.ndarray:
     if not (variances > 0).all():
         raise ValueError("variances must be positive")
     fitted = isotonic_regression(released.astype(np.float64), weights=1 / variances)
-    return np.maximum(fitted.x, 0.0)
+    counts: Floats = np.maximum(fitted.x, 0.0)
+    return counts

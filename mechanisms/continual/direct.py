@@ -14,7 +14,7 @@ from mechanisms.accounting import Definition
 from mechanisms.continual.strategy import Draw, Numbers, Strategy, fixed_point, rounded
 from mechanisms.continual.stream import Stream
 from mechanisms.counting import Sensitivity
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 
 LONGEST_SOLVED = 64
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.epoch_trees import EPOCH_TREES
 from mechanisms.continual.fda import fenwick_splits
 from mechanisms.continual.hierarchy import Hierarchy, from_grid, on_grid
@@ -161,11 +162,12 @@ class Hybrid(Strategy):
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())
 
-    def _powers(self, periods: np.ndarray, power: int) -> np.ndarray:
+    def _powers(self, periods: Integers, power: int) -> Floats:
         epochs = np.frexp(periods.astype(np.float64))[1] - 1
         inside = np.array([1.0, *(float(self._weight(k)) ** -power for k in range(1, _LAST_EPOCH + 1))])
         blocks = np.bitwise_count(periods - (np.int64(1) << epochs))
-        return (epochs + 1) * float(self._weight(1)) ** -power + blocks * inside[epochs]
+        powers: Floats = (epochs + 1) * float(self._weight(1)) ** -power + blocks * inside[epochs]
+        return powers
 
     def begin(self, draw: Draw) -> Numbers:
         return {"before": 0, "inner": {}}

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.levels import Levels
 from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, part_of, rounded
 from mechanisms.continual.stream import Stream
@@ -44,10 +45,11 @@ class Hierarchy(Strategy):
     def mean_energy(self, horizon: int) -> float:
         return self._levels.mean_energy(horizon)
 
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+    def fourth_powers(self, periods: Integers) -> Floats:
         """An upper bound: no answer has a share of more than 1 in an estimate, so no coefficient exceeds 1/weight."""
         energies = self.energies(periods)
-        return energies * np.minimum(energies, min(w for w in self._weights if w) ** -2.0)
+        bounds: Floats = energies * np.minimum(energies, min(w for w in self._weights if w) ** -2.0)
+        return bounds
 
     def begin(self, draw: Draw) -> Numbers:
         return {"above": [], "stretch": []}
@@ -103,7 +105,8 @@ class Hierarchy(Strategy):
         if known is None:
             return answers
         share = round(2**SHARE_BITS * self._levels.share(level, self._levels.outside[level]))
-        return answers + part_of(known - answers.sum(axis=0), share)
+        children: np.ndarray = answers + part_of(known - answers.sum(axis=0), share)
+        return children
 
     def _running(self, known: np.ndarray | None, draw: Draw) -> np.ndarray:
         """(size, k): the noise of the running sums within a new stretch, by least squares up and down its tree."""

@@ -62,7 +62,7 @@ class Levels:
 
     def share(self, level: int, outside: float) -> float:
         """κ of the children of a block of this level whose sum is known to `outside`."""
-        own = self.weights[level - 1] ** -2.0
+        own: float = self.weights[level - 1] ** -2.0
         return own / (outside + self.branching[level - 1] * own)
 
     @cached_property
@@ -123,7 +123,7 @@ class Levels:
         """The mean of the energies over the periods 1..horizon, exactly, without going through them all."""
         energy, _, squares = self._moments(self.top, horizon)
         root = self.outside[self.top]
-        return (energy + (squares * root if root < math.inf else 0.0)) / horizon
+        return float((energy + (squares * root if root < math.inf else 0.0)) / horizon)
 
     def _moments(self, level: int, upto: int) -> np.ndarray:
         """Over the first `upto` periods of a block: Σ energy, Σ weight, Σ weight² of what is known outside it."""

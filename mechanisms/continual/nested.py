@@ -15,6 +15,7 @@ from math import comb, isqrt
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.p_identity import Windows
 from mechanisms.continual.strategy import Draw, Numbers, Strategy, rounded
 from mechanisms.counting import Sensitivity
@@ -28,11 +29,11 @@ class Levels:
     within, (n,): of i after each period of a block. total, (n,): covariances of i and I; the last is the variance of I.
     """
 
-    before: np.ndarray
-    drift: np.ndarray
-    steps: np.ndarray
-    within: np.ndarray
-    total: np.ndarray
+    before: Floats
+    drift: Floats
+    steps: Floats
+    within: Floats
+    total: Floats
 
     @classmethod
     def of(cls, outer: Windows, inner: Windows) -> Levels:
@@ -49,15 +50,16 @@ class Levels:
         return Levels(a * self.before, a * self.drift, a * self.steps, b * self.within, b * self.total)
 
     @property
-    def contradictions(self) -> np.ndarray:
+    def contradictions(self) -> Floats:
         """(m,): the variances of D - I."""
-        return self.steps + self.total[-1]
+        contradictions: Floats = self.steps + self.total[-1]
+        return contradictions
 
-    def shares(self, blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def shares(self, blocks: Integers, places: Integers) -> Floats:
         """κ at places (0-based) within blocks (0-based)."""
         return (self.total[places] - self.drift[blocks]) / self.contradictions[blocks]
 
-    def energies(self, blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def energies(self, blocks: Integers, places: Integers) -> Floats:
         improvement = self.shares(blocks, places) ** 2 * self.contradictions[blocks]
         return self.before[blocks] + self.within[places] - improvement
 
@@ -96,11 +98,11 @@ class Nested(Strategy):
     def mean_energy(self, horizon: int) -> float:
         return self.levels.mean_energy(horizon)
 
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+    def fourth_powers(self, periods: Integers) -> Floats:
         """Of (1 - κ) times a count of blocks plus κ times the next, and of i - κ I."""
         blocks, places = np.divmod(periods - 1, self.inner.periods)
         share, (outer, inner) = self.levels.shares(blocks, places), self._fourth_moments
-        return np.sum(
+        powers: Floats = np.sum(
             [
                 comb(4, j)
                 * share**j
@@ -109,6 +111,7 @@ class Nested(Strategy):
             ],
             axis=0,
         )
+        return powers
 
     @cached_property
     def _fourth_moments(self) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +144,8 @@ class Nested(Strategy):
         within = self.inner.noise(draw)
         contradiction = after - before - within[-1]
         share = self.levels.shares(np.array(block), np.arange(self.inner.periods))
-        return before + within + np.rint(share[:, np.newaxis] * contradiction).astype(np.int64)
+        noise: Integers = before + within + np.rint(share[:, np.newaxis] * contradiction).astype(np.int64)
+        return noise
 
 
 def block_length(horizon: int) -> int:

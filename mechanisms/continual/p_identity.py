@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, Strategy, fixed_point, rounded
 from mechanisms.continual.windows import Layer
 from mechanisms.counting import Sensitivity
@@ -45,79 +46,83 @@ class Windows(Strategy):
         return self.grid >> WINDOW_BITS
 
     @cached_property
-    def multiples(self) -> np.ndarray:
+    def multiples(self) -> Integers:
         """τ, (p, n) int64: Θ/(1 + column sums of Θ), on the grid and rounded down."""
         shapes = [layer.weights(self.periods) for layer in self.layers]
         theta = np.concatenate([np.zeros((0, self.periods), dtype=np.int64), *shapes])
-        return (theta << WINDOW_BITS) // (2**20 + theta.sum(axis=0))
+        multiples: Integers = (theta << WINDOW_BITS) // (2**20 + theta.sum(axis=0))
+        return multiples
 
     @cached_property
-    def own(self) -> np.ndarray:
+    def own(self) -> Integers:
         """d, (n,) int64: what of the grid the windows leave for the period itself."""
-        return self.grid - self.unit * self.multiples.sum(axis=0)
+        left: Integers = self.grid - self.unit * self.multiples.sum(axis=0)
+        return left
 
     @cached_property
-    def _estimates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _estimates(self) -> tuple[np.ndarray, Floats, Floats]:
         """K and U, (n + 1, p), and Σ 1/d², (n + 1,), after 0..n periods.
 
         The best estimate of the running sums is We + Kr. With S = diag(1/d), T = g τ and U = W S² Tᵀ, K is
         U (I + T S² Tᵀ)^-1, and the covariance of the errors W S² Wᵀ - K Uᵀ.
         """
-        squares = 1 / self.own.astype(np.float64) ** 2
-        windows = self.unit * self.multiples.astype(np.float64)
-        reach = np.vstack([np.zeros(len(windows)), np.cumsum((windows * squares).T, axis=0)])
+        squares: Floats = 1 / self.own.astype(np.float64) ** 2
+        windows: Floats = self.unit * self.multiples.astype(np.float64)
+        reach: Floats = np.vstack([np.zeros(len(windows)), np.cumsum((windows * squares).T, axis=0)])
         gain = np.linalg.solve(np.eye(len(windows)) + (windows * squares) @ windows.T, reach.T).T
         return gain, reach, np.append(0.0, np.cumsum(squares))
 
-    def covariances(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def covariances(self, first: Integers, second: Integers) -> Floats:
         """The covariance of the noise of two counts, for pairs of periods (0: of none), for noise z of variance 1."""
         gain, reach, sums = self._estimates
-        return sums[np.minimum(first, second)] - (gain[first] * reach[second]).sum(axis=1)
+        covariances: Floats = sums[np.minimum(first, second)] - (gain[first] * reach[second]).sum(axis=1)
+        return covariances
 
-    def energies(self, periods: np.ndarray) -> np.ndarray:
+    def energies(self, periods: Integers) -> Floats:
         return self.covariances(periods, periods)
 
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())
 
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+    def fourth_powers(self, periods: Integers) -> Floats:
         parts = np.array_split(periods, -(-max(1, periods.size) // _PIECE))
         squares = (self._coefficients(part) ** 2 for part in parts)
         return np.concatenate([(square**2).sum(axis=1) for square in squares])
 
-    def fourth_moments(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def fourth_moments(self, first: Integers, second: Integers) -> Floats:
         """(5, m): Σ a^(4-j) c^j, j = 0..4, of the coefficients a and c of z in two counts, for pairs of periods."""
         pieces = -(-max(1, first.size) // _PIECE)
         pairs = zip(np.array_split(first, pieces), np.array_split(second, pieces), strict=True)
         return np.concatenate([self._moments(*pair) for pair in pairs], axis=1)
 
-    def _moments(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def _moments(self, first: Integers, second: Integers) -> Floats:
         a, c = self._coefficients(first), self._coefficients(second)
         aa, ac, cc = a * a, a * c, c * c
         pairs = ((aa, aa), (aa, ac), (aa, cc), (ac, cc), (cc, cc))
         return np.array([np.einsum("ti,ti->t", left, right) for left, right in pairs])
 
-    def _coefficients(self, periods: np.ndarray) -> np.ndarray:
+    def _coefficients(self, periods: Integers) -> Floats:
         """(m, n + p): of z in the counts, (1[i <= t] - (K T)_ti)/d_i and K_tj."""
         gain = self._estimates[0][periods]
         summed = np.arange(1, self.periods + 1) <= periods[:, None]
         own = (summed - gain @ (self.unit * self.multiples.astype(np.float64))) / self.own
         return np.concatenate([own, gain], axis=1)
 
-    def noise(self, draw: Draw) -> np.ndarray:
+    def noise(self, draw: Draw) -> Integers:
         """The noise of all running sums, (n, k) int64 in multiples of 2^-FRACTION_BITS rows, drawn anew."""
         drawn = draw(self.periods + len(self.multiples))
         own = fixed_point(drawn[: self.periods], self.own[:, None])
         return np.cumsum(own, axis=0) + self._correction(own, drawn[self.periods :])
 
-    def _correction(self, own: np.ndarray, windows: np.ndarray) -> np.ndarray:
+    def _correction(self, own: Integers, windows: Integers) -> Integers:
         """K r in fixed point. Whole rows and fractions apart keep τ e inside 64 bits, and r unmoved by any x."""
         measured = fixed_point(windows, self.unit)
         fraction = (1 << FRACTION_BITS) - 1
         rows = (measured >> FRACTION_BITS) - self.multiples @ (own >> FRACTION_BITS)
         parts = (measured & fraction) - self.multiples @ (own & fraction)
         residual = rows * 2.0**FRACTION_BITS + parts
-        return np.rint((self.unit * self._estimates[0][1:]) @ residual).astype(np.int64)
+        correction: Integers = np.rint((self.unit * self._estimates[0][1:]) @ residual).astype(np.int64)
+        return correction
 
     def begin(self, draw: Draw) -> Numbers:
         return {"ahead": rounded(self.noise(draw)).tolist()}

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.accounting import Definition
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, rounded
 from mechanisms.counting import Sensitivity
 
@@ -157,7 +158,7 @@ class SplitStrategy(Strategy):
             places = places[on]
 
 
-def joined(first: np.ndarray, second: np.ndarray, definition: Definition) -> np.ndarray:
+def joined(first: Floats, second: Floats, definition: Definition) -> Floats:
     """The energy of two groups of counts that share the weight as well as they can, from the `root` of each energy.
 
     Least of E/s² + F/(1-s)² is (E^⅓ + F^⅓)³ (L1); least of E/s + F/(1-s), s in squares, is (E^½ + F^½)² (L2).
@@ -166,7 +167,7 @@ def joined(first: np.ndarray, second: np.ndarray, definition: Definition) -> np.
     return total * total * total if definition is Definition.PURE else total * total
 
 
-def root(x: np.ndarray, definition: Definition) -> np.ndarray:
+def root(x: Floats, definition: Definition) -> Floats:
     """x^⅓ (pure) or x^½ (zCDP) of x >= 0, with the same bits on every machine.
 
     A strategy that was laid down once must come out the same for ever; powers differ between libraries in their last
@@ -182,6 +183,6 @@ def root(x: np.ndarray, definition: Definition) -> np.ndarray:
     return np.where(x > 0, y, 0.0)
 
 
-def share_of(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def share_of(first: Floats, second: Floats) -> Integers:
     """The share of the weight that the first group gets, from the `root` of each energy."""
     return np.floor(first / (first + second) * 2.0**SHARE_BITS).astype(np.int64)

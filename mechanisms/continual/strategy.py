@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.accounting import PrivacyUnit
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.mechanism import StreamRequest
-from mechanisms.counting import Sensitivity
+from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
 
 # JSON: named exact integers, and lists of them.
@@ -39,14 +40,14 @@ class Errors(ABC):
     aligned: bool = True
 
     @abstractmethod
-    def energies(self, periods: np.ndarray) -> np.ndarray:
+    def energies(self, periods: Integers) -> Floats:
         """The variance of a count's noise after each of the periods (1-based), unrounded, for noise z of variance 1."""
 
     @abstractmethod
     def mean_energy(self, horizon: int) -> float:
         """The mean of the energies over the periods 1..horizon."""
 
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+    def fourth_powers(self, periods: Integers) -> Floats:
         """Σ a⁴ of the coefficients a of z, where energies are Σ a²; an upper bound (here the simplest) will do."""
         return self.energies(periods) ** 2
 
@@ -97,16 +98,14 @@ def stream_sensitivity(
 ) -> Sensitivity:
     """How far one person moves the strategy's answers, over all periods and series together.
 
-    A row adds at most `largest` to one series in one period, so m rows that enter or leave move the answers by at
-    most m · largest columns, in whatever series and periods they lie, at worst all in one. Replacing a person
-    takes such a sum a of columns away and adds another, b: ‖a - b‖₁ <= 2 m · largest · column, and where no
-    columns point away from each other ‖a - b‖² <= ‖a‖² + ‖b‖², else at most 4 times one of them. The columns of
-    different series share no answers, so the number of series does not matter.
+    A row that enters or leaves adds at most `largest` to one series in one period: that many times a column. One that
+    changes its series, its period or what it adds moves them by the difference of two such, a and b: ‖a - b‖₁ <=
+    2 · largest · column, and where no columns point away from each other ‖a - b‖² <= ‖a‖² + ‖b‖², else at most 4 times
+    one of them. That is never less than a row's own, so it does not matter whether the number of rows is public. The
+    columns of different series share no answers, so the number of series does not matter.
     """
-    rows = unit.max_rows * request.largest
-    if unit.neighbours is Neighbours.ADD_REMOVE:
-        return Sensitivity(rows * column.l1, rows**2 * column.l2_squared)
-    return Sensitivity(2 * rows * column.l1, (2 if aligned else 4) * rows**2 * column.l2_squared)
+    row = Sensitivity(request.largest * column.l1, request.largest**2 * column.l2_squared)
+    return unit_sensitivity(unit, row, Sensitivity(2 * row.l1, (2 if aligned else 4) * row.l2_squared))
 
 
 def fourth_cumulant(law: NoiseLaw) -> float:

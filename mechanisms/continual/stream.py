@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mechanisms.accounting import SYMBOL, Definition, Loss, Neighbours
+from mechanisms.arrays import Integers
 from mechanisms.calibration import law_for, scale_squared
 from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import (
@@ -23,15 +24,13 @@ from mechanisms.continual.strategy import (
 )
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.request import MAX_SCALE, check_amount, too_small
-from mechanisms.mechanism import PlanError
-from mechanisms.noise import Noise
+from mechanisms.noise import WIDEST, Noise
+from mechanisms.protocol import PlanError
 
 LEVEL = 0.95
 LONGEST = 2**20
 # Over so many periods the error of a stream without an end is averaged.
 PERIODS_SHOWN = 1023
-# The sampler draws no wider noise.
-_WIDEST = 10**12
 # Weights are multiples of 2^-bits of the sensitivity: of the finest of these for which the noise is not too wide.
 _FINEST, _COARSEST = 24, 14
 
@@ -71,7 +70,7 @@ class PlannedStream(ABC, Generic[S]):
         strategy = self.build(request.horizon, loss.definition, details)
         sensitivity = stream_sensitivity(loss.unit, request, strategy.column, strategy.aligned)
         law = law_for(loss, sensitivity)
-        if math.sqrt(scale_squared(law)) > min(_WIDEST, MAX_SCALE * _narrowing(strategy)):
+        if math.sqrt(scale_squared(law)) > min(WIDEST, MAX_SCALE * _narrowing(strategy)):
             raise too_small(loss)
         horizon = request.horizon or PERIODS_SHOWN
         if request.horizon is None:
@@ -100,7 +99,7 @@ class PlannedStream(ABC, Generic[S]):
         strategy = self.strategy(plan)
         return plan.noise.variance * strategy.energies(periods) + _rounding(strategy)
 
-    def half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
+    def half_widths(self, plan: StreamPlan, periods: Integers) -> Integers:
         """Whole numbers h so that published ± h holds the true running count with probability >= 0.95.
 
         The normal quantile, widened for the excess kurtosis κ of the noise by (z³ - 3z)κ/24 (Cornish and Fisher
@@ -112,7 +111,8 @@ class PlannedStream(ABC, Generic[S]):
         z = float(ndtri((1 + LEVEL) / 2))
         quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(variance, 1e-150) ** 2
         widths = np.ceil(quantile * np.sqrt(variance + _rounding(strategy)) - 0.5).astype(np.int64)
-        return np.maximum(widths, 0)
+        at_least_0: Integers = np.maximum(widths, 0)
+        return at_least_0
 
     def _check(self, request: StreamRequest, loss: Loss) -> None:
         check_amount(loss)
@@ -163,7 +163,7 @@ class Stream(PlannedStream[Strategy]):
 def _grid_bits(request: StreamRequest, loss: Loss) -> int:
     """How fine weights may be without making the noise too wide to be drawn."""
     unit_law = law_for(loss, stream_sensitivity(loss.unit, request, Sensitivity(1, 1)))
-    widest = _WIDEST / math.sqrt(scale_squared(unit_law))
+    widest = WIDEST / math.sqrt(scale_squared(unit_law))
     return max(_COARSEST, min(_FINEST, math.floor(math.log2(max(1.0, widest)))))
 
 

@@ -15,13 +15,14 @@ import numpy as np
 from scipy.signal import lfilter
 
 from mechanisms.accounting import Definition
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import Strategy
 from mechanisms.continual.stream import Stream
 from mechanisms.continual.triangular import Triangular
 from mechanisms.counting import Sensitivity
 
 
-def root_coefficients(size: int) -> np.ndarray:
+def root_coefficients(size: int) -> Floats:
     """(size,) c_k = Π_{i<=k} (2i - 1)/(2i): the power series of 1/√(1 - x)."""
     k = np.arange(1, size)
     return np.concatenate([[1.0], np.cumprod((2 * k - 1) / (2 * k))])
@@ -35,25 +36,20 @@ class RootToeplitz(Triangular):
         self.coefficients = np.floor(head * root_coefficients(periods)).astype(np.int64)
         self.column = Sensitivity(int(self.coefficients.sum()), int((self.coefficients**2).sum()))
 
-    def row(self, period: int) -> np.ndarray:
+    def row(self, period: int) -> Integers:
         return self.coefficients[period - 1 :: -1]
 
     @cached_property
-    def _response(self) -> np.ndarray:
+    def _response(self) -> Floats:
         """(n,): b with W A^-1 lower triangular Toeplitz of b, the power series of 1/((1 - x) a(x))."""
-        return lfilter([1.0], self.coefficients.astype(np.float64), np.ones(self.periods))
+        response: Floats = lfilter([1.0], self.coefficients.astype(np.float64), np.ones(self.periods))
+        return response
 
     @cached_property
-    def _energies(self) -> np.ndarray:
+    def _energies(self) -> Floats:
         return np.cumsum(self._response**2)
 
-    def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._energies[periods - 1]
-
-    def mean_energy(self, horizon: int) -> float:
-        return float(self._energies[:horizon].mean())
-
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
+    def fourth_powers(self, periods: Integers) -> Floats:
         return np.cumsum(self._response**4)[periods - 1]
 
 

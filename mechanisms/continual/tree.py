@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import (
     FRACTION_BITS,
     SHARE_BITS,
@@ -25,7 +26,7 @@ from mechanisms.counting import Sensitivity
 _HEIGHTS = LONGEST.bit_length()
 
 
-def _powers(periods: np.ndarray, by_height: np.ndarray) -> np.ndarray:
+def _powers(periods: Integers, by_height: Floats) -> Floats:
     """Σ by_height[h] over the blocks of a running count: those of the binary digits of the period."""
     heights = np.arange(_HEIGHTS + 1)
     return (periods[:, np.newaxis] >> heights & 1) @ by_height[: _HEIGHTS + 1]

@@ -12,6 +12,7 @@ from abc import abstractmethod
 
 import numpy as np
 
+from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, Strategy, rounded
 
 
@@ -24,6 +25,17 @@ class Triangular(Strategy):
     def row(self, period: int) -> np.ndarray:
         """The (period,) int64 weights A_t1..A_tt of the increments so far, each below 2^25; the last is positive."""
 
+    @property
+    @abstractmethod
+    def _energies(self) -> Floats:
+        """(periods,) of every count: what `energies` picks from."""
+
+    def energies(self, periods: Integers) -> Floats:
+        return self._energies[periods - 1]
+
+    def mean_energy(self, horizon: int) -> float:
+        return float(self._energies[:horizon].mean())
+
     def begin(self, draw: Draw) -> Numbers:
         increments = self._increments(draw(self.periods))
         return {"ahead": rounded(np.cumsum(increments, axis=0)).tolist()}
@@ -32,7 +44,7 @@ class Triangular(Strategy):
         ahead = numbers["ahead"]
         return np.array(ahead[0], dtype=np.int64), {"ahead": ahead[1:]}
 
-    def _increments(self, noise: np.ndarray) -> np.ndarray:
+    def _increments(self, noise: Integers) -> Integers:
         """e for z, (n, k) int64, in multiples of 2^-FRACTION_BITS; whole rows and fractions apart fit 64 bits."""
         whole, fraction = np.zeros_like(noise), np.zeros_like(noise)
         mask = (1 << FRACTION_BITS) - 1

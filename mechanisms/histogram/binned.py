@@ -9,14 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.counting import histogram_sensitivity
-from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram
-from mechanisms.histogram.dyadic import PURPOSE
+from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram, partition_share
 from mechanisms.histogram.partition import deviations
-from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import count_law, laplace_law, permute_and_flip
 from mechanisms.histogram.strategy import expected_errors, strategy_law
-from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Parameter, Plan
 
 # The public list of bin counts: the number of cells (a power of two) and its halves, down to this.
 FEWEST_BINS = 32
@@ -25,15 +23,7 @@ _UNIT = 2**20
 # Digits of 21 bits: the products of two, summed over at most 2^21 cells, fit 63 bits.
 _DIGIT = 21
 
-SHARE = Parameter(
-    name="choice_share",
-    label="Share of the cost for choosing the number of bins, %",
-    help="The rest counts people.",
-    default=10,
-    kind="integer",
-    minimum=1,
-    maximum=50,
-)
+SHARE = partition_share("choice_share", "choosing the number of bins", default=10, minimum=1, maximum=50)
 
 
 class BinnedHistogram(BlockTreeHistogram):
@@ -52,7 +42,7 @@ class BinnedHistogram(BlockTreeHistogram):
         "Chooses privately how coarse the bins may be, so that little noise is spent on detail that it would drown; "
         "meant for one ordered column (of several, neighbours in cell order are grouped)."
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE, SHARE)
+    parameters: ClassVar[tuple[Parameter, ...]] = (*BlockTreeHistogram.parameters, SHARE)
     partition_name: ClassVar[str] = "choice"
     share: ClassVar[Parameter] = SHARE
 
@@ -130,7 +120,7 @@ def _score_sensitivity(asked: Asked) -> int:
 
 def _noise_score(asked: Asked, e: int) -> int:
     """Expected error of the counts of bins of 2^e cells, in the units of the score."""
-    bins = 2 ** (asked.scales - e)
+    bins = 1 << (asked.scales - e)
     if asked.purpose == "cells":
         alone = count_law(asked.count_loss, histogram_sensitivity(asked.loss.unit))
         return math.ceil(bins * alone.mean_absolute)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mechanisms.arrays import Integers
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS, check_cells
 from mechanisms.histogram.spending import (
@@ -19,8 +20,8 @@ from mechanisms.histogram.spending import (
     pure_epsilon,
     share_of,
 )
-from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Parameter, Plan
 
 MAX_CELLS = 2**21
 CUTS_SHARE = Fraction(3, 20)
@@ -31,15 +32,8 @@ _STEPS = 32
 # A cut away from the middle must be better by this times ln(candidates) times the scale of the choice.
 _CAUTION = 2
 
-LEVELS = Parameter(
-    name="levels",
-    label="Levels of cuts",
-    help="Every level cuts every block in two, so k levels make at most 2^k blocks.",
-    default=4,
-    kind="integer",
-    minimum=1,
-    maximum=12,
-)
+_MEANING = "Every level cuts every block in two, so k levels make at most 2^k blocks."
+LEVELS = Parameter.integer("levels", "Levels of cuts", _MEANING, default=4, minimum=1, maximum=12)
 
 
 class BisectedHistogram(PartitionedHistogram):
@@ -131,7 +125,7 @@ def candidates(cells: int) -> np.ndarray:
     return np.unique(np.concatenate([powers, cells - powers, steps, [cells // 2]]))
 
 
-def cut_scores(running: np.ndarray, scale: Fraction) -> np.ndarray:
+def cut_scores(running: Integers, scale: Fraction) -> Integers:
     """The score of each of the `candidates`, (m,) int64; one row moves each by at most 1.
 
     running: as for `unevenness`. scale: the rows by which a cut must trail to lose a factor e of its chances.
@@ -140,7 +134,8 @@ def cut_scores(running: np.ndarray, scale: Fraction) -> np.ndarray:
     cuts = candidates(cells)
     handicap = math.ceil(_CAUTION * math.log(cuts.size) * scale)
     worse = [max(unevenness(running[: c + 1]), unevenness(running[c:] - running[c])) for c in cuts.tolist()]
-    return -np.array(worse, dtype=np.int64) - handicap * (cuts != cells // 2)
+    scores: Integers = -np.array(worse, dtype=np.int64) - handicap * (cuts != cells // 2)
+    return scores
 
 
 def private_cut(running: np.ndarray, scale: Fraction, noise: Noise) -> int:

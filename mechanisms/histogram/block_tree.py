@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.arrays import Integers
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.dyadic import PURPOSE, scales
@@ -27,8 +28,8 @@ from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_
 from mechanisms.histogram.strategy import strategy_law
 from mechanisms.histogram.top_down import top_down
 from mechanisms.histogram.tree import Tree, best_tree
-from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
 
 MAX_CELLS = 2**21
 
@@ -66,6 +67,14 @@ class Asked:
         return best_tree(self.purpose, 2 ** scales(blocks), self.loss.definition)
 
 
+def partition_share(
+    name: str, gain: str, remark: str = "", *, default: int, minimum: int, maximum: int
+) -> Parameter:
+    """The share of the loss that buys the partition, in per cent. gain: what it is spent on, in words."""
+    meaning = f"The rest counts people. {remark}".strip()
+    return Parameter.integer(name, f"Share of the cost for {gain}, %", meaning, default, minimum, maximum)
+
+
 class BlockTreeHistogram(ABC):
     """A partition into dyadic blocks, bought with a share of the loss, and a hierarchy over the blocks.
 
@@ -78,7 +87,7 @@ class BlockTreeHistogram(ABC):
     title: ClassVar[str]
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
-    parameters: ClassVar[tuple[Parameter, ...]]
+    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
     partition_name: ClassVar[str]
     share: ClassVar[Parameter]
 
@@ -101,11 +110,12 @@ class BlockTreeHistogram(ABC):
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
         """Decide everything without data; the error is not foreseen, because it depends on the data.
 
-        parameters: "within_bins", "purpose", the share of the partition in per cent; and "total", the public number
-        of rows, where a person is replaced and has one row. Raises PlanError if something does not fit.
+        parameters: "within_bins", "purpose", the share of the partition in per cent; and "total", the number of rows,
+        where it is public. Raises PlanError if something does not fit.
         """
         check_cells(domain, MAX_CELLS)
         check_amount(loss)
+        loss = loss.over(domain)
         total = public_total(parameters, loss.unit)
         per_cent = _per_cent(self.share, parameters)
         asked = Asked(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
@@ -201,12 +211,12 @@ def _tree_and_law(loss: Loss, per_cent: int, weights: tuple[int, ...]) -> tuple[
     return tree, strategy_law(share_of(loss, 1 - Fraction(per_cent, 100)), tree)
 
 
-def _dealt_out(people: np.ndarray, labels: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def _dealt_out(people: Integers, labels: Integers, sizes: Integers) -> Integers:
     """Each block's people over its cells, so that any run of them holds its even share to within 1."""
     place = np.arange(labels.size) - (np.cumsum(sizes) - sizes)[labels]
-    every, over = np.divmod(people, sizes)
-    over, size = over[labels], sizes[labels]
-    return every[labels] + (place + 1) * over // size - place * over // size
+    every, over, size = (people // sizes)[labels], (people % sizes)[labels], sizes[labels]
+    dealt: Integers = every + (place + 1) * over // size - place * over // size
+    return dealt
 
 
 def _per_cent(parameter: Parameter, parameters: Mapping[str, Any]) -> int:

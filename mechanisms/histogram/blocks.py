@@ -12,6 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from mechanisms.arrays import Floats, Integers
+
 Shape = tuple[int, ...]
 
 
@@ -57,9 +59,10 @@ def block_sizes(labels: np.ndarray, blocks: int) -> np.ndarray:
     return np.bincount(labels, minlength=blocks)
 
 
-def spread(estimates: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def spread(estimates: Floats, labels: Integers) -> Floats:
     """Each block's estimate in equal parts over its cells: (k,) real in, (n,) float out."""
-    return (estimates / block_sizes(labels, estimates.size))[labels]
+    even: Floats = (estimates / block_sizes(labels, estimates.size))[labels]
+    return even
 
 
 def deal(totals: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -111,8 +114,8 @@ class SummedArea:
 class Boxes:
     """k boxes of cells: lower, upper (k, d) int64; box i holds lower_i <= cell < upper_i, at least one cell."""
 
-    lower: np.ndarray
-    upper: np.ndarray
+    lower: Integers
+    upper: Integers
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -123,7 +126,7 @@ class Boxes:
         return cls(np.zeros_like(upper), upper)
 
     @property
-    def widths(self) -> np.ndarray:
+    def widths(self) -> Integers:
         """(k, d) cells along each axis."""
         return self.upper - self.lower
 

@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial import KDTree
 
-from mechanisms.counting import Sensitivity
+from mechanisms.accounting import PrivacyUnit
+from mechanisms.arrays import Floats, Integers
+from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.histogram.blocks import Shape, block_sums
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, count_law, share_of
-from mechanisms.mechanism import Parameter, Plan, PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import Parameter, Plan, PlanError
 
 ROUNDS_SHARE = Fraction(1, 2)
 DEFAULT_CLUSTERS = 64
@@ -24,24 +26,10 @@ DEFAULT_CLUSTERS = 64
 _REACH = 2**22
 _CHUNK = 1 << 14
 
-CLUSTERS = Parameter(
-    name="clusters",
-    label="Number of clusters",
-    help="How many blocks to form around centres; 0 takes 64, or fewer where there are fewer cells.",
-    default=0,
-    kind="integer",
-    minimum=0,
-    maximum=1024,
-)
-ROUNDS = Parameter(
-    name="rounds",
-    label="Rounds",
-    help="How often the centres move; every round shares half of the cost.",
-    default=3,
-    kind="integer",
-    minimum=1,
-    maximum=20,
-)
+_BLOCKS = "How many blocks to form around centres; 0 takes 64, or fewer where there are fewer cells."
+CLUSTERS = Parameter.integer("clusters", "Number of clusters", _BLOCKS, default=0, minimum=0, maximum=1024)
+_MOVES = "How often the centres move; every round shares half of the cost."
+ROUNDS = Parameter.integer("rounds", "Rounds", _MOVES, default=3, minimum=1, maximum=20)
 
 
 class ClusteredHistogram(PartitionedHistogram):
@@ -75,7 +63,7 @@ class ClusteredHistogram(PartitionedHistogram):
         share = ROUNDS_SHARE / rounds / (1 + len(moving))
         part = share_of(asked.loss, share)
         sums = [
-            Stage(_sum_stage(axis), share, count_law(part, sum_sensitivity(asked.sensitivity, width)), rounds)
+            Stage(_sum_stage(axis), share, count_law(part, sum_sensitivity(asked.loss.unit, width)), rounds)
             for axis, width in moving
         ]
         rows = Stage("rows", share, count_law(part, asked.sensitivity), rounds)
@@ -116,13 +104,13 @@ class ClusteredHistogram(PartitionedHistogram):
         return Blocks(values[rounds * each :], _numbered(space.nearest(centres))[0])
 
 
-def sum_sensitivity(rows: Sensitivity, width: int) -> Sensitivity:
+def sum_sensitivity(unit: PrivacyUnit, width: int) -> Sensitivity:
     """Of the clusters' sums of coordinates of a column of `width` cells, each at most width - 1 in size.
 
-    L1 is Δ₁(w-1). A replaced row may move one cluster's sum from end to end, so L2² is bounded by L1² only.
+    A replaced row may move one cluster's sum from end to end.
     """
-    l1 = rows.l1 * (width - 1)
-    return Sensitivity(l1=l1, l2_squared=l1**2)
+    end = width - 1
+    return unit_sensitivity(unit, Sensitivity(end, end**2), Sensitivity(2 * end, (2 * end) ** 2))
 
 
 class _Space:
@@ -169,18 +157,18 @@ class _Space:
         position = np.rint(np.clip(mean, -self._ends, self._ends) * self._units).astype(np.int64)
         return np.where(rows[:, None] >= 1, position, centres)
 
-    def at(self, fractions: np.ndarray) -> np.ndarray:
+    def at(self, fractions: Floats) -> Integers:
         """(k, axes) in 0..1 as positions."""
         return np.rint((2 * fractions - 1) * self._ends * self._units).astype(np.int64)
 
 
-def _first_nearest(tree: KDTree, points: np.ndarray) -> np.ndarray:
+def _first_nearest(tree: KDTree, points: Integers) -> Integers:
     """(m,) the first of the nearest of the tree's points; where two are equally near, all are compared."""
     if tree.n == 1:
         return np.zeros(len(points), dtype=np.int64)
     distance, nearest = tree.query(points, k=2)
     tied = distance[:, 0] == distance[:, 1]
-    labels = nearest[:, 0]
+    labels: Integers = nearest[:, 0]
     gaps = points[tied, None] - tree.data[None]
     labels[tied] = (gaps**2).sum(axis=2).argmin(axis=1)
     return labels

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from mechanisms.arrays import Floats
 from mechanisms.noise import DiscreteLaplace, NoiseLaw
 
 # The inversion integral is cut off where the characteristic function stays below this, and divided this finely.
@@ -75,7 +76,7 @@ class Combination:
         points = np.arange(_STEP / 2, reach, _STEP)
         return points, 2 / math.pi * self._characteristic(points) / points * _STEP
 
-    def _characteristic(self, u: np.ndarray) -> np.ndarray:
+    def _characteristic(self, u: Floats) -> Floats:
         """φ at u standard errors, a product over the terms; noise this wide is as good as continuous."""
         product = np.zeros_like(u)
         for a, m in self.terms:

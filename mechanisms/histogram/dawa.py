@@ -8,25 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.counting import histogram_sensitivity
-from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram
-from mechanisms.histogram.dyadic import PURPOSE
+from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram, partition_share
 from mechanisms.histogram.partition import private_partition
-from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import count_law, laplace_law
-from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Parameter, Plan
 
 # The least of many noisy costs lies below the true ones; every block is charged for that, in units of the noise.
 NOISE_CHARGE = 1.5
 
-SHARE = Parameter(
-    name="partition_share",
-    label="Share of the cost for finding flat stretches, %",
-    help="The rest counts people. More finds better stretches and counts them less exactly.",
-    default=25,
-    kind="integer",
-    minimum=5,
-    maximum=75,
+_EXCHANGE = "More finds better stretches and counts them less exactly."
+SHARE = partition_share(
+    "partition_share", "finding flat stretches", _EXCHANGE, default=25, minimum=5, maximum=75
 )
 
 
@@ -44,7 +37,7 @@ class DawaHistogram(BlockTreeHistogram):
         "Finds stretches of nearly equal cells privately and counts each as one; good where an ordered column has long "
         "even or empty stretches (of several columns, neighbours in cell order are grouped)."
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE, SHARE)
+    parameters: ClassVar[tuple[Parameter, ...]] = (*BlockTreeHistogram.parameters, SHARE)
     partition_name: ClassVar[str] = "partition"
     share: ClassVar[Parameter] = SHARE
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mechanisms.mechanism import Parameter
+from mechanisms.protocol import Parameter
 
 PURPOSE = Parameter(
     name="purpose",

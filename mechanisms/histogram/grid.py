@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mechanisms.arrays import Integers
 from mechanisms.histogram.blocks import Shape, block_sums, grid_labels, halvings, nesting
 from mechanisms.histogram.nested import Level, consistent_leaves
 from mechanisms.histogram.partitioned import PEOPLE, Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage
-from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import Noise, NoiseLaw
+from mechanisms.protocol import Parameter, Plan
 
 # The paper's constant c, found by experiment: how unevenly people lie in a block, against noise.
 UNEVENNESS = 10.0
@@ -141,7 +142,7 @@ class _TwoLevels:
         lower, upper = self._bounds()
         return balanced_sides(upper - lower, pull(people, self._fine_law, UNEVENNESS / 2))
 
-    def fine_labels(self, sides: np.ndarray) -> np.ndarray:
+    def fine_labels(self, sides: Integers) -> Integers:
         """(n,) labels of the fine blocks, numbered coarse block by coarse block."""
         lower, upper = self._bounds()
         block = self.coarse_labels
@@ -151,7 +152,8 @@ class _TwoLevels:
             start, side = lower[block, axis], sides[block, axis]
             local = local * side + (index - start) * side // (upper[block, axis] - start)
         fine = sides.prod(axis=1)
-        return (np.cumsum(fine) - fine)[block] + local
+        labels: Integers = (np.cumsum(fine) - fine)[block] + local
+        return labels
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """(blocks, d) first cell and one past the last: interval k of a side of s starts at ⌈k·w/s⌉."""
@@ -160,10 +162,11 @@ class _TwoLevels:
         return -(-interval * self._shape // self.sides), -(-(interval + 1) * self._shape // self.sides)
 
 
-def uniform_sides(shape: Shape, people: int, law: NoiseLaw) -> np.ndarray:
+def uniform_sides(shape: Shape, people: int, law: NoiseLaw) -> Integers:
     """(d,) intervals of each axis of a uniform grid."""
     widths = np.array([shape], dtype=np.int64)
-    return balanced_sides(widths, pull(np.array([people]), law, UNEVENNESS))[0]
+    sides: Integers = balanced_sides(widths, pull(np.array([people]), law, UNEVENNESS))[0]
+    return sides
 
 
 def pull(people: np.ndarray, law: NoiseLaw, unevenness: float) -> np.ndarray:
@@ -174,7 +177,7 @@ def pull(people: np.ndarray, law: NoiseLaw, unevenness: float) -> np.ndarray:
     return people * math.sqrt(2) / (max(law.standard_error, _SMALLEST_ERROR) * unevenness)
 
 
-def balanced_sides(widths: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+def balanced_sides(widths: Integers, pulls: np.ndarray) -> Integers:
     """Intervals of each axis at which noise and unevenness of a block of people weigh the same.
 
     widths: (b, d) cells of each block's axes. pulls: (b,) n ε / c. Returns (b, d) integers, 1..width.
@@ -193,12 +196,13 @@ def balanced_sides(widths: np.ndarray, pulls: np.ndarray) -> np.ndarray:
     return np.where(capped, widths, np.minimum(wanted[:, None], widths))
 
 
-def bought_people(plan: Plan, counts: np.ndarray, noise: Noise) -> np.ndarray:
+def bought_people(plan: Plan, counts: Integers, noise: Noise) -> Integers:
     """The noisy number of people as (1,) int64, or (0,) where it is public."""
     law = plan.stage_laws.get("people")
     if law is None:
         return np.empty(0, dtype=np.int64)
-    return counts.sum(keepdims=True) + noise.draw(law, 1)
+    bought: Integers = counts.sum(keepdims=True) + noise.draw(law, 1)
+    return bought
 
 
 def split_bought(plan: Plan, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

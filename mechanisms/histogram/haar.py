@@ -54,7 +54,7 @@ class Haar:
     @property
     def size(self) -> int:
         """Number of coefficients."""
-        return 2**self.scales
+        return 1 << self.scales
 
     @property
     def levels(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from mechanisms.accounting import Definition
 from mechanisms.histogram.strategy import Strategy, StrategyHistogram
 from mechanisms.histogram.tree import Tree, best_tree
-from mechanisms.mechanism import Plan
+from mechanisms.protocol import Plan
 
 
 class HierarchicalHistogram(StrategyHistogram):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechanisms.arrays import Floats, Integers
 from mechanisms.postprocess import lattice_simplex
 
 
@@ -73,7 +74,7 @@ def possible_leaves(estimates: np.ndarray, parents: Sequence[np.ndarray], total:
     return counts
 
 
-def _divided(values: np.ndarray, groups: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _divided(values: Floats, groups: Integers, totals: Integers) -> Integers:
     """Each group's total divided among its parts: the nearest real numbers >= 0 in L2, rounded to integers.
 
     values: (k,). groups: (k,) in 0..b-1, each with a part. totals: (b,) integers >= 0. Returns (k,) int64.
@@ -89,7 +90,7 @@ def _divided(values: np.ndarray, groups: np.ndarray, totals: np.ndarray) -> np.n
     return whole
 
 
-def _on_simplex(values: np.ndarray, groups: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _on_simplex(values: Floats, groups: Integers, totals: Integers) -> Floats:
     """The nearest point of {θ >= 0, Σθ = total} for each group (Held, Wolfe, Crowder 1974, sorted)."""
     order = np.lexsort((-values, groups))
     falling, group = values[order], groups[order]
@@ -100,7 +101,8 @@ def _on_simplex(values: np.ndarray, groups: np.ndarray, totals: np.ndarray) -> n
     rank = np.arange(values.size) - start[group]
     shift = (running - before[group] - totals[group]) / (rank + 1)
     positive = np.maximum(1, np.bincount(group, weights=falling > shift).astype(np.int64))
-    return np.maximum(0.0, values - shift[start + positive - 1][groups])
+    nearest: Floats = np.maximum(0.0, values - shift[start + positive - 1][groups])
+    return nearest
 
 
 def _places(groups: np.ndarray, key: np.ndarray) -> np.ndarray:

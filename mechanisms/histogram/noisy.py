@@ -25,9 +25,9 @@ from mechanisms.histogram.request import (
     public_total,
     too_small,
 )
-from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
+from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
 
 MAX_CELLS = 10**8
 LEVEL = 0.95
@@ -50,10 +50,11 @@ class _NoisyHistogram:
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
         """Decide everything without data.
 
-        parameters: "within_bins"; and "total", the public number of rows, where a person is replaced and has
-        one row. Raises PlanError if the loss, the domain or a parameter does not fit.
+        parameters: "within_bins"; and "total", the number of rows, where it is public. Raises PlanError if the loss,
+        the domain or a parameter does not fit.
         """
         check_cells(domain, MAX_CELLS)
+        loss = loss.over(domain)
         total = public_total(parameters, loss.unit)
         within_bins = choice(WITHIN_BINS, parameters)
         sensitivity = histogram_sensitivity(loss.unit)

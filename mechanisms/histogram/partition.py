@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mechanisms.arrays import Integers
 from mechanisms.noise import DiscreteLaplace, Noise
 
 
@@ -23,7 +24,7 @@ def deviations(counts: np.ndarray) -> Iterator[np.ndarray]:
         )
 
 
-def private_partition(counts: np.ndarray, law: DiscreteLaplace, block_cost: int, noise: Noise) -> np.ndarray:
+def private_partition(counts: Integers, law: DiscreteLaplace, block_cost: int, noise: Noise) -> Integers:
     """The dyadic partition of least noisy cost, as the exponents of its blocks from left to right.
 
     counts: (2^K,) int64. law: of scale 2D/ε where rows change the counts by at most D in L1. block_cost: a
@@ -53,4 +54,5 @@ def private_partition(counts: np.ndarray, law: DiscreteLaplace, block_cost: int,
         best = np.where(kept, whole, split)
         exponents.reshape(-1, 2**e)[kept] = e
     starts = np.arange(counts.size) % (1 << exponents) == 0
-    return exponents[starts]
+    chosen: Integers = exponents[starts]
+    return chosen

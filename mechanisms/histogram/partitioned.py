@@ -25,23 +25,20 @@ from mechanisms.histogram.request import (
     public_total,
 )
 from mechanisms.histogram.spending import Stage, count_law, share_of, stages_to_json
-from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
 
 MAX_CELLS = 2**24
 MAX_COLUMNS = 4
 # A number of people that is not public costs this share of the loss.
 PEOPLE_SHARE = Fraction(1, 20)
 
-PEOPLE = Parameter(
-    name="people",
-    label="Number of people, if it is public",
-    help=(
-        "Sets how fine the grid is. It is published, so take it from public knowledge; "
-        "0 buys a noisy number with a twentieth of the cost instead."
-    ),
+PEOPLE = Parameter.integer(
+    "people",
+    "Number of people, if it is public",
+    "Sets how fine the grid is. It is published, so take it from public knowledge; "
+    "0 buys a noisy number with a twentieth of the cost instead.",
     default=0,
-    kind="integer",
     minimum=0,
     maximum=10**10,
 )
@@ -129,10 +126,11 @@ class PartitionedHistogram(ABC):
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
         """Decide everything without data.
 
-        parameters: the mechanism's own; and "total", the public number of rows, where a person is replaced
-        and has one row. Raises PlanError if the loss, the domain or a parameter does not fit.
+        parameters: the mechanism's own; and "total", the number of rows, where it is public. Raises PlanError if the
+        loss, the domain or a parameter does not fit.
         """
         _check(domain, loss)
+        loss = loss.over(domain)
         chosen = {p.name: _value(p, parameters) for p in self.parameters}
         asked = Asked(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
         stages = self._stages(asked)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from mechanisms.accounting import Definition
 from mechanisms.histogram.haar import Haar, best_haar
 from mechanisms.histogram.strategy import Strategy, StrategyHistogram
-from mechanisms.mechanism import Plan
+from mechanisms.protocol import Plan
 
 
 class PriveletHistogram(StrategyHistogram):

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mechanisms.arrays import Flags
 from mechanisms.histogram.blocks import Boxes, SummedArea
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of
-from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Parameter, Plan
 
 TREE_SHARE = Fraction(1, 2)
 # θ of the paper: a block is halved while its biased noisy count is above it.
@@ -48,7 +49,7 @@ class PrivTree(PartitionedHistogram):
     a factor of at most e to the sum, (2β-1)/((β-1)λ) = ε; the one block that stays whole becomes likelier to
     be halved, which moves the probability of the tree the other way, by at most 1/λ. Removing a row is the same
     read backwards. Blocks of one cell are decided without data; the bound holds for any number of children.
-    Rows that one person can move (m, or 2m when replaced) multiply ε: λ = Δ₁(2β-1)/((β-1)ε).
+    Neighbours are at most Δ₁ such rows apart (of the cells: see `counting`), which multiplies ε: λ = Δ₁(2β-1)/((β-1)ε).
     """
 
     name: ClassVar[str] = "privtree"
@@ -80,9 +81,10 @@ class PrivTree(PartitionedHistogram):
         laws, bias = plan.stage_laws, int(plan.details["decay"])
         table = SummedArea(counts, plan.domain.shape)
 
-        def halve(boxes: Boxes, depth: int) -> np.ndarray:
+        def halve(boxes: Boxes, depth: int) -> Flags:
             biased = np.maximum(table.sums(boxes) - depth * bias, THRESHOLD - bias)
-            return biased + noise.draw(laws["splits"], len(boxes)) > THRESHOLD
+            halved: Flags = biased + noise.draw(laws["splits"], len(boxes)) > THRESHOLD
+            return halved
 
         leaves, decisions = _grown(plan, halve)
         return [decisions, table.sums(leaves) + noise.draw(laws["leaves"], len(leaves))]
@@ -90,10 +92,11 @@ class PrivTree(PartitionedHistogram):
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         used = 0
 
-        def halve(boxes: Boxes, depth: int) -> np.ndarray:
+        def halve(boxes: Boxes, depth: int) -> Flags:
             nonlocal used
             used += len(boxes)
-            return values[used - len(boxes) : used] == 1
+            halved: Flags = values[used - len(boxes) : used] == 1
+            return halved
 
         leaves, _ = _grown(plan, halve)
         return Blocks(values[used:], leaves.labels(plan.domain.shape))

@@ -14,18 +14,11 @@ from mechanisms.histogram.nested import Level, consistent_leaves
 from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
 from mechanisms.histogram.request import WITHIN_BINS
 from mechanisms.histogram.spending import Stage, rational_shares
-from mechanisms.mechanism import Parameter, Plan
 from mechanisms.noise import Noise
+from mechanisms.protocol import Parameter, Plan
 
-DEPTH = Parameter(
-    name="depth",
-    label="Halvings",
-    help="How often every column is halved at most; fewer make larger blocks. Single cells are not halved.",
-    default=10,
-    kind="integer",
-    minimum=0,
-    maximum=24,
-)
+_HALVINGS = "How often every column is halved at most; fewer make larger blocks. Single cells are not halved."
+DEPTH = Parameter.integer("depth", "Halvings", _HALVINGS, default=10, minimum=0, maximum=24)
 
 
 class Quadtree(PartitionedHistogram):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.accounting import Loss, Neighbours, PrivacyUnit
+from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
-from mechanisms.mechanism import Parameter, PlanError
+from mechanisms.protocol import Parameter, PlanError
 
 MAX_AMOUNT = 1000
 MAX_SCALE = 10**9
@@ -64,10 +64,9 @@ def public_total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, 
     """The public number of rows, if one was given and it is public."""
     if parameters.get("total") is None:
         return {}
-    if unit != PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=1):
+    if not unit.total_public:
         raise PlanError(
-            "The number of rows is private here. Leave it out, or declare that a person is replaced "
-            "(not added or removed) and has one row."
+            "The number of rows is private here, as a person may have fewer of them, or none. Leave it out."
         )
     total = int(parameters["total"])
     if total < 0:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
-from mechanisms.calibration import law_for, scale_squared, unit_sensitivity
-from mechanisms.counting import Sensitivity
+from mechanisms.calibration import law_for, scale_squared
+from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.combination import Combination
 from mechanisms.histogram.dyadic import PURPOSE, range_energies, workload_energies
@@ -26,12 +26,10 @@ from mechanisms.histogram.request import (
     too_small,
 )
 from mechanisms.histogram.top_down import top_down
-from mechanisms.mechanism import Measurement, Parameter, Plan, PlanError, Result
-from mechanisms.noise import Noise, NoiseLaw
+from mechanisms.noise import WIDEST, Noise, NoiseLaw
+from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
 
 MAX_CELLS = 2**24
-# The sampler draws no wider noise.
-_WIDEST = 10**12
 
 
 class Strategy(Protocol):
@@ -61,7 +59,7 @@ class Strategy(Protocol):
 
 
 def strategy_sensitivity(unit: PrivacyUnit, strategy: Strategy) -> Sensitivity:
-    """How far one person moves the strategy's answers: one row's change, at worst m times in one direction."""
+    """How far one person moves the strategy's answers, from the norms of its columns and their distances."""
     return unit_sensitivity(unit, strategy.column, strategy.replaced)
 
 
@@ -72,7 +70,7 @@ def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
     """
     sensitivity = strategy_sensitivity(loss.unit, strategy)
     law = law_for(loss, sensitivity)
-    if scale_squared(law) > min(_WIDEST, MAX_SCALE * max(strategy.weights)) ** 2:
+    if scale_squared(law) > min(WIDEST, MAX_SCALE * max(strategy.weights)) ** 2:
         raise too_small(loss)
     return law
 
@@ -104,12 +102,13 @@ class StrategyHistogram(ABC):
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
         """Decide everything without data.
 
-        parameters: "within_bins", "purpose"; and "total", the public number of rows, where a person is replaced
-        and has one row. `details["expected_errors"]` holds the root mean squared error of the unbiased estimates for
-        each purpose, in rows. Raises PlanError if the loss, the domain or a parameter does not fit.
+        parameters: "within_bins", "purpose"; and "total", the number of rows, where it is public.
+        `details["expected_errors"]` holds the root mean squared error of the unbiased estimates for each purpose, in
+        rows. Raises PlanError if the loss, the domain or a parameter does not fit.
         """
         check_cells(domain, MAX_CELLS)
         check_amount(loss)
+        loss = loss.over(domain)
         total = public_total(parameters, loss.unit)
         purpose = choice(PURPOSE, parameters)
         strategy = self.best(purpose, domain.size, loss.definition)

@@ -11,6 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from mechanisms.arrays import Floats, Integers
+
 # Stands for a part that is known to be empty: below any estimate, yet finite.
 _EMPTY = -1e30
 
@@ -33,22 +35,23 @@ def top_down(estimates: np.ndarray, levels: Sequence[int], total: int, cells: in
     return counts[:cells]
 
 
-def _on_simplex(values: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _on_simplex(values: Floats, totals: Integers) -> Floats:
     """The nearest point of {θ >= 0, Σθ = total} to each row: (b, k) and (b,) to (b, k)."""
     falling = -np.sort(-values, axis=1)
     shift = (np.cumsum(falling, axis=1) - totals[:, None]) / np.arange(1, values.shape[1] + 1)
     positive = np.maximum(1, (falling > shift).sum(axis=1))
-    return np.maximum(0.0, values - np.take_along_axis(shift, positive[:, None] - 1, axis=1))
+    nearest: Floats = np.maximum(0.0, values - np.take_along_axis(shift, positive[:, None] - 1, axis=1))
+    return nearest
 
 
-def _rounded(values: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def _rounded(values: Floats, totals: Integers) -> Integers:
     """Integers of each row's exact sum: rounded down, then the largest fractions rounded up."""
     whole = np.floor(values).astype(np.int64)
     missing = totals - whole.sum(axis=1)
     order = np.argsort(whole - values, axis=1, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(values.shape[1]), order.shape), axis=1)
-    rounded = whole + (rank < missing[:, None])
+    rounded: Integers = whole + (rank < missing[:, None])
     # Float sums of huge counts may be off by more than one a part; the largest part takes the difference.
     largest = values.argmax(axis=1)
     rounded[np.arange(len(rounded)), largest] += totals - rounded.sum(axis=1)

@@ -144,7 +144,8 @@ def _shared(e: int, m: int, k: int) -> float:
 
 
 def _sums(values: np.ndarray, steps: int) -> np.ndarray:
-    return values.reshape(-1, 2**steps).sum(axis=1)
+    sums: np.ndarray = values.reshape(-1, 2**steps).sum(axis=1)
+    return sums
 
 
 @lru_cache(maxsize=256)

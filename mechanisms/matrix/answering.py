@@ -11,25 +11,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.calibration import law_for, scale_squared, unit_sensitivity
-from mechanisms.counting import Sensitivity
+from mechanisms.calibration import law_for, scale_squared
+from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount, check_counts
 from mechanisms.matrix.answers import half_widths, standard_errors
-from mechanisms.matrix.bound import lower_bound
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
+from mechanisms.matrix.optimise.bound import lower_bound
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
-from mechanisms.matrix.strategy import Strategy
-from mechanisms.matrix.workload import Workload
-from mechanisms.mechanism import Measurement, PlanError
-from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.matrix.strategy.product import Strategy
+from mechanisms.matrix.workload.union import Workload
+from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
+from mechanisms.protocol import Measurement, PlanError
 
 MAX_CELLS = 2**24
 MAX_QUERIES = 10**7
-# The sampler draws no wider noise.
-_WIDEST = 10**12
 
 
 class MatrixMechanism(ABC):
@@ -37,7 +35,7 @@ class MatrixMechanism(ABC):
 
     Measurement: the strategy's integer sums with noise, in the order of `Strategy.answers`. One row that enters or
     leaves moves them by a column of the strategy, one that changes its cell by the difference of two; the noise is
-    scaled to the exact integer norm of that, times the rows of a unit.
+    scaled to the integer norms of those, by `unit_sensitivity`.
     Source: Li, Miklau, Hay, McGregor, Rastogi 2015.
     """
 
@@ -89,6 +87,7 @@ class MatrixMechanism(ABC):
         if refusal := self.refusal(domain, workload, loss.definition):
             raise PlanError(refusal)
         check_amount(loss)
+        loss = loss.over(domain)
         facts = _facts(self, domain, workload, loss.definition, optimised)
         sensitivity = unit_sensitivity(loss.unit, facts.column, facts.replaced)
         law = noise_law(loss, sensitivity)
@@ -207,7 +206,7 @@ def check_answers(strategy: Strategy, workload: Workload) -> None:
 def noise_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
     """Discrete Laplace noise for pure ε, discrete Gaussian for zCDP. Raises PlanError if it would be absurdly wide."""
     law = law_for(loss, sensitivity)
-    if scale_squared(law) > _WIDEST**2:
+    if scale_squared(law) > WIDEST**2:
         raise PlanError(
             f"{loss.symbol} = {float(loss.amount):g} is too small for this strategy's noise. "
             f"Choose a larger {loss.symbol}."

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from mechanisms.matrix.strategy import Strategy
-from mechanisms.matrix.workload import Workload
+from mechanisms.matrix.strategy.product import Strategy
+from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import DiscreteLaplace, NoiseLaw
 
 LEVEL = 0.95

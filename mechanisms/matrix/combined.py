@@ -9,9 +9,9 @@ import numpy as np
 
 from mechanisms.matrix import answers
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.marginal import MarginalMechanism
-from mechanisms.matrix.marginal_sets import Axes, term_axes
-from mechanisms.matrix.marginal_tables import projected
+from mechanisms.matrix.marginals.answering import MarginalMechanism
+from mechanisms.matrix.marginals.sets import Axes, term_axes
+from mechanisms.matrix.marginals.tables import projected
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
 
 
@@ -46,4 +46,4 @@ def _variance(mechanism: MarginalMechanism, plan: QueryPlan, weights: np.ndarray
                 rest = tuple(j for j, axis in enumerate(axes) if axis not in kept)
                 coefficients[kept] = coefficients.get(kept, 0.0) + table.mean(axis=rest)
     squares = {axes: float((projected(c[None]) ** 2).sum()) for axes, c in coefficients.items()}
-    return sum(square / information[closed.index[axes]] for axes, square in squares.items())
+    return float(sum(square / information[closed.index[axes]] for axes, square in squares.items()))

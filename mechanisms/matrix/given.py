@@ -12,16 +12,16 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
-from mechanisms.matrix.grid import bits_for, kept_exactly, on_grid, tied
-from mechanisms.matrix.hierarchy import best_haar_rows, best_tree_rows
-from mechanisms.matrix.inverse import MAX_DENSE
-from mechanisms.matrix.joint import MAX_JOINT, Uploaded
 from mechanisms.matrix.mechanism import Optimised
-from mechanisms.matrix.rows import IdentityRows, MatrixRows, RangeRows, Rows, TotalRows
-from mechanisms.matrix.strategy import FewSums, Kronecker, Stacked, Strategy, plain
-from mechanisms.matrix.workload import Term, Workload
-from mechanisms.mechanism import PlanError
+from mechanisms.matrix.strategy.grid import bits_for, kept_exactly, on_grid, tied
+from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
+from mechanisms.matrix.strategy.inverse import MAX_DENSE
+from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
+from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked, Strategy, plain
+from mechanisms.matrix.strategy.rows import IdentityRows, MatrixRows, RangeRows, Rows, TotalRows
+from mechanisms.matrix.workload.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
+from mechanisms.matrix.workload.union import Term, Workload
+from mechanisms.protocol import PlanError
 
 # Entries of a matrix that is written out.
 MAX_ENTRIES = 2**27

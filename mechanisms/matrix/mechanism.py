@@ -15,9 +15,9 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
-from mechanisms.matrix.workload import Workload
-from mechanisms.mechanism import Measurement
+from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
+from mechanisms.protocol import Measurement
 
 # Done so far and in all, in steps of the optimiser's own.
 Progress = Callable[[int, int | None], None]

@@ -10,6 +10,8 @@ from scipy.linalg import LinAlgError
 from scipy.optimize import OptimizeResult, linprog
 from scipy.sparse.linalg import splu
 
+from mechanisms.arrays import Floats
+
 MAX_CELLS = 4096
 # Dual values this near to their bounds are at them.
 _AT_BOUND = 1e-7
@@ -69,7 +71,7 @@ class _Face:
         short = sparse.csr_array(sign @ rows[bounded])
         return cls(free, rows[np.flatnonzero(met)], sums[met], short, sign @ sums[bounded])
 
-    def nearest(self, solution: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+    def nearest(self, solution: Floats, estimate: Floats) -> Floats:
         """The point of the face nearest to the estimate, (n,); the solution itself where it is the only one."""
         if not self._single():
             solution = np.zeros(estimate.size)

@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import law_for
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
-from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.factor import Explicit, Factor, Identity
 from mechanisms.matrix.given import as_rows, asked_of, is_fitted, too_long
-from mechanisms.matrix.grid import bits_for, on_grid, tied
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
-from mechanisms.matrix.rows import MatrixRows, Rows
-from mechanisms.matrix.strategy import Kronecker
-from mechanisms.matrix.workload import Workload
-from mechanisms.mechanism import PlanError
+from mechanisms.matrix.searched import SearchedStrategy, searched_rows
+from mechanisms.matrix.strategy.grid import bits_for
+from mechanisms.matrix.strategy.product import Kronecker
+from mechanisms.matrix.strategy.rows import Rows
+from mechanisms.matrix.workload.factor import Explicit, Factor, Identity
+from mechanisms.matrix.workload.union import Workload
 
-# Seconds between two reports of progress.
-_PACE = 0.5
 # Eigenvalues of a Gram matrix below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-12
-# Below this density a matrix is kept sparse.
-_SPARSE = 0.2
-
-
-class Paced:
-    """Progress, told no more often than somebody can read it."""
-
-    def __init__(self, on_progress: Progress) -> None:
-        self._on_progress, self._told = on_progress, 0.0
-
-    def __call__(self, done: int, total: int | None) -> None:
-        if time.monotonic() - self._told >= _PACE:
-            self._told = time.monotonic()
-            self._on_progress(done, total)
 
 
 def merged(weighted: Sequence[tuple[float, Factor]]) -> tuple[float, Factor]:
@@ -62,25 +43,13 @@ def merged(weighted: Sequence[tuple[float, Factor]]) -> tuple[float, Factor]:
     return 1.0, Explicit((vectors[:, kept] * np.sqrt(values[kept])).T)
 
 
-def searched_rows(weights: np.ndarray, bits: int, definition: Definition) -> MatrixRows:
-    """A strategy that was found, on a grid of so many bits; see `grid.tied` for one of few rows."""
-    p, n = weights.shape
-    integers = on_grid(np.asarray(weights, dtype=np.float64), bits, definition)
-    if p < n:
-        integers = tied(integers, n - p, definition)
-    sparse_enough = np.count_nonzero(integers) < _SPARSE * integers.size
-    return MatrixRows(sparse.csr_array(integers) if sparse_enough else integers)
-
-
-class ColumnSearch(MatrixMechanism):
+class ColumnSearch(SearchedStrategy):
     """A product of strategies, one searched for each column. A subclass says how.
 
     For a product of queries this is the best product, as losses multiply. For a union of products each column is
     fitted to the sum of what the terms ask of it.
     Source: McKenna et al. 2018 (HDMM), section 6.
     """
-
-    optimises: ClassVar[bool] = True
 
     @abstractmethod
     def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
@@ -112,30 +81,19 @@ class ColumnSearch(MatrixMechanism):
                 )
         return ""
 
-    def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
-    ) -> Optimised:
-        if refusal := self.refusal(domain, workload, definition):
-            raise PlanError(refusal)
-        start, paced = time.monotonic(), Paced(on_progress)
+    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
         arrays, columns = {}, []
         for axis in _fitted(workload):
             multiple, factor = merged(asked_of(workload, axis))
-            arrays[_key(axis)], found = self.search(factor, paced)
+            arrays[_key(axis)], found = self.search(factor, on_progress)
             columns.append({"multiple": multiple, **found})
-        facts: dict[str, Any] = {"seconds": round(time.monotonic() - start, 3), "columns": columns}
+        facts: dict[str, Any] = {"columns": columns}
         # Where only one column is searched the terms' Gram matrices add up over it, so its certificate is the whole's.
         if all("gap" in c for c in columns) and (len(workload.terms) == 1 or len(columns) == 1):
             facts["gap"] = math.prod(1 + c["gap"] for c in columns) - 1
         return Optimised(arrays, facts)
 
-    def strategy(
-        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
-    ) -> Kronecker:
-        if optimised is None:
-            raise PlanError(
-                f"{self.title}: the strategy has not been worked out yet. Start the search first."
-            )
+    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Kronecker:
         fitted = _fitted(workload)
         bits = bits_for(len(fitted))
         factors: list[Rows] = [
@@ -213,11 +171,7 @@ class GaussianOptimumStrategy(ColumnSearch):
     ) -> QueryPlan:
         """As for any strategy; the lower bound is the search's certificate where that says more."""
         plan = super().plan(domain, workload, loss, optimised)
-        if (
-            optimised is None
-            or "gap" not in optimised.facts
-            or loss.unit.neighbours is Neighbours.REPLACE_ONE
-        ):
+        if optimised is None or "gap" not in optimised.facts or plan.loss.unit.total_public:
             return plan
         m = loss.unit.max_rows
         least = law_for(loss, Sensitivity(m, m * m)).variance

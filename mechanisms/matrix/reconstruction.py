@@ -9,8 +9,9 @@ from scipy import sparse
 from scipy.linalg import cholesky
 from scipy.optimize import nnls
 
+from mechanisms.arrays import Floats
 from mechanisms.matrix.most_likely import most_likely
-from mechanisms.mechanism import Parameter
+from mechanisms.protocol import Parameter
 
 RECONSTRUCTION = Parameter(
     name="reconstruction",
@@ -70,20 +71,21 @@ def non_negative(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -
     return _by_gradient(strategy, values, estimate)
 
 
-def _exact(strategy: Measured, estimate: np.ndarray) -> np.ndarray:
+def _exact(strategy: Measured, estimate: Floats) -> Floats:
     """‖Ax - y‖² is ‖R(x - x̂)‖² and a constant, R the Cholesky factor of AᵀA: a square problem."""
     gram = np.stack([strategy.gram_times(cell) for cell in np.eye(estimate.size)])
     root = cholesky(gram / np.diag(gram).max())
-    return nnls(root, root @ estimate, maxiter=50 * estimate.size)[0]
+    cells: Floats = nnls(root, root @ estimate, maxiter=50 * estimate.size)[0]
+    return cells
 
 
-def _by_gradient(strategy: Measured, values: np.ndarray, estimate: np.ndarray) -> np.ndarray:
+def _by_gradient(strategy: Measured, values: np.ndarray, estimate: Floats) -> Floats:
     target = strategy.transposed_times(values)
     rate = 1 / _largest_eigenvalue(strategy, estimate.size)
     x = ahead = np.maximum(estimate, 0.0)
     momentum, still = 1.0, TOLERANCE * float(np.sqrt((estimate[estimate < 0] ** 2).mean()))
     for _ in range(_steps(estimate.size)):
-        new = np.maximum(ahead - rate * (strategy.gram_times(ahead) - target), 0.0)
+        new: Floats = np.maximum(ahead - rate * (strategy.gram_times(ahead) - target), 0.0)
         if np.abs(new - ahead).max() <= still:
             return new
         if float((ahead - new) @ (new - x)) > 0:

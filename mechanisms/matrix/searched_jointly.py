@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.factor import Factor, Identity, Total
 from mechanisms.matrix.given import as_rows, too_many_cells, union_too_large
-from mechanisms.matrix.grid import BITS, bits_for
-from mechanisms.matrix.joint import Uploaded
 from mechanisms.matrix.mechanism import Optimised, Progress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
 from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED
-from mechanisms.matrix.optimised import Paced, searched_rows
-from mechanisms.matrix.strategy import Kronecker, Stacked, Strategy
-from mechanisms.matrix.workload import Workload
-from mechanisms.mechanism import PlanError
+from mechanisms.matrix.searched import SearchedStrategy, searched_rows
+from mechanisms.matrix.strategy.grid import BITS, bits_for
+from mechanisms.matrix.strategy.joint import Uploaded
+from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
+from mechanisms.matrix.workload.factor import Factor, Identity, Total
+from mechanisms.matrix.workload.union import Workload
 
 # Terms up to which each may have a strategy of its own.
 MAX_TERMS = 64
@@ -33,7 +30,7 @@ MAX_TERMS = 64
 MAX_RANK, _MAX_ENTRIES = 256, 2**23
 
 
-class SplitUnionStrategy(MatrixMechanism):
+class SplitUnionStrategy(SearchedStrategy):
     """A product of searched strategies for every term of a union, each with the share that suits its error.
 
     With a share a_t of the column norm a term's error is E_t/a_t². Where the L1 norms add up (Laplace) shares in
@@ -46,7 +43,6 @@ class SplitUnionStrategy(MatrixMechanism):
     summary: ClassVar[str] = (
         "Searches a strategy for every part of the workload, and measures each with the share that suits it."
     )
-    optimises: ClassVar[bool] = True
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         refusal = super().refusal(domain, workload, definition)
@@ -64,26 +60,14 @@ class SplitUnionStrategy(MatrixMechanism):
             )
         return ""
 
-    def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
-    ) -> Optimised:
-        if refusal := self.refusal(domain, workload, definition):
-            raise PlanError(refusal)
-        start, paced = time.monotonic(), Paced(on_progress)
+    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
         arrays, losses = {}, []
         for i, factor in enumerate(_searched(workload)):
-            arrays[f"factor_{i}"], loss = _search(factor, definition, paced)
+            arrays[f"factor_{i}"], loss = _search(factor, definition, on_progress)
             losses.append(loss)
-        facts: dict[str, Any] = {"seconds": round(time.monotonic() - start, 3), "losses": losses}
-        return Optimised(arrays, facts)
+        return Optimised(arrays, {"losses": losses})
 
-    def strategy(
-        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
-    ) -> Stacked:
-        if optimised is None:
-            raise PlanError(
-                f"{self.title}: the strategy has not been worked out yet. Start the search first."
-            )
+    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Stacked:
         distinct = _searched(workload)
         parts, shares = [], []
         for term in workload.terms:
@@ -141,7 +125,7 @@ def _weights(array: np.ndarray, definition: Definition) -> np.ndarray:
     return weights_of(array) if definition is Definition.PURE else array
 
 
-class LowRankStrategy(MatrixMechanism):
+class LowRankStrategy(SearchedStrategy):
     """Few sums of cells, for queries that are combinations of few; searched over all cells together."""
 
     name: ClassVar[str] = "low-rank"
@@ -151,7 +135,6 @@ class LowRankStrategy(MatrixMechanism):
         "have far fewer dimensions than there are cells."
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
-    optimises: ClassVar[bool] = True
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         if refusal := super().refusal(domain, workload, definition) or too_many_cells(workload):
@@ -169,29 +152,16 @@ class LowRankStrategy(MatrixMechanism):
             )
         return ""
 
-    def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
-    ) -> Optimised:
-        if refusal := self.refusal(domain, workload, definition):
-            raise PlanError(refusal)
-        start = time.monotonic()
-        found = low_rank(_written_out(workload), on_progress=Paced(on_progress))
-        seconds = round(time.monotonic() - start, 3)
+    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+        found = low_rank(_written_out(workload), on_progress=on_progress)
         facts = {
-            "seconds": seconds,
             "loss": found.loss,
             "residual": found.residual,
             "sums": len(found.strategy),
         }
         return Optimised({"strategy": found.strategy}, facts)
 
-    def strategy(
-        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
-    ) -> Strategy:
-        if optimised is None:
-            raise PlanError(
-                f"{self.title}: the strategy has not been worked out yet. Start the search first."
-            )
+    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         rows = searched_rows(optimised.arrays["strategy"], BITS, definition)
         return Kronecker([rows]) if len(workload.shape) == 1 else Uploaded(rows, workload.shape)
 

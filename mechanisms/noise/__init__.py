@@ -2,6 +2,14 @@
 
 from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, law_from_json
 from mechanisms.noise.repeatable import repeatable
-from mechanisms.noise.sampler import Noise
+from mechanisms.noise.sampler import WIDEST, Noise
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Noise", "NoiseLaw", "law_from_json", "repeatable"]
+__all__ = [
+    "WIDEST",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Noise",
+    "NoiseLaw",
+    "law_from_json",
+    "repeatable",
+]

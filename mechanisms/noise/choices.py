@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechanisms.arrays import Integers
 from mechanisms.noise.exact import Source, exceeds
 from mechanisms.noise.words import BITS, ETA, logarithms, random_words
 
@@ -15,7 +16,7 @@ _CHUNK = 1 << 16
 _LARGEST = np.uint64(2**64 - 1)
 
 
-def below(bounds: np.ndarray, source: Source) -> np.ndarray:
+def below(bounds: Integers, source: Source) -> Integers:
     """For each bound b an independent, uniform integer in 0..b-1.
 
     bounds: (m,) integers in 1..2^63-1. Returns (m,) int64. Raises ValueError if a bound is below 1.
@@ -31,7 +32,7 @@ def below(bounds: np.ndarray, source: Source) -> np.ndarray:
     return (words % b).astype(np.int64)
 
 
-def permutation(size: int, source: Source) -> np.ndarray:
+def permutation(size: int, source: Source) -> Integers:
     """A uniform permutation of 0..size-1, as (size,) int64.
 
     The order of distinct random words is uniform; should two words agree, all are drawn again.

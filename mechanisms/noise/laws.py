@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import erfc, ndtri
 
+from mechanisms.arrays import Floats
+
 # Above this σ sums over the integers are replaced by Euler-Maclaurin formulas, whose next term is < 1e-12.
 _WIDE = 1000.0
 # Beyond this many σ the probability of a discrete Gaussian is below the smallest float.
@@ -60,7 +62,7 @@ class DiscreteLaplace:
         """P(K = k) = q^|k| (1-q)/(1+q)."""
         return math.tanh(self._rate / 2) * math.exp(-abs(k) * self._rate)
 
-    def tail(self, h: np.ndarray) -> np.ndarray:
+    def tail(self, h: Floats) -> Floats:
         """P(|K| > h) for whole numbers h >= 0: 2q^(h+1)/(1+q)."""
         return 2 / (1 + math.exp(-self._rate)) * np.exp(-(np.asarray(h, dtype=float) + 1) * self._rate)
 
@@ -131,7 +133,7 @@ class DiscreteGaussian:
         """P(K = k)."""
         return math.exp(-((k / self._sigma) ** 2) / 2) / self._mass
 
-    def tail(self, h: np.ndarray) -> np.ndarray:
+    def tail(self, h: Floats) -> Floats:
         """P(|K| > h) for whole numbers h >= 0.
 
         For wide noise the midpoint Euler-Maclaurin formula: the integral beyond x = h + 1/2 less
@@ -139,11 +141,13 @@ class DiscreteGaussian:
         """
         if self._sigma > _WIDE:
             x = (np.asarray(h, dtype=float) + 0.5) / self._sigma
-            return erfc(x / math.sqrt(2)) - x / (12 * self._sigma * self._mass) * np.exp(-(x**2) / 2)
+            far: Floats = erfc(x / math.sqrt(2)) - x / (12 * self._sigma * self._mass) * np.exp(-(x**2) / 2)
+            return far
         weights = self._weights
         beyond = np.cumsum(weights[::-1])[::-1] - weights
         last = np.minimum(np.asarray(h, dtype=float), len(weights) - 1).astype(np.int64)
-        return 2 * beyond[last] / self._mass
+        tails: Floats = 2 * beyond[last] / self._mass
+        return tails
 
     def coverage(self, h: int) -> float:
         """P(|K| <= h)."""

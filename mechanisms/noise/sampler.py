@@ -13,13 +13,15 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechanisms.arrays import Integers
 from mechanisms.noise import choices
 from mechanisms.noise.exact import Source, exceeds, laplace_magnitude
 from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 from mechanisms.noise.words import BITS, ETA, logarithms, random_words
 
 KEY_BYTES = 32
-MAX_SCALE = 10**12
+# No wider noise is drawn, so that sums of draws fit 64 bits.
+WIDEST = 10**12
 _CHUNK = 1 << 15
 
 
@@ -29,7 +31,7 @@ class Noise:
     def __init__(self, source: Source = os.urandom) -> None:
         self._source = source
 
-    def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
+    def draw(self, law: NoiseLaw, size: int) -> Integers:
         """`size` independent draws of exactly `law`, as (size,) int64.
 
         Raises ValueError if size is negative or the law's scale is above 10^12, whose sums could leave int64.
@@ -45,11 +47,11 @@ class Noise:
             filled += len(chunk)
         return noise
 
-    def below(self, bounds: np.ndarray) -> np.ndarray:
+    def below(self, bounds: Integers) -> Integers:
         """For each bound b a uniform integer in 0..b-1: see `choices.below`."""
         return choices.below(bounds, self._source)
 
-    def permutation(self, size: int) -> np.ndarray:
+    def permutation(self, size: int) -> Integers:
         """A uniform permutation of 0..size-1: see `choices.permutation`."""
         return choices.permutation(size, self._source)
 
@@ -76,14 +78,14 @@ class _LaplaceChunks:
     """|K| = ⌊-t ln U + c⌋ with c = t ln(2/(1+q)), q = exp(-1/t), and a fair sign."""
 
     def __init__(self, scale: Fraction, eta: float = ETA) -> None:
-        if scale > MAX_SCALE:
+        if scale > WIDEST:
             raise ValueError(f"the scale of noise must be at most 10^12, got {float(scale):g}")
         self._scale = scale
         self._float_scale = float(scale)
         self._shift = -self._float_scale * math.log1p(math.expm1(float(-1 / scale)) / 2)
         self._eta = eta
 
-    def __call__(self, size: int, source: Source) -> np.ndarray:
+    def __call__(self, size: int, source: Source) -> Integers:
         words = random_words(size, source)
         magnitude, undecided = self._magnitude(words >> np.uint64(1))
         for i in undecided:
@@ -122,14 +124,15 @@ class _GaussianChunks:
         self._centre = variance / scale
         self._eta = eta
 
-    def __call__(self, size: int, source: Source) -> np.ndarray:
+    def __call__(self, size: int, source: Source) -> Integers:
         proposal = self._proposals(size, source)
         words = random_words(size, source) >> np.uint64(1)
         kept, undecided = self._kept(np.abs(proposal), words)
         for i in undecided:
             threshold = self._threshold(abs(int(proposal[i])))
             kept[i] = exceeds(int(words[i]), BITS, threshold, source)
-        return proposal[kept]
+        noise: Integers = proposal[kept]
+        return noise
 
     def _threshold(self, magnitude: int) -> Fraction:
         return (magnitude - self._centre) ** 2 / (2 * self._variance)

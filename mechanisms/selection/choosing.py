@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, pure_within_zcdp
-from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.arrays import Flags, Integers
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Measurement, PlanError
 from mechanisms.selection import odds
 from mechanisms.selection.plan import SelectionPlan
 from mechanisms.selection.score import Score, ScoreBound
@@ -193,25 +194,28 @@ class ReportNoisyMax(Selection):
         return odds.noisy_max(rate, gaps)
 
 
-def _checked(plan: SelectionPlan, scores: np.ndarray) -> np.ndarray:
+def _checked(plan: SelectionPlan, scores: np.ndarray) -> Integers:
     wanted = (len(plan.candidates),)
     if scores.shape != wanted:
         raise ValueError(f"scores must have shape {wanted}, got {scores.shape}")
     if not np.issubdtype(scores.dtype, np.integer):
         raise ValueError(f"scores must be integers, none of them missing; got {scores.dtype}")
-    return np.clip(scores, -_LARGEST_SCORE, _LARGEST_SCORE).astype(np.int64)
+    clipped: Integers = np.clip(scores, -_LARGEST_SCORE, _LARGEST_SCORE).astype(np.int64)
+    return clipped
 
 
-def _gaps(scores: np.ndarray, left: np.ndarray) -> np.ndarray:
+def _gaps(scores: Integers, left: Flags) -> Integers:
     """How far each candidate trails the best that is left, 0 for those taken: (runs, candidates) int64."""
     best = np.where(left, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
-    return np.maximum(0, best - scores)
+    gaps: Integers = np.maximum(0, best - scores)
+    return gaps
 
 
-def _even_choice(among: np.ndarray, noise: Noise) -> np.ndarray:
+def _even_choice(among: Flags, noise: Noise) -> Integers:
     """For each row of a (runs, candidates) bool the index of one of its true places, each as likely."""
     position = noise.below(among.sum(axis=1))
-    return (among.cumsum(axis=1) > position[:, None]).argmax(axis=1)
+    chosen: Integers = (among.cumsum(axis=1) > position[:, None]).argmax(axis=1)
+    return chosen
 
 
 def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row: Fraction, picks: int) -> str:

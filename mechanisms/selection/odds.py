@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from mechanisms.arrays import Floats
+
 _NODES = 256
 # Noise further out than this many scales has probability below 1e-17.
 _REACH = 40
@@ -16,10 +18,11 @@ _FEW = 200
 _BLOCK = 2**18
 
 
-def exponential(rate: float, gaps: np.ndarray) -> np.ndarray:
+def exponential(rate: float, gaps: Floats) -> Floats:
     """P(i) = exp(-rate·gap_i) / Σ exp(-rate·gap_j)."""
     weights = np.exp(-rate * gaps)
-    return weights / weights.sum()
+    chances: Floats = weights / weights.sum()
+    return chances
 
 
 def permute_and_flip(rate: float, gaps: np.ndarray) -> np.ndarray:
@@ -32,7 +35,7 @@ def permute_and_flip(rate: float, gaps: np.ndarray) -> np.ndarray:
     return _shared(1 - heads[None], heads[None], _nodes(gaps.size, _NODES))
 
 
-def noisy_max(rate: float, gaps: np.ndarray) -> np.ndarray:
+def noisy_max(rate: float, gaps: Floats) -> Floats:
     """The chance of the largest score after discrete Laplace noise of scale 1/rate, ties shared evenly.
 
     Sums over all noisy scores of the best candidates. Noise of a scale above 50 is summed over blocks of integers with
@@ -47,7 +50,8 @@ def noisy_max(rate: float, gaps: np.ndarray) -> np.ndarray:
     for block in np.array_split(levels, math.ceil(levels.size * gaps.size / _BLOCK)):
         before = _below(block[:, None] + gaps, rate)
         chances += _shared(before, _below(block[:, None] + width + gaps, rate) - before, nodes)
-    return chances / chances.sum()
+    odds: Floats = chances / chances.sum()
+    return odds
 
 
 def _below(k: np.ndarray, rate: float) -> np.ndarray:
@@ -57,7 +61,7 @@ def _below(k: np.ndarray, rate: float) -> np.ndarray:
     return np.where(k > 0, 1 - tail, tail)
 
 
-def _shared(lost: np.ndarray, level: np.ndarray, nodes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _shared(lost: Floats, level: Floats, nodes: tuple[Floats, Floats]) -> Floats:
     """The chance that i is level and wins an even draw among all that are level, none being ahead.
 
     lost, level: (blocks, n) chances of j being below a block's level, and at it. Returns the sum over blocks of
@@ -71,7 +75,8 @@ def _shared(lost: np.ndarray, level: np.ndarray, nodes: tuple[np.ndarray, np.nda
             product = factors.sum(axis=1, keepdims=True) - factors
             # Only a candidate that cannot be at this level has no logarithm: -inf less -inf.
             chances += w * np.exp(np.where(np.isnan(product), -np.inf, product))
-    return (level * chances).sum(axis=0)
+    shared: Floats = (level * chances).sum(axis=0)
+    return shared
 
 
 def _nodes(candidates: int, most: int) -> tuple[np.ndarray, np.ndarray]:

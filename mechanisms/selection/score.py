@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.arrays import Integers
+from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Attribute
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 
 MAX_CANDIDATES = 10_000
 MAX_DENOMINATOR = 1000
@@ -30,6 +32,16 @@ class ScoreBound:
 
     sensitivity: Fraction
     monotone: bool
+
+    @classmethod
+    def of(cls, unit: PrivacyUnit, entered: int, replaced: int, *, one_way: bool) -> ScoreBound:
+        """From how many points one row that enters or leaves moves a score, and one that changes its value.
+
+        one_way: whether rows that only enter, or only leave, move all scores in the same direction.
+        """
+        column, apart = (Sensitivity(points, points**2) for points in (entered, replaced))
+        moved = unit_sensitivity(unit, column, apart).l1
+        return cls(Fraction(moved), one_way and unit.neighbours is Neighbours.ADD_REMOVE)
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,7 @@ class Score:
             raise ValueError(f"counts must be integers, got {counts.dtype}")
         return self._scores(counts.astype(np.int64))
 
-    def _scores(self, counts: np.ndarray) -> np.ndarray:
+    def _scores(self, counts: Integers) -> Integers:
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
@@ -82,14 +94,19 @@ class Score:
 
 
 class _CountOfEach(Score):
-    """One count per candidate; one row changes each of them by at most 1."""
+    """One count per candidate; one row changes each of them by at most 1.
+
+    worth: of one row in points, 1 or -1.
+    """
+
+    worth: ClassVar[int] = 1
 
     def bound(self, unit: PrivacyUnit) -> ScoreBound:
-        """m points; monotone where rows only enter, or only leave."""
-        return ScoreBound(Fraction(unit.max_rows), unit.neighbours is Neighbours.ADD_REMOVE)
+        """m points, also where a row leaves one count for another; monotone where rows only enter, or only leave."""
+        return ScoreBound.of(unit, 1, 1, one_way=True)
 
-    def _scores(self, counts: np.ndarray) -> np.ndarray:
-        return counts
+    def _scores(self, counts: Integers) -> Integers:
+        return self.worth * counts
 
 
 @dataclass(frozen=True)
@@ -100,7 +117,8 @@ class MostCommonValue(_CountOfEach):
     title: ClassVar[str] = "Most common value"
     proof: ClassVar[str] = (
         "A person's rows are added to the counts of their values or, with the person, taken away, so a count "
-        "changes by at most the person's number of rows, and all counts in the same direction."
+        "changes by at most the person's number of rows; where no other person comes instead, all counts in the same "
+        "direction."
     )
 
     @classmethod
@@ -117,7 +135,7 @@ class BestOption(_CountOfEach):
     title: ClassVar[str] = "Best of these options"
     proof: ClassVar[str] = (
         "A row adds 0 or 1 to the total of every option, so a person changes each total by at most the "
-        "person's number of rows, and all totals in the same direction."
+        "person's number of rows; where no other person comes instead, all totals in the same direction."
     )
 
 
@@ -129,11 +147,9 @@ class FewestConflicts(_CountOfEach):
     title: ClassVar[str] = "Fewest conflicts"
     proof: ClassVar[str] = (
         "A row adds 0 or 1 conflict to every candidate, so a person changes each score by at most the "
-        "person's number of rows, and all scores in the same direction."
+        "person's number of rows; where no other person comes instead, all scores in the same direction."
     )
-
-    def _scores(self, counts: np.ndarray) -> np.ndarray:
-        return -counts
+    worth: ClassVar[int] = -1
 
 
 @dataclass(frozen=True)
@@ -192,17 +208,17 @@ class Quantile(Score):
     def bound(self, unit: PrivacyUnit) -> ScoreBound:
         """m·max(a, b-a) points where rows enter or leave, m·b where they move; never monotone."""
         a, b = self.level.numerator, self.level.denominator
-        moved = max(a, b - a) if unit.neighbours is Neighbours.ADD_REMOVE else b
-        return ScoreBound(Fraction(unit.max_rows * moved), monotone=False)
+        return ScoreBound.of(unit, max(a, b - a), b, one_way=False)
 
-    def _scores(self, counts: np.ndarray) -> np.ndarray:
+    def _scores(self, counts: Integers) -> Integers:
         a, b = self.level.numerator, self.level.denominator
         before = np.concatenate([[0], np.cumsum(counts[: self.ordered_cells])])
         first, beyond = np.array(self.spans, dtype=np.int64).T
         below, inside, above = before[first], before[beyond] - before[first], before[-1] - before[beyond]
         too_high = (b - a) * below - a * (inside + above)
         too_low = a * above - (b - a) * (below + inside)
-        return -np.maximum(0, np.maximum(too_high, too_low))
+        scores: Integers = -np.maximum(0, np.maximum(too_high, too_low))
+        return scores
 
     def to_json(self) -> dict[str, Any]:
         extra = {"ordered_cells": self.ordered_cells, "column_cells": self.column_cells}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.noise import repeatable
 
@@ -98,10 +99,11 @@ def _integers(attribute: Integer, cells: np.ndarray, within: np.ndarray, missing
     return pd.arrays.IntegerArray(_between(first, last, within), missing)
 
 
-def _between(first: np.ndarray, last: np.ndarray, within: np.ndarray) -> np.ndarray:
+def _between(first: Integers, last: Integers, within: Floats) -> Integers:
     """The whole number at share `within` of first..last; 1/2 gives the middle, the upper of two."""
     steps = np.floor(within * (last - first + 1.0)).astype(np.int64)
-    return first + np.minimum(steps, last - first)
+    between: Integers = first + np.minimum(steps, last - first)
+    return between
 
 
 def _dates(attribute: Date, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> Any:
@@ -111,18 +113,19 @@ def _dates(attribute: Date, cells: np.ndarray, within: np.ndarray, missing: np.n
     return pd.array(days.astype("datetime64[s]"))
 
 
-def _reals(attribute: Real, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> np.ndarray:
+def _reals(attribute: Real, cells: Integers, within: Floats, missing: Flags) -> Floats:
     """Values rounded down to a few digits more than the bin's width shows, and kept inside the bin."""
     lower, upper = _bounds(attribute, cells, "float64")
     grid = 10.0 ** _decimals(upper - lower)
-    values = np.floor((lower + within * (upper - lower)) * grid) / grid
+    values: Floats = np.floor((lower + within * (upper - lower)) * grid) / grid
     values = np.clip(values, lower, np.nextafter(upper, lower))
     values[missing] = np.nan
     return values
 
 
-def _decimals(width: np.ndarray) -> np.ndarray:
-    return np.clip(_DIGITS_IN_BIN - np.floor(np.log10(width)), 0, _MAX_DECIMALS)
+def _decimals(width: Floats) -> Floats:
+    decimals: Floats = np.clip(_DIGITS_IN_BIN - np.floor(np.log10(width)), 0, _MAX_DECIMALS)
+    return decimals
 
 
 _NUMERIC: dict[type[Attribute], Any] = {Integer: _integers, Date: _dates, Real: _reals}

@@ -2,12 +2,23 @@
 
    Radio buttons of the kind inside [data-kind], of the binning inside [data-binning]; around the fields of some
    of them <div data-kinds="integer real" data-binnings="edges">. Hidden fields are disabled, so they are neither
-   checked nor sent; where the chosen binning does not suit the kind, the first one that does is chosen. */
+   checked nor sent; where the chosen binning does not suit the kind, the first one that does is chosen.
+
+   Where misfits go, inside [data-misfit], works like the binning. A yes-or-no column begins closed and numbers
+   begin open; a list of categories asks. data-settled="integer real date": hidden for these kinds while the box
+   inside [data-missing] is ticked, since then all that can be missing has its cell. */
 "use strict";
 {
   const chosen = (form, group) => form.querySelector(`[data-${group}] input:checked`)?.value;
   const allows = (part, group, value) =>
     !(`${group}s` in part.dataset) || part.dataset[`${group}s`].split(" ").includes(value);
+
+  const BEGINS = { boolean: "left-out", integer: "open", real: "open", date: "open" };
+
+  function begin(form) {
+    for (const choice of form.querySelectorAll("[data-misfit] input"))
+      choice.checked = choice.value === BEGINS[chosen(form, "kind")];
+  }
 
   function arrange(form) {
     const kind = chosen(form, "kind");
@@ -19,8 +30,12 @@
       if (first) first.querySelector("input").checked = true;
     }
     const binning = chosen(form, "binning");
+    const misfit = chosen(form, "misfit");
+    const settled = (part) =>
+      chosen(form, "missing") !== undefined && (part.dataset.settled ?? "").split(" ").includes(kind);
     for (const part of form.querySelectorAll("[data-kinds]:not([data-binning] *)")) {
-      const shown = suits(part) && allows(part, "binning", binning);
+      const shown =
+        suits(part) && allows(part, "binning", binning) && allows(part, "misfit", misfit) && !settled(part);
       part.hidden = !shown;
       part.querySelectorAll("input, select, textarea").forEach((field) => { field.disabled = !shown; });
     }
@@ -30,6 +45,8 @@
   forms().forEach(arrange);
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form");
-    if (forms().includes(form)) arrange(form);
+    if (!forms().includes(form)) return;
+    if (event.target.name === "kind") begin(form);
+    arrange(form);
   });
 }

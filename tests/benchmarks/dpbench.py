@@ -21,8 +21,8 @@ from plotly.subplots import make_subplots
 from mechanisms.accounting import Definition, Loss
 from mechanisms.advice import rank
 from mechanisms.domain import Domain, Integer
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
 from mechanisms.registry import HISTOGRAMS, mechanism
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "dpbench"

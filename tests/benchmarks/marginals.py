@@ -23,10 +23,10 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
-from mechanisms.matrix.factor import Identity
-from mechanisms.matrix.marginal_sets import MarginalSets
-from mechanisms.matrix.residual import ResidualPlanner
-from mechanisms.matrix.workload import Term, Workload
+from mechanisms.matrix.marginals.residual import ResidualPlanner
+from mechanisms.matrix.marginals.sets import MarginalSets
+from mechanisms.matrix.workload.factor import Identity
+from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise import Noise
 
 ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)

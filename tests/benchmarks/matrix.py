@@ -22,15 +22,15 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.histogram.tree import fitted_tree
-from mechanisms.matrix.bound import nuclear_norm
-from mechanisms.matrix.factor import AllRange, Explicit, Factor, Prefix
-from mechanisms.matrix.hierarchy import energies
+from mechanisms.matrix.marginals.residual import ResidualPlanner
+from mechanisms.matrix.optimise.bound import nuclear_norm
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
 from mechanisms.matrix.optimise.p_identity import p_identity
-from mechanisms.matrix.optimised import searched_rows
-from mechanisms.matrix.residual import ResidualPlanner
-from mechanisms.matrix.workload import Term, Workload
+from mechanisms.matrix.searched import searched_rows
+from mechanisms.matrix.strategy.hierarchy import energies
+from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix
+from mechanisms.matrix.workload.union import Term, Workload
 from tests.benchmarks.marginals import ADULT, PUBLISHED, all_marginals, domain_of
 
 SIZES = (64, 256, 1024, 2048, 8192)

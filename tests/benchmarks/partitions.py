@@ -20,8 +20,8 @@ from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
-from mechanisms.mechanism import Mechanism
 from mechanisms.noise import Noise
+from mechanisms.protocol import Mechanism
 
 DATA = Path(__file__).parents[2] / "../shared/data/dpbench"
 FILES = ("Adult_2D_256_256", "BeijingTaxiS_256_256")

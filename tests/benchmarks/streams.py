@@ -19,12 +19,12 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.continual.compare import offers, suggested
 from mechanisms.continual.fda import FactorisationDiagonal
-from mechanisms.continual.gaussian_optimum import LONGEST, gaussian_optimum
+from mechanisms.continual.gaussian_optimum import GaussianOptimumStream, triangular_optimum
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import ROUNDING_VARIANCE
 from mechanisms.continual.tree import BinaryTree
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
 
 HORIZONS = (255, 1023, 65_535, 2**20 - 1)
 # Where the least error is set beside FDA's and the binary tree's: powers of two less one favour those.
@@ -79,7 +79,9 @@ def errors(loss: Loss) -> None:
         print(f"{mechanism.name:<22}" + "".join(f"{cell:>34}" for cell in cells), flush=True)
     if loss.definition is Definition.ZCDP:
         bounds = [
-            f"{gaussian_optimum(n).lower_bound / n + ROUNDING_VARIANCE:.2f}" if n <= LONGEST else "-"
+            f"{triangular_optimum(n).lower_bound / n + ROUNDING_VARIANCE:.2f}"
+            if n <= GaussianOptimumStream.longest
+            else "-"
             for n in HORIZONS
         ]
         print(f"{'bound':<22}" + "".join(f"{bound:>34}" for bound in bounds))

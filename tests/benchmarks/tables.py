@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from dpportal.datasets.rawdata import convert, count_cells
+from dpportal.datasets.rawdata import Persons, convert, count_cells
 from mechanisms.domain import Categorical, Domain, Integer, Real
 
 CHUNK_ROWS = 1_000_000
@@ -64,7 +64,7 @@ def count(parquet: Path, domain: Domain) -> str:
 
 
 def count_units(parquet: Path) -> str:
-    counts = count_cells(parquet, ALL_FOUR, unit_column="income", max_rows=2, key=b"benchmark")
+    counts = count_cells(parquet, ALL_FOUR, persons=Persons("income", 2), key=b"benchmark")
     return f"{ALL_FOUR.size:,} cells, {counts.sum():,} rows kept"
 
 

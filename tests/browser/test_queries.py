@@ -52,10 +52,10 @@ def spend(page: Page, amount: str, strategy: str) -> dict[str, bytes]:
     page.get_by_label("I understand").check()
     page.get_by_role("button", name="and release").click()
     page.get_by_role("link", name="Compare with the true counts").click(timeout=JOB_MS)
-    expect(page.locator("#figure-1-plot .main-svg").first).to_be_visible()
+    expect(page.locator("#figure-1-plot .main-svg").first).to_be_visible(timeout=JOB_MS)
     expect(page.get_by_text("Only you see true counts")).to_be_visible()
     visiting.publish(page)
-    expect(page.locator("#answers-plot .main-svg").first).to_be_visible()
+    expect(page.locator("#answers-plot .main-svg").first).to_be_visible(timeout=JOB_MS)
     return visiting.download_all(page)
 
 
@@ -157,7 +157,9 @@ def under_zcdp(page: Page, portal: Portal, browser: Browser) -> None:
     administrator = context.new_page()
     visiting.sign_in(administrator, "administrator", portal.passwords["administrator"])
     administrator.goto("/admin/budgets/ledgerentry/add/")
-    administrator.get_by_label("Dataset").select_option(label=ZCDP)
+    administrator.get_by_label("Dataset").select_option(
+        label=f"{ZCDP} – each row, as one person, added or removed"
+    )
     administrator.get_by_label("Counted in").select_option("zcdp")
     administrator.get_by_label("Amount").fill("1")
     administrator.get_by_label("Reason").fill("For the tables")

@@ -14,9 +14,10 @@ from dpportal.datasets import services as dataset_services
 from dpportal.datasets.conversion import fingerprint
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.rawdata import records
-from dpportal.jobs import JobState
+from dpportal.pages.confirming import digest
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
+from dpportal.running.jobs import JobState
 from mechanisms.domain import Categorical, Integer
 
 ROWS = 300
@@ -33,7 +34,7 @@ def small_table() -> pa.Table:
     return pa.table(
         {
             "colour": [colours[i % 3] for i in range(ROWS)],
-            "age": [i // 3 for i in range(ROWS)],
+            "age": [str(i // 3) for i in range(ROWS)],
         }
     )
 
@@ -88,4 +89,4 @@ def requested_release(dataset: Dataset, amount: str = "0.1") -> Release:
 def confirm(draft: Release) -> bool:
     """Confirm what is shown now, as the review page's form does."""
     _version, plan = drafts.plan_of(draft)
-    return services.request_release(draft, reviewed=drafts.digest(plan), by=draft.created_by)
+    return services.request_release(draft, reviewed=digest(plan), by=draft.created_by)

@@ -78,39 +78,48 @@ def test_no_file_is_refused_beside_the_field(desk):
     assert answer.context["form"].errors["file"] == ["Choose a file first."]
 
 
+@pytest.mark.slow
 def test_a_header_without_rows_is_refused(desk):
     assert "row" in refusal_of(desk, b"age,name\n")
 
 
+@pytest.mark.slow
 def test_one_byte_is_refused(desk):
     assert refusal_of(desk, b"x")
 
 
+@pytest.mark.slow
 def test_duplicate_names_are_refused_by_their_place(desk):
     assert "column" in refusal_of(desk, b"age,age\n1,2\n").lower()
 
 
+@pytest.mark.slow
 def test_a_blank_name_is_refused_by_its_place(desk):
     assert "column" in refusal_of(desk, b"age,,sex\n1,2,3\n").lower()
 
 
+@pytest.mark.slow
 def test_a_ragged_row_is_refused_by_its_number(desk):
     assert "3" in refusal_of(desk, b"age,name\n1,a\n2,Zebulon,c\n")
 
 
+@pytest.mark.slow
 def test_five_hundred_columns_are_refused(desk):
     wide = ",".join(f"c{i}" for i in range(500))
     assert "500" in refusal_of(desk, f"{wide}\n{wide}\n".encode())
 
 
+@pytest.mark.slow
 def test_a_single_line_of_300_megabytes_is_refused(desk):
     assert "line" in refusal_of(desk, b"a" * 300_000_000).lower()
 
 
+@pytest.mark.slow
 def test_a_binary_file_named_csv_is_refused(desk):
     assert refusal_of(desk, b"\x89PNG\r\n\x1a\n" + bytes(100))
 
 
+@pytest.mark.slow
 def test_a_workbook_that_unfolds_too_far_is_refused(desk):
     book, bomb = io.BytesIO(), io.BytesIO()
     openpyxl.Workbook().save(book)
@@ -121,6 +130,7 @@ def test_a_workbook_that_unfolds_too_far_is_refused(desk):
     assert "unfolds" in refusal_of(desk, bomb.getvalue(), "table.xlsx")
 
 
+@pytest.mark.slow
 def test_a_parquet_file_that_unfolds_too_far_is_refused(desk):
     file = io.BytesIO()
     long = pa.DictionaryArray.from_arrays(pa.array([0] * 5000, pa.int32()), pa.array(["a" * 1_000_000]))
@@ -128,6 +138,7 @@ def test_a_parquet_file_that_unfolds_too_far_is_refused(desk):
     assert "unfolds" in refusal_of(desk, file.getvalue(), "table.parquet")
 
 
+@pytest.mark.slow
 def test_a_parquet_file_cut_in_half_is_refused(desk):
     file = io.BytesIO()
     pq.write_table(building.small_table(), file)
@@ -146,18 +157,22 @@ def test_an_upload_cut_in_half_keeps_nothing(desk):
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.slow
 def test_not_a_number_and_infinity_are_no_error(desk):
     assert kinds_of(desk, b"x\n1.5\nNaN\ninf\n")["x"] in ("real", "text")
 
 
+@pytest.mark.slow
 def test_thousands_separators_are_read_when_said(desk):
     assert kinds_of(desk, b'x\n"1,234"\n"5,678"\n', thousands=",") == {"x": "integer"}
 
 
+@pytest.mark.slow
 def test_mixed_types_are_text(desk):
     assert kinds_of(desk, b"x\n1\ntwo\n3.5\n") == {"x": "text"}
 
 
+@pytest.mark.slow
 def test_emoji_and_accents_are_text(desk):
     assert kinds_of(desk, "x,y\n🦜,é\n🦜,è\n".encode()) == {"x": "text", "y": "text"}
 
@@ -340,7 +355,7 @@ HOSTILE = ["<script>alert(1)</script>", "=cmd()", "🦜", "+1", "@home", "a,b\"c
 @pytest.fixture
 def hostile(desk, dataset) -> Release:
     """A finished, published release whose categories are hostile."""
-    declare(desk, dataset, 0, kind="categorical", values="\n".join(HOSTILE))
+    declare(desk, dataset, 0, kind="categorical", closed="open", values="\n".join(HOSTILE))
     draft = building.complete_draft(dataset)
     Release.objects.filter(pk=draft.pk).update(title="<b>Bold</b>")
     confirm(desk, draft)()

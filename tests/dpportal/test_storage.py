@@ -130,6 +130,7 @@ def test_a_file_that_may_still_be_in_work_is_not_swept():
     assert default_storage.exists(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["table", "true_counts", "measurement", "bundle", "page", "comparison"])
 def test_what_a_release_needs_is_never_swept(ready, kind):
     names = {

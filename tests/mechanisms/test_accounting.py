@@ -18,7 +18,9 @@ from mechanisms.accounting import (
     pure_within_zcdp,
     zcdp_to_epsilon,
 )
+from mechanisms.domain import Boolean, Domain
 from mechanisms.noise import DiscreteLaplace
+from tests.mechanisms.neighbours import UNITS, name
 
 KNOWN = json.loads((Path(__file__).parents[1] / "data" / "known_answers.json").read_text())
 
@@ -105,6 +107,33 @@ def test_epsilon_ln_2_doubles_the_odds() -> None:
 def test_json_brings_a_loss_back() -> None:
     loss = Loss(Definition.ZCDP, Fraction("0.1"), PrivacyUnit(Neighbours.REPLACE_ONE, 3))
     assert Loss.from_json(json.loads(json.dumps(loss.to_json()))) == loss
+
+
+def test_the_number_of_rows_is_public_only_where_everybody_has_exactly_one() -> None:
+    public = PrivacyUnit(Neighbours.REPLACE_ONE)
+    assert [unit for unit in UNITS if unit.total_public] == [public]
+    assert not public.allowing_absence(possible=True).total_public
+    assert public.allowing_absence(possible=False) == public
+
+
+@pytest.mark.parametrize("unit", [u for u in UNITS if not u.total_public], ids=name)
+def test_absence_changes_only_a_public_number_of_rows(unit: PrivacyUnit) -> None:
+    assert unit.allowing_absence(possible=True) == unit
+
+
+def test_a_domain_that_leaves_rows_out_lets_people_be_absent() -> None:
+    loss = Loss(Definition.PURE, Fraction(1), PrivacyUnit(Neighbours.REPLACE_ONE))
+    closed, sent, opened = Boolean("a", closed=True), Boolean("b", closed=True, misfits_to=0), Boolean("c")
+    assert not loss.over(Domain((opened, closed))).unit.total_public
+    assert loss.over(Domain((opened, sent))) == loss
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_json_tells_of_absence_only_where_it_is_possible(unit: PrivacyUnit) -> None:
+    loss = Loss(Definition.PURE, Fraction(1), unit)
+    written = json.loads(json.dumps(loss.to_json()))
+    assert ("may_be_absent" in written) == unit.may_be_absent
+    assert Loss.from_json(written) == loss
 
 
 def test_a_loss_is_positive() -> None:

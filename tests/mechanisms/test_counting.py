@@ -1,30 +1,22 @@
 from __future__ import annotations
 
-import itertools
-
+import numpy as np
 import pytest
 
-from mechanisms.accounting import Neighbours, PrivacyUnit
-from mechanisms.counting import Sensitivity, histogram_sensitivity
-
-CELLS = 3
-
-
-def _histograms(rows: int) -> list[tuple[int, ...]]:
-    """Every way that one person's rows, at most `rows`, can fall into three cells."""
-    return [c for c in itertools.product(range(rows + 1), repeat=CELLS) if sum(c) <= rows]
+from mechanisms.accounting import PrivacyUnit
+from mechanisms.counting import Sensitivity, histogram_sensitivity, unit_sensitivity
+from tests.mechanisms.neighbours import UNITS, changes, name
 
 
-@pytest.mark.parametrize("max_rows", [1, 2, 3])
-def test_adding_a_person_moves_counts_by_the_stated_sensitivity(max_rows: int) -> None:
-    moves = _histograms(max_rows)
-    worst = Sensitivity(max(map(sum, moves)), max(sum(x * x for x in m) for m in moves))
-    assert histogram_sensitivity(PrivacyUnit(Neighbours.ADD_REMOVE, max_rows)) == worst
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_a_person_moves_counts_by_the_stated_sensitivity(unit: PrivacyUnit) -> None:
+    moved = changes(unit, 3)
+    worst = Sensitivity(int(np.abs(moved).sum(axis=1).max()), int((moved**2).sum(axis=1).max()))
+    assert histogram_sensitivity(unit) == worst
 
 
-@pytest.mark.parametrize("max_rows", [1, 2, 3])
-def test_replacing_a_person_moves_counts_by_the_stated_sensitivity(max_rows: int) -> None:
-    pairs = itertools.product(_histograms(max_rows), repeat=2)
-    moves = [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
-    worst = Sensitivity(max(sum(map(abs, m)) for m in moves), max(sum(x * x for x in m) for m in moves))
-    assert histogram_sensitivity(PrivacyUnit(Neighbours.REPLACE_ONE, max_rows)) == worst
+def test_columns_that_lie_close_together_move_by_their_length_unless_the_total_is_public() -> None:
+    """Sums (10, 0) and (10, 1) of a cell each: a row is worth 11, one that changes its cell 1."""
+    column, apart = Sensitivity(11, 101), Sensitivity(1, 1)
+    moved = [unit_sensitivity(unit, column, apart).l1 for unit in UNITS]
+    assert moved == [11, 22, 1, 11, 22, 33]

@@ -159,6 +159,7 @@ def _real(**fields: object) -> Real:
         (lambda: Categorical("x", values=("a", "a")), "declared twice"),
         (lambda: _integer(upper=-1), "lower bound is above"),
         (lambda: _integer(width=0), "bin width must be at least 1"),
+        (lambda: _integer(width=0, closed=True, misfits_to=1), "bin width must be at least 1"),
         (lambda: _integer(upper=10**19), "must lie within"),
         (lambda: _integer(edges=(0, 5, 5, 9)), "must increase"),
         (lambda: _integer(edges=(0, 5)), "first and last edge"),

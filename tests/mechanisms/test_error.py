@@ -51,6 +51,7 @@ def test_the_largest_error_of_three_cells_by_enumeration(law: NoiseLaw) -> None:
     assert expected_largest(law, 3) == pytest.approx(np.einsum("ijk,i,j,k", largest, p, p, p), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_largest_error_of_wide_noise_follows_the_harmonic_numbers() -> None:
     # max of k exponentials of mean t has expectation t (1 + 1/2 + ... + 1/k).
     harmonic = sum(1 / i for i in range(1, 1001))

@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import binom, norm
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
-from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.domain import Domain, Integer
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, PlanError
 from mechanisms.registry import RESPONSES, response
 from mechanisms.response import (
     RandomisedResponse,
@@ -31,6 +32,11 @@ MILLION = 10**6
 every_response = pytest.mark.parametrize("m", RESPONSES, ids=lambda m: m.name)
 
 
+def column_of(number: int) -> Domain:
+    """A column of so many cells."""
+    return Domain((Integer("x", lower=1, upper=number),))
+
+
 def pure(epsilon: Fraction | str) -> Loss:
     return Loss(Definition.PURE, Fraction(epsilon), REPLACE_ONE)
 
@@ -41,14 +47,14 @@ def pure(epsilon: Fraction | str) -> Loss:
     ids=["k=2", "k=4", "unary"],
 )
 def test_the_known_variance_of_a_value_nobody_has(m: Response, categories: int, variance: float) -> None:
-    assert m.plan(categories, pure(LN_3)).standard_error ** 2 == pytest.approx(variance, rel=1e-8)
+    assert m.plan(column_of(categories), pure(LN_3)).standard_error ** 2 == pytest.approx(variance, rel=1e-8)
 
 
 @pytest.mark.parametrize(
     ("m", "keep", "other"), [(RandomisedResponse(), 1 / 2, 1 / 6), (UnaryEncoding(), 1 / 2, 1 / 4)]
 )
 def test_the_chances_of_four_values_at_ln_3(m: Response, keep: float, other: float) -> None:
-    plan = m.plan(4, pure(LN_3))
+    plan = m.plan(column_of(4), pure(LN_3))
     assert (float(plan.keep), float(plan.other)) == pytest.approx((keep, other), abs=1e-9)
 
 
@@ -56,7 +62,7 @@ def test_the_chances_of_four_values_at_ln_3(m: Response, keep: float, other: flo
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1", "5", "20", "30", "1000"])
 @pytest.mark.parametrize("categories", [2, 3, 1000])
 def test_the_rational_chances_never_exceed_epsilon(m: Response, epsilon: str, categories: int) -> None:
-    plan = m.plan(categories, pure(epsilon))
+    plan = m.plan(column_of(categories), pure(epsilon))
     odds = m._odds(plan.keep, plan.other)
     assert odds <= odds_below(Fraction(epsilon))
     assert plan.exact_epsilon == pytest.approx(math.log(odds))
@@ -64,7 +70,7 @@ def test_the_rational_chances_never_exceed_epsilon(m: Response, epsilon: str, ca
 
 @every_response
 def test_rounding_to_rational_chances_costs_next_to_nothing(m: Response) -> None:
-    assert m.plan(10, pure("1")).exact_epsilon == pytest.approx(1, abs=1e-7)
+    assert m.plan(column_of(10), pure("1")).exact_epsilon == pytest.approx(1, abs=1e-7)
 
 
 def test_the_rational_below_e_differs_in_the_fortieth_digit() -> None:
@@ -77,39 +83,41 @@ def _within_chance(successes: int, trials: int, probability: Fraction) -> bool:
     return 2 * min(binom.cdf(successes, trials, p), binom.sf(successes - 1, trials, p)) > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", [0, 1, 2])
 def test_a_report_of_three_values_has_its_chance(report: int) -> None:
     m = RandomisedResponse()
-    plan = m.plan(3, pure("1"))
+    plan = m.plan(column_of(3), pure("1"))
     reports = m.report_counts(plan, m.measure(plan, np.ones(MILLION, dtype=np.int64), Noise()))
     assert _within_chance(int(reports[report]), MILLION, plan.keep if report == 1 else plan.other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bit", [0, 1, 8])
 def test_a_bit_of_nine_values_has_its_chance(bit: int) -> None:
     m = UnaryEncoding()
-    plan = m.plan(9, pure("1"))
+    plan = m.plan(column_of(9), pure("1"))
     reports = m.report_counts(plan, m.measure(plan, np.full(MILLION, 8), Noise()))
     assert _within_chance(int(reports[bit]), MILLION, plan.keep if bit == 8 else plan.other)
 
 
 def test_a_unary_report_is_packed_eight_bits_to_a_byte() -> None:
     m = UnaryEncoding()
-    plan = m.plan(9, pure("1"))
+    plan = m.plan(column_of(9), pure("1"))
     values = m.measure(plan, np.zeros(5, dtype=np.int64), Noise()).values
     assert (values.shape, values.dtype, m.bits(plan, values).shape) == ((5, 2), np.uint8, (5, 9))
 
 
 def test_an_estimate_undoes_the_expected_reports() -> None:
     # p = 3/4, q = 1/4: of 60 and 40 rows, 60·¾ + 40·¼ = 55 report the first value.
-    plan = RandomisedResponse().plan(2, pure(LN_3))
+    plan = RandomisedResponse().plan(column_of(2), pure(LN_3))
     reports = Measurement(np.repeat([0, 1], [55, 45]))
     assert RandomisedResponse().estimate(plan, reports).counts == pytest.approx([60, 40], abs=1e-5)
 
 
 def test_the_standard_error_of_two_values() -> None:
     # With p(1-p) = q(1-q) = 3/16 the share does not matter: √(100 · 3/16)/½ = 8.66 rows.
-    plan = RandomisedResponse().plan(2, pure(LN_3))
+    plan = RandomisedResponse().plan(column_of(2), pure(LN_3))
     estimate = RandomisedResponse().estimate(plan, Measurement(np.repeat([0, 1], [55, 45])))
     assert estimate.standard_error == pytest.approx([math.sqrt(75)] * 2)
     assert estimate.half_width == pytest.approx([1.96 * math.sqrt(75)] * 2, rel=1e-4)
@@ -118,15 +126,16 @@ def test_the_standard_error_of_two_values() -> None:
 @every_response
 def test_estimates_are_as_near_as_their_standard_errors_say(m: Response) -> None:
     counts = np.array([500_000, 300_000, 200_000, 0])
-    plan = m.plan(4, pure("1"))
+    plan = m.plan(column_of(4), pure("1"))
     estimate = m.estimate(plan, m.measure(plan, shuffled_codes(counts, Noise()), Noise()))
     # Four estimates, each beyond this many standard errors with probability 1e-7/4.
     assert (np.abs(estimate.counts - counts) < norm.isf(FALSE_ALARM / 8) * estimate.standard_error).all()
 
 
+@pytest.mark.slow
 @every_response
 def test_95_percent_of_intervals_hold_the_true_count(m: Response) -> None:
-    plan, codes, trials = m.plan(2, pure("1")), np.repeat([0, 1], [300, 700]), 2000
+    plan, codes, trials = m.plan(column_of(2), pure("1")), np.repeat([0, 1], [300, 700]), 2000
     estimates = [m.estimate(plan, m.measure(plan, codes, Noise())) for _ in range(trials)]
     inside = sum(abs(e.counts[0] - 300) <= e.half_width[0] for e in estimates)
     # The normal approximation is good to a percentage point at 1,000 rows.
@@ -136,14 +145,14 @@ def test_95_percent_of_intervals_hold_the_true_count(m: Response) -> None:
 
 @every_response
 def test_the_plan_foretells_the_interval_of_a_value_nobody_has(m: Response) -> None:
-    plan = m.plan(4, pure(LN_3))
+    plan = m.plan(column_of(4), pure(LN_3))
     variance = 1.25 if m.name == "randomised-response" else 3
     assert plan.half_width(10_000) == pytest.approx(1.96 * math.sqrt(variance * 10_000), rel=1e-4)
 
 
 @every_response
 def test_a_table_without_rows_gives_zeros(m: Response) -> None:
-    plan = m.plan(3, pure("1"))
+    plan = m.plan(column_of(3), pure("1"))
     estimate = m.estimate(plan, m.measure(plan, np.zeros(0, dtype=np.int64), Noise()))
     assert estimate.counts.tolist() == estimate.standard_error.tolist() == [0, 0, 0]
 
@@ -166,33 +175,33 @@ def test_unary_encoding_is_taken_from_three_e_plus_two_values(categories: int, n
 
 @pytest.mark.parametrize("categories", [9, 12])
 def test_the_response_taken_has_the_smaller_expected_error(categories: int) -> None:
-    best = min(RESPONSES, key=lambda m: m.plan(categories, pure("1")).standard_error)
+    best = min(RESPONSES, key=lambda m: m.plan(column_of(categories), pure("1")).standard_error)
     assert response_for(categories, pure("1")).name == best.name
 
 
 @every_response
 def test_a_plan_survives_json(m: Response) -> None:
-    plan = m.plan(5, Loss(Definition.ZCDP, Fraction(1, 8), REPLACE_ONE))
+    plan = m.plan(column_of(5), Loss(Definition.ZCDP, Fraction(1, 8), REPLACE_ONE))
     assert ResponsePlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
 
 
 @every_response
 def test_a_zcdp_loss_buys_the_pure_loss_within_it(m: Response) -> None:
     # ε²/2 = 1/8 at ε = ½.
-    plan = m.plan(5, Loss(Definition.ZCDP, Fraction(1, 8), REPLACE_ONE))
+    plan = m.plan(column_of(5), Loss(Definition.ZCDP, Fraction(1, 8), REPLACE_ONE))
     assert plan.exact_epsilon == pytest.approx(0.5, abs=1e-7)
 
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=2)])
 def test_a_private_number_of_rows_is_refused(unit: PrivacyUnit) -> None:
     with pytest.raises(PlanError, match="shows the number of rows"):
-        RandomisedResponse().plan(2, Loss(Definition.PURE, Fraction(1), unit))
+        RandomisedResponse().plan(column_of(2), Loss(Definition.PURE, Fraction(1), unit))
 
 
 @pytest.mark.parametrize("categories", [1, 10_001])
 def test_a_number_of_values_out_of_range_is_refused(categories: int) -> None:
     with pytest.raises(PlanError, match="needs 2 to 10,000 values"):
-        UnaryEncoding().plan(categories, pure("1"))
+        UnaryEncoding().plan(column_of(categories), pure("1"))
 
 
 @every_response
@@ -201,26 +210,26 @@ def test_a_number_of_values_out_of_range_is_refused(categories: int) -> None:
 )
 def test_an_absurd_epsilon_is_refused(m: Response, epsilon: str, message: str) -> None:
     with pytest.raises(PlanError, match=message):
-        m.plan(3, pure(epsilon))
+        m.plan(column_of(3), pure(epsilon))
 
 
 @pytest.mark.parametrize("codes", [np.array([0, 3]), np.array([-1, 0])], ids=["too large", "negative"])
 def test_codes_outside_the_values_are_refused(codes: np.ndarray) -> None:
     m = RandomisedResponse()
     with pytest.raises(ValueError, match=r"codes must lie in 0\.\.2"):
-        m.measure(m.plan(3, pure("1")), codes, Noise())
+        m.measure(m.plan(column_of(3), pure("1")), codes, Noise())
 
 
 def test_codes_that_are_not_integers_are_refused() -> None:
     m = RandomisedResponse()
     with pytest.raises(ValueError, match="vector of integers, got float64"):
-        m.measure(m.plan(3, pure("1")), np.array([0.0, np.nan]), Noise())
+        m.measure(m.plan(column_of(3), pure("1")), np.array([0.0, np.nan]), Noise())
 
 
 def test_reports_beyond_two_gibibytes_are_refused() -> None:
     m, rows = UnaryEncoding(), np.zeros(2**31 // 1250 + 1, dtype=np.int64)
     with pytest.raises(ValueError, match="exceed 2,147,483,648 bytes"):
-        m.measure(m.plan(10_000, pure("1")), rows, Noise())
+        m.measure(m.plan(column_of(10_000), pure("1")), rows, Noise())
 
 
 def test_a_response_is_found_by_its_name() -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from mechanisms.noise import DiscreteLaplace, Noise
 from tests.mechanisms.audit import Measure
@@ -42,6 +43,7 @@ def near(hits: int, probability: float) -> bool:
     return abs(hits - RUNS * probability) < 6 * math.sqrt(RUNS * probability)
 
 
+@pytest.mark.slow
 def test_outcomes_have_their_exact_probabilities() -> None:
     found, calls = sampled(steps)
     above = (1 - LAW.probability(0)) / 2
@@ -53,6 +55,7 @@ def test_outcomes_have_their_exact_probabilities() -> None:
     assert calls < 500
 
 
+@pytest.mark.slow
 def test_choices_have_their_exact_probabilities() -> None:
     def chooses(counts: np.ndarray, noise: Noise) -> np.ndarray:
         order = noise.permutation(2)
@@ -71,6 +74,7 @@ def test_noise_that_is_cut_off_is_not_taken_for_noise_that_is_added() -> None:
     assert near(sum(h for (first, _), h in found.items() if first == 3), (1 + LAW.probability(0)) / 2)
 
 
+@pytest.mark.slow
 def test_no_two_runs_share_what_they_drew() -> None:
     """The numbers of different runs at one point are independent: neighbours differ as often as they should."""
     rows = shared(steps)(COUNTS, RUNS, Noise(np.random.default_rng(2).bytes))

@@ -1,0 +1,1 @@
+"""How templates write amounts and numbers."""

@@ -4,7 +4,7 @@ Nothing here knows Django; every function takes a local path.
 """
 
 from dpportal.datasets.rawdata.conversion import convert
-from dpportal.datasets.rawdata.counting import count_cells
+from dpportal.datasets.rawdata.counting import Persons, count_cells
 from dpportal.datasets.rawdata.faults import UploadFault
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.preview import first_rows, suggest
@@ -13,6 +13,7 @@ from dpportal.datasets.rawdata.table import Column, TableFacts
 __all__ = [
     "Column",
     "Limits",
+    "Persons",
     "ReadOptions",
     "TableFacts",
     "UploadFault",

@@ -1,40 +1,50 @@
-"""SQL expressions that put a column's values into the cells of its declared attribute.
+"""SQL expressions that put a field's text into the cells of its declared attribute.
 
-They keep what `mechanisms.domain` documents: outside the bounds goes to the nearest bound or to "Other";
-missing, unreadable and NaN go to `attribute.missing`; infinities go to the bounds. A text column that holds
-numbers or ISO dates is read as such. A real value in an integer attribute is rounded down, so that 17.9
-years is in the bin of 17 as it is in own edges (17 <= x < 18). The time of day of a date is ignored.
+They keep what `mechanisms.domain` documents: numbers and days outside the bounds go to the nearest bound,
+categories to `attribute.other`; missing, unreadable and NaN go to `attribute.missing`; where that is None the cell is
+NULL and the row is left out. A real value in an integer attribute is rounded down, so that 17.9 years is in the bin of
+17 as it is in own edges (17 <= x < 18). The time of day of a date is ignored.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dpportal.datasets.rawdata.engine import literal
-from dpportal.datasets.rawdata.fingerprint import canonical_text
-from dpportal.datasets.rawdata.kinds import CLOCK, DAY, NOT_A_NUMBER
+from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.reading import Reading, prepared
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
 
-NUMBER = f"[-+]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][-+]?[0-9]+)?|{NOT_A_NUMBER}"
-TRUE_WORDS = ("true", "t", "yes", "y", "1")
-FALSE_WORDS = ("false", "f", "no", "n", "0")
-FURTHEST = 2.0**62
+# Not in composed form, so no prepared text is equal to it.
+NOBODYS_TEXT = "e\u0301"
 
 
-def value_expression(attribute: Attribute, place: int, column: str, sql_type: str) -> str:
-    """SQL: a column's value as the attribute reads it, NULL if missing, unreadable or NaN.
+@dataclass(frozen=True)
+class Field:
+    """SQL of one field: its text as it counts, and its plain number where one is stored and means the same."""
 
-    For a categorical attribute already its cell. column: a quoted identifier; place: of the attribute, see
-    `category_type`.
+    text: str
+    plain: str | None = None
+    all_plain: bool = False
+
+
+def value_expression(attribute: Attribute, place: int, reading: Reading, field: Field) -> str:
+    """SQL: a field's value as the attribute reads it, NULL if missing or unreadable.
+
+    For a categorical attribute already its cell. place: of the attribute, see `category_type`.
     """
     if isinstance(attribute, Categorical):
-        return _category(attribute, place, column, sql_type)
+        return _category(attribute, place, field.text)
     if isinstance(attribute, Boolean):
-        return _truth(column, sql_type)
+        return _or_plain(
+            f"CASE {field.plain} WHEN 1 THEN 1 WHEN 0 THEN 0 END", reading.truth(field.text), field
+        )
     if isinstance(attribute, Integer):
-        return _whole(column, sql_type)
+        return _or_plain(f"floor({field.plain})::BIGINT", reading.whole(field.text), field)
     if isinstance(attribute, Real):
-        return _number(column, sql_type)
+        return _or_plain(f"{field.plain}", reading.number(field.text), field)
     if isinstance(attribute, Date):
-        return _day(column, sql_type)
+        return reading.day(field.text)
     raise TypeError(f"there is no way to count attributes of kind {attribute.kind!r}")
 
 
@@ -47,7 +57,7 @@ def position_layers(attribute: Attribute, place: int) -> list[str]:
     if isinstance(attribute, Integer | Real) and attribute.edges:
         return _search(attribute, place)
     if isinstance(attribute, Real):
-        return _equal_width(attribute, value, position)
+        return _equal_width(attribute, place)
     if isinstance(attribute, Integer):
         clamped = _clamped(value, literal(attribute.lower), literal(attribute.upper))
         return [f"(({clamped} - {literal(attribute.lower)}) // {attribute.width})::BIGINT"]
@@ -58,18 +68,31 @@ def position_layers(attribute: Attribute, place: int) -> list[str]:
 
 
 def cell_expression(attribute: Attribute, place: int) -> str:
-    """SQL: the cell, 0..size-1, from value_i and position_i."""
+    """SQL: the cell, 0..size-1, from value_i and position_i; NULL if the row is left out."""
     value = f"value_{place}"
     if isinstance(attribute, Categorical):
         return value
+    missing = or_null(attribute.missing)
     if isinstance(attribute, Boolean):
-        return f"coalesce({value}, {attribute.missing})"
-    return f"CASE WHEN {value} IS NULL THEN {attribute.missing} ELSE position_{place} END"
+        return f"coalesce({value}, {missing})"
+    return f"CASE WHEN {value} IS NULL THEN {missing} ELSE position_{place} END"
 
 
 def category_type(place: int) -> str:
-    """Name of the SQL enumeration that holds the declared values of the attribute at a place."""
+    """Name of the SQL enumeration, or table of texts with their cells, that holds an attribute's declared values."""
     return f"category_{place}"
+
+
+def category_labels(attribute: Categorical, options: ReadOptions) -> list[str]:
+    """The enumeration's labels, one for each cell: a declared value as a field's text is prepared.
+
+    Of two values that are then the same text, the first takes it and the second can never occur.
+    """
+    labels: dict[str, None] = {}
+    for value in attribute.cells:
+        text = prepared(value, options)
+        labels[f"{NOBODYS_TEXT}{len(labels)}" if text in labels else text] = None
+    return list(labels)
 
 
 def edges_table(place: int) -> str:
@@ -77,56 +100,29 @@ def edges_table(place: int) -> str:
     return f"edges_{place}"
 
 
-def _category(attribute: Categorical, place: int, column: str, sql_type: str) -> str:
-    text = canonical_text(column, sql_type)
-    known = f"enum_code(TRY_CAST({text} AS {category_type(place)}))::BIGINT"
-    missing = f"{column} IS NULL" + (f" OR isnan({column})" if sql_type == "DOUBLE" else "")
-    return f"CASE WHEN {missing} THEN {attribute.missing} ELSE coalesce({known}, {attribute.other}) END"
+def or_null(cell: int | None) -> str:
+    return "NULL" if cell is None else str(cell)
 
 
-def _truth(column: str, sql_type: str) -> str:
-    if sql_type == "BOOLEAN":
-        return f"{column}::BIGINT"
-    if sql_type in ("BIGINT", "DOUBLE"):
-        return f"CASE WHEN {column} = 1 THEN 1 WHEN {column} = 0 THEN 0 END"
-    if sql_type == "VARCHAR":
-        word = f"lower(trim({column}))"
-        return f"CASE WHEN {word} IN {TRUE_WORDS} THEN 1 WHEN {word} IN {FALSE_WORDS} THEN 0 END"
-    return "NULL"
+def known_category(attribute: Categorical, place: int, text: str) -> str:
+    """SQL: the cell of the declared value that a text is, NULL if it is none."""
+    if attribute.as_numbers:
+        known = category_type(place)
+        return f"(SELECT cell FROM {known} AS known WHERE known.text = {text})"  # noqa: S608 a fixed name
+    return f"enum_code(TRY_CAST({text} AS {category_type(place)}))::BIGINT"
 
 
-def _number(column: str, sql_type: str) -> str:
-    if sql_type == "DOUBLE":
-        return f"CASE WHEN NOT isnan({column}) THEN {column} END"
-    if sql_type in ("BIGINT", "BOOLEAN"):
-        return f"{column}::DOUBLE"
-    if sql_type == "VARCHAR":
-        text = f"trim({column})"
-        read = f"CASE WHEN regexp_full_match({text}, {literal(NUMBER)}) THEN TRY_CAST({text} AS DOUBLE) END"
-        return f"CASE WHEN NOT isnan({read}) THEN {read} END"
-    return "NULL::DOUBLE"
+def _category(attribute: Categorical, place: int, text: str) -> str:
+    known = known_category(attribute, place, text)
+    other, missing = or_null(attribute.other), or_null(attribute.missing)
+    return f"CASE WHEN {text} IS NULL THEN {missing} ELSE coalesce({known}, {other}) END"
 
 
-def _whole(column: str, sql_type: str) -> str:
-    if sql_type in ("BIGINT", "BOOLEAN"):
-        return f"{column}::BIGINT"
-    number = _number(column, sql_type)
-    # Clamped to what 64 bits hold; the bounds of a domain lie well within.
-    rounded = f"{_clamped(f'floor({number})', literal(-FURTHEST), literal(FURTHEST))}::BIGINT"
-    if sql_type != "VARCHAR":
-        return rounded
-    exact = f"regexp_full_match(trim({column}), '[-+]?[0-9]{{1,18}}')"
-    return f"CASE WHEN {exact} THEN TRY_CAST(trim({column}) AS BIGINT) ELSE {rounded} END"
-
-
-def _day(column: str, sql_type: str) -> str:
-    if sql_type == "DATE":
-        return column
-    if sql_type == "VARCHAR":
-        text = f"trim({column})"
-        pattern = literal(f"{DAY}(?:{CLOCK})?")
-        return f"CASE WHEN regexp_full_match({text}, {pattern}) THEN TRY_CAST(left({text}, 10) AS DATE) END"
-    return "NULL::DATE"
+def _or_plain(plain: str, read: str, field: Field) -> str:
+    """The value from the stored plain number where there is one, else from the text."""
+    if field.plain is None:
+        return read
+    return plain if field.all_plain else f"CASE WHEN {field.plain} IS NOT NULL THEN {plain} ELSE {read} END"
 
 
 def _clamped(value: str, lower: str, upper: str) -> str:
@@ -148,14 +144,16 @@ def _search(attribute: Integer | Real, place: int) -> list[str]:
     return ["0::BIGINT", *(f"{position} + {further}" for further in passed)]
 
 
-def _equal_width(attribute: Real, value: str, position: str) -> list[str]:
-    """Divide, then correct by the edges that `Real.bounds` has in floats: division may be one bin off."""
+def _equal_width(attribute: Real, place: int) -> list[str]:
+    """Divide, then correct by the declared edges: division may be one bin off. The list holds edges 1..bins-1."""
+    value, position = f"value_{place}", f"position_{place}"
     lower, last = literal(attribute.lower), attribute.bins - 1
+    edges = f"(SELECT edges FROM {edges_table(place)})"  # noqa: S608 a fixed name
     step = literal((attribute.upper - attribute.lower) / attribute.bins)
     near = f"least(floor(({value} - {lower}) / {step})::BIGINT, {last})"
     inside = f"{value} < {literal(attribute.upper)} THEN {near}"
-    too_high = f"{position} > 0 AND {value} < {lower} + {position} * {step} THEN -1"
-    too_low = f"{position} < {last} AND {value} >= {lower} + ({position} + 1) * {step} THEN 1"
+    too_high = f"{position} > 0 AND {value} < {edges}[{position}] THEN -1"
+    too_low = f"{position} < {last} AND {value} >= {edges}[{position} + 1] THEN 1"
     return [
         f"CASE WHEN {value} < {lower} THEN 0 WHEN {inside} ELSE {last} END",
         f"{position} + CASE WHEN {too_high} WHEN {too_low} ELSE 0 END",

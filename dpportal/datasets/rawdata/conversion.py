@@ -36,7 +36,7 @@ def convert(
 ) -> TableFacts:
     """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
 
-    The target has the columns BIGINT, DOUBLE, VARCHAR, DATE or BOOLEAN, with the file's names and row order.
+    The target lies as `layout` says: every field as its text, in row order.
     file_name: as the curator's; only settles what the content leaves open. on_progress: is called with the
     rows read and the rows expected (or None) some times a second; if it raises, the child is ended and the
     exception passes. Raises UploadFault if the file cannot become a table; then there is no target.

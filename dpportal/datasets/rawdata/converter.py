@@ -12,6 +12,7 @@ import os
 import resource
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -62,23 +63,38 @@ def convert_here(
     if found == "parquet":
         from dpportal.datasets.rawdata.parquet_table import convert_parquet
 
-        columns, rows = convert_parquet(source, target, options, limits, report)
-        return _facts(target, limits, TableFacts(rows, columns, found, None, None, ""))
+        return _facts(target, limits, convert_parquet(source, target, options, limits, report))
 
     from dpportal.datasets.rawdata.csv_table import convert_csv
 
     if found == "csv":
-        table, rows = convert_csv(source, target, file_name, options, limits, report)
-        read = TableFacts(rows, table.columns(), found, table.dialect.delimiter, table.encoding, "")
-        return _facts(target, limits, read)
+        return _facts(target, limits, convert_csv(source, target, file_name, options, limits, report))
+    return _facts(target, limits, _convert_xlsx(source, target, options, limits, report))
 
+
+def _convert_xlsx(
+    source: Path, target: Path, options: ReadOptions, limits: Limits, report: Report
+) -> TableFacts:
+    from dpportal.datasets.rawdata.csv_table import convert_csv
     from dpportal.datasets.rawdata.xlsx_table import unpack_xlsx
 
     sheet = target.with_name("sheet.csv")
-    unpack_xlsx(source, sheet, limits, report)
-    plain = ReadOptions(",", "utf-8", header=options.header, missing=options.missing, strip=False)
-    table, rows = convert_csv(sheet, target, file_name, plain, limits, report)
-    return _facts(target, limits, TableFacts(rows, table.columns(), found, None, None, ""))
+    unpacked = unpack_xlsx(source, sheet, options.sheet, limits, report)
+    written = replace(options, delimiter=",", encoding="utf-8", quote='"')
+    read = convert_csv(sheet, target, "sheet.csv", written, limits, report)
+    oddities = replace(
+        unpacked.oddities(),
+        broken_fields=read.oddities.broken_fields,
+        longest_broken=read.oddities.longest_broken,
+    )
+    resolved = replace(
+        read.options,
+        sheet=unpacked.sheet,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+        quote=options.quote,
+    )
+    return replace(read, format="xlsx", options=resolved, oddities=oddities, sheets=unpacked.sheets)
 
 
 def _facts(target: Path, limits: Limits, read: TableFacts) -> TableFacts:
@@ -93,7 +109,7 @@ def _facts(target: Path, limits: Limits, read: TableFacts) -> TableFacts:
             row=1,
         )
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
-        return read.with_digest(content_digest(connection, target))
+        return replace(read, content_digest=content_digest(connection, target))
 
 
 def _hold(limits: Limits, source_bytes: int) -> None:

@@ -8,179 +8,140 @@ from pathlib import Path
 
 import duckdb
 
-from dpportal.datasets.rawdata import encoding
-from dpportal.datasets.rawdata.dialect import Dialect, detect_dialect, sample_lines, sampled_records
-from dpportal.datasets.rawdata.engine import connect, identifier, literal
-from dpportal.datasets.rawdata.faults import UploadFault
-from dpportal.datasets.rawdata.kinds import MISFIT, FieldReader
-from dpportal.datasets.rawdata.locating import fits, refuse_broken_record
+from dpportal.datasets.rawdata.dialect import Dialect, dialect_of, first_lines, first_records
+from dpportal.datasets.rawdata.encoding import PlainText, proposed_encoding, write_plain
+from dpportal.datasets.rawdata.engine import connect, literal, parquet
+from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, plain_number, text_name
+from dpportal.datasets.rawdata.locating import fits, refuse_broken_record, unreadable
 from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report
-from dpportal.datasets.rawdata.table import Column, Kind, checked_names
+from dpportal.datasets.rawdata.proposals import proposed_columns, proposed_options
+from dpportal.datasets.rawdata.table import Column, Oddities, TableFacts, checked_names
 from dpportal.datasets.rawdata.watching import watched
 
 ROW_GROUP_ROWS = 122_880
-WIDENINGS: dict[Kind, tuple[Kind, ...]] = {"integer": ("integer", "real")}
+# What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
+UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file that is understood: in UTF-8, its dialect, its names, each column's kind by the sample."""
+    """A plain text file that is understood: its dialect, its resolved options and its columns."""
 
-    path: Path
+    plain: PlainText
     dialect: Dialect
-    encoding: str
-    header: bool
-    names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
-    reader: FieldReader
-    remarks: tuple[str, ...]
+    options: ReadOptions
+    columns: tuple[Column, ...]
     bytes_per_row: float
 
     @property
-    def fields(self) -> list[str]:
-        """SQL names of the fields as they are read, before they have a kind."""
-        return [f"c{number}" for number in range(len(self.names))]
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
 
-    def source(self) -> str:
+    def source(self, *, parallel: bool) -> str:
         """SQL: the file's fields, all as text, in file order."""
-        columns = ", ".join(f"'{field}': 'VARCHAR'" for field in self.fields)
+        columns = ", ".join(f"'{text_name(number)}': 'VARCHAR'" for number in range(len(self.columns)))
+        quote = literal(self.dialect.quote)
         return (
-            f"read_csv({literal(str(self.path))}, auto_detect=false, strict_mode=true, "
-            f"columns={{{columns}}}, delim={literal(self.dialect.delimiter)}, quote='\"', escape='\"', "
-            f"skip={self.dialect.skip}, header={str(self.header).lower()}, max_line_size={MAX_LINE_BYTES})"
+            f"read_csv({literal(str(self.plain.path))}, auto_detect=false, strict_mode=true, "
+            f"columns={{{columns}}}, delim={literal(self.dialect.delimiter)}, quote={quote}, escape={quote}, "
+            f"skip={self.dialect.skip}, header={str(self.options.header).lower()}, "
+            f"max_line_size={MAX_LINE_BYTES}, parallel={str(parallel).lower()})"
         )
 
     def selection(self) -> str:
-        """SQL: every column by name, as its kind."""
-        columns = zip(self.kinds, self.fields, self.names, strict=True)
-        return ", ".join(f"{self.reader.value(k, f)} AS {identifier(n)}" for k, f, n in columns)
+        """SQL: every field as its text, and the plain number of those that looked like numbers."""
+        plain = [
+            f"{plain_number(text_name(number))} AS {plain_name(number)}"
+            for number, column in enumerate(self.columns)
+            if column.kind in ("integer", "real")
+        ]
+        return ", ".join([*map(text_name, range(len(self.columns))), *plain])
 
     @property
     def expected_rows(self) -> int:
-        return int(self.path.stat().st_size / self.bytes_per_row)
-
-    def columns(self) -> tuple[Column, ...]:
-        return tuple(map(Column, self.names, self.kinds, self.remarks))
+        return int(self.plain.path.stat().st_size / self.bytes_per_row)
 
 
 def convert_csv(
     source: Path, target: Path, file_name: str, options: ReadOptions, limits: Limits, report: Report
-) -> tuple[TextTable, int]:
-    """Store a text file as Parquet; returns what was understood and the number of rows.
-
-    Raises UploadFault with the row that cannot be read.
-    """
-    path, encoding_name = _as_text(source, target, options, report)
-    table = understand(path, encoding_name, file_name, options, limits)
+) -> TableFacts:
+    """Store a text file as Parquet. Raises UploadFault with the row that cannot be read."""
+    encoding = options.encoding or proposed_encoding(source)
+    plain = write_plain(source, target.with_name("plain.csv"), encoding, lambda lines: report(lines, None))
+    table = understand(plain, file_name, replace(options, encoding=encoding), limits)
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
-        try:
-            return _store(connection, table, target, report)
-        except (duckdb.InvalidInputException, duckdb.ConversionException):
-            # Mixed line ends or a late byte that is not UTF-8, perhaps: both are gone in a plain copy.
-            path, encoding_name = _plain_copy(table, target, options, report)
-        table = understand(path, encoding_name, file_name, options, limits)
-        try:
-            return _store(connection, table, target, report)
-        except (duckdb.InvalidInputException, duckdb.ConversionException):
-            # The engine's own words quote cells, so none of them is passed on.
-            refuse_broken_record(table.path, table.dialect, len(table.names))
+        rows = _store(connection, table, target, report)
+        oddities = _oddities(connection, table, target, rows)
+    plain.path.unlink()
+    return TableFacts(rows, table.columns, "csv", table.options, oddities=oddities)
 
 
-def understand(
-    path: Path, encoding_name: str, file_name: str, options: ReadOptions, limits: Limits
-) -> TextTable:
-    """Find out dialect, names and kinds from samples. Raises UploadFault for names that cannot be."""
-    sample = sample_lines(path)
-    dialect = detect_dialect(sample, options, file_name)
-    records = sampled_records(sample, dialect)
+def understand(plain: PlainText, file_name: str, options: ReadOptions, limits: Limits) -> TextTable:
+    """Resolve the options and name the columns from the first lines. Raises UploadFault for names that cannot be."""
+    lines = first_lines(plain.path)
+    dialect = dialect_of(lines, options, file_name)
+    records = first_records(lines, dialect)
     if not records:
-        refuse_broken_record(path, dialect, 1)
+        refuse_broken_record(plain.path, dialect, 1)
+        raise unreadable()
     header = (
         records[0] if options.header else [f"column_{number}" for number in range(1, len(records[0]) + 1)]
     )
     names = checked_names(header, limits.columns)
     rows = [record for record in records[options.header :] if fits(record, len(names))]
-    reader = FieldReader(options, strip=dialect.strip)
-    samples = [[row[number] for row in rows] for number in range(len(names))]
-    kinds = tuple(map(reader.suggest, samples))
-    remarks = tuple(map(reader.remark, kinds, samples))
-    return TextTable(
-        path, dialect, encoding_name, options.header, names, kinds, reader, remarks, sample.bytes_per_line
-    )
+    first = [[row[number] for row in rows] for number in range(len(names))]
+    options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
+    columns = proposed_columns(names, first, options)
+    return TextTable(plain, dialect, options, columns, sum(map(len, lines)) / len(lines))
 
 
-def _as_text(source: Path, target: Path, options: ReadOptions, report: Report) -> tuple[Path, str]:
-    """A UTF-8 file of the same text (the source itself if it can be), and the encoding it came from."""
-    name = encoding.known_encoding(options.encoding) if options.encoding else encoding.marked_encoding(source)
-    if name in (None, "utf-8", "utf-8-sig"):
-        encoding.refuse_binary(source)
-        if encoding.sample_is_utf8(source):
-            return source, "utf-8"
-        if name is None:
-            return _transcoded(source, target, encoding.FALLBACKS, report)
-    return _transcoded(source, target, (str(name),), report)
+def _store(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report) -> int:
+    """Write the Parquet file; returns its rows.
 
-
-def _plain_copy(table: TextTable, target: Path, options: ReadOptions, report: Report) -> tuple[Path, str]:
-    if options.encoding or encoding.is_utf8(table.path):
-        copy, _ = _transcoded(table.path, target, ("utf-8-sig",), report)
-        return copy, table.encoding
-    return _transcoded(table.path, target, encoding.FALLBACKS, report)
-
-
-def _transcoded(source: Path, target: Path, names: tuple[str, ...], report: Report) -> tuple[Path, str]:
-    """A UTF-8 copy beside the target, read in the first of the encodings that fits."""
-    copy = target.with_name(f"{names[0]}-{source.name}")
-    *attempts, last = names
-    for name in attempts:
-        try:
-            encoding.transcode(source, copy, name, lambda lines: report(lines, None))
-        except UploadFault:
-            continue
-        return copy, name
-    encoding.transcode(source, copy, last, lambda lines: report(lines, None))
-    encoding.refuse_binary(copy)
-    return copy, last
-
-
-def _store(
-    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report
-) -> tuple[TextTable, int]:
-    """Write the Parquet file; a column with a value that its sample did not foretell changes its kind."""
+    The parallel reader gives up where a quoted field spans pieces of the file; if nothing is wrong with any record, one
+    thread reads the same rows. It would pass over an open quotation mark, so the records are looked at before.
+    """
     try:
-        return table, _copy(connection, table, target, report)
-    except duckdb.InvalidInputException as error:
-        if str(error) != f"Invalid Input Error: {MISFIT}":
-            raise
-    table = replace(table, kinds=_fitting_kinds(connection, table, report))
-    return table, _copy(connection, table, target, report)
+        return _copy(connection, table, target, report, parallel=True)
+    except UNREADABLE:
+        pass
+    refuse_broken_record(table.plain.path, table.dialect, len(table.columns))
+    try:
+        return _copy(connection, table, target, report, parallel=False)
+    except UNREADABLE:
+        # The engine's own words quote cells, so none of them is passed on.
+        raise unreadable() from None
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report) -> int:
+def _copy(
+    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, *, parallel: bool
+) -> int:
+    names = literal(names_metadata(table.names))
     statement = (
-        f"COPY (SELECT {table.selection()} FROM {table.source()}) TO {literal(str(target))} "
-        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP_ROWS})"
+        f"COPY (SELECT {table.selection()} FROM {table.source(parallel=parallel)}) TO {literal(str(target))} "
+        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP_ROWS}, KV_METADATA {{{NAMES_KEY}: {names}}})"
     )
     with watched(connection, report, table.expected_rows):
         [(rows,)] = connection.execute(statement).fetchall()
     return int(rows)
 
 
-def _fitting_kinds(
-    connection: duckdb.DuckDBPyConnection, table: TextTable, report: Report
-) -> tuple[Kind, ...]:
-    """For each column the narrowest kind that fits all its rows: its own, real for integers, or text."""
-    tests = {
-        (number, kind): f"count(*) FILTER (WHERE NOT {table.reader.fits(kind, field)})"
-        for number, field in enumerate(table.fields)
-        for kind in WIDENINGS.get(table.kinds[number], (table.kinds[number],))
-        if kind != "text"
-    }
-    with watched(connection, report, table.expected_rows):
-        [misfits] = connection.execute(f"SELECT {', '.join(tests.values())} FROM {table.source()}").fetchall()
-    fitting = {key for key, count in zip(tests, misfits, strict=True) if count == 0}
-    return tuple(
-        next((kind for kind in ("boolean", "integer", "date", "real") if (number, kind) in fitting), "text")
-        for number in range(len(table.names))
-    )
+def _oddities(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, rows: int) -> Oddities:
+    """Every line of the file is a line of a row, a line end within a field, or blank."""
+    broken = longest = ends = 0
+    if table.plain.quoted:
+        broken, longest, ends = broken_fields(connection, target, len(table.columns))
+    blank = table.plain.lines - table.dialect.skip - table.options.header - rows - ends
+    return Oddities(table.plain.replaced, broken, longest, max(0, blank))
+
+
+def broken_fields(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int) -> tuple[int, int, int]:
+    """How many stored fields hold line ends, the characters of the longest of them, and all their line ends."""
+    fields = ", ".join(map(text_name, range(columns)))
+    [found] = connection.execute(
+        "SELECT count(*), coalesce(max(length(field)), 0), "
+        "coalesce(sum(length(field) - length(replace(field, chr(10), ''))), 0)::BIGINT "
+        f"FROM (SELECT unnest([{fields}]) AS field FROM {parquet(stored)}) WHERE contains(field, chr(10))"
+    ).fetchall()
+    return found

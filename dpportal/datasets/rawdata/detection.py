@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Literal
 
 from dpportal.datasets.rawdata.faults import UploadFault, damaged
+from dpportal.datasets.rawdata.options import Format
 
-Format = Literal["csv", "parquet", "xlsx"]
 SAVE_AS = "Save the table as CSV, Parquet or XLSX and upload that file."
 FOREIGN = {
     b"\x1f\x8b": "a gzip archive",

@@ -1,10 +1,12 @@
-"""From whatever bytes a text file has to UTF-8 without a mark, in a stream."""
+"""From whatever bytes a text file has to plain text, in a stream: UTF-8, no mark, every line ended by a newline."""
 
 from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from dpportal.datasets.rawdata.faults import UploadFault
 
@@ -13,102 +15,104 @@ SAMPLE = 1 << 16
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Windows-1252 leaves five bytes undefined; Latin-1 has a character for each.
-FALLBACKS = ("windows-1252", "latin-1")
+WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
+MARK = "\ufeff"
+REPLACED = "replaced-and-counted"
 
 
-def marked_encoding(source: Path) -> str | None:
-    """The encoding that a byte-order mark names."""
+@dataclass
+class PlainText:
+    """A file of plain text. lines: ended by newlines. replaced: bytes without a meaning. quoted: has any quote."""
+
+    path: Path
+    lines: int = 0
+    replaced: int = 0
+    quoted: bool = False
+
+
+def proposed_encoding(source: Path) -> str:
+    """What a byte-order mark says, else UTF-8 if most of the first letters beyond ASCII are, else Windows-1252."""
+    with source.open("rb") as file:
+        head = file.read(SAMPLE)
+    marked = next((name for mark, name in MARKS if head.startswith(mark)), None)
+    if marked:
+        return marked
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(head, final=False)
+    foreign = text.count("\ufffd")
+    beyond = sum(character > "\x7f" for character in text)
+    return "utf-8" if 2 * foreign <= beyond - foreign else "windows-1252"
+
+
+def write_plain(source: Path, target: Path, encoding: str, report: Callable[[int], None]) -> PlainText:
+    """Write a file again as plain text; a byte that the encoding does not know becomes U+FFFD and is counted.
+
+    Byte-order marks at the beginning are dropped. report: is told the lines written. Raises UploadFault for a NUL
+    character, which no text has.
+    """
+    plain = PlainText(target)
+    decode = _decoder(_with_order(source, encoding), plain)
+    with source.open("rb") as old, target.open("wb") as new:
+        last = b"\n"
+        while chunk := old.read(CHUNK):
+            last = _write(new, plain, decode(chunk, False)) or last
+            report(plain.lines)
+        last = _write(new, plain, decode(b"", True)) or last
+        if last != b"\n":
+            _write(new, plain, b"\n")
+    return plain
+
+
+def _write(new: BinaryIO, plain: PlainText, piece: bytes) -> bytes:
+    """Write a piece, adding to what is known of the file; returns its last byte."""
+    if (position := piece.find(b"\0")) >= 0:
+        raise _binary(plain.lines + 1 + piece.count(b"\n", 0, position))
+    plain.lines += piece.count(b"\n")
+    plain.quoted = plain.quoted or b'"' in piece or b"'" in piece
+    new.write(piece)
+    return piece[-1:]
+
+
+def _with_order(source: Path, encoding: str) -> str:
+    """The encoding, with the usual order of bytes where the file has no mark that says it."""
     with source.open("rb") as file:
         head = file.read(4)
-    return next((name for mark, name in MARKS if head.startswith(mark)), None)
+    marked = any(head.startswith(mark) for mark, name in MARKS if name == encoding)
+    return encoding if marked or encoding not in ("utf-16", "utf-32") else f"{encoding}-le"
 
 
-def known_encoding(name: str) -> str:
-    """Python's name of a text encoding. Raises UploadFault for a name that is not one."""
-    try:
-        codec = codecs.lookup(name)
-        "a".encode(name)
-    except (LookupError, TypeError, ValueError):
-        raise UploadFault(
-            "encoding", "That encoding is not known. Choose UTF-8, UTF-16, Windows-1252 or Latin-1."
-        ) from None
-    return codec.name
+def _decoder(encoding: str, plain: PlainText) -> Callable[[bytes, bool], bytes]:
+    """Bytes of the file to bytes of plain text, piece by piece."""
 
+    def replace(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
+        plain.replaced += error.end - error.start
+        return "\ufffd", error.end
 
-def refuse_binary(source: Path) -> None:
-    """Raise UploadFault if the file holds a NUL byte: text in a one-byte encoding or UTF-8 never does."""
-    line = 1
-    with source.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            if (position := chunk.find(b"\0")) >= 0:
-                raise _binary(line + chunk.count(b"\n", 0, position))
-            line += chunk.count(b"\n")
+    codecs.register_error(REPLACED, replace)
+    decoder = codecs.getincrementaldecoder(encoding)(REPLACED)
+    held, started = "", False
 
+    def decode(chunk: bytes, last: bool) -> bytes:
+        nonlocal held, started
+        # Most pieces of most files are plain already.
+        simple = started and not held and encoding not in WIDE and not any(map(bool, decoder.getstate()))
+        if simple and chunk.isascii() and b"\r" not in chunk:
+            return chunk
+        text = held + decoder.decode(chunk, last)
+        # The two characters that end a line may be cut between two pieces.
+        held = "\r" if not last and text.endswith("\r") else ""
+        text = text[: len(text) - len(held)].replace("\r\n", "\n").replace("\r", "\n")
+        if not started:
+            text = text.lstrip(MARK)
+            started = bool(text)
+        # A lone surrogate is no character: it would not be UTF-8.
+        return text.encode("utf-8", "replace")
 
-def is_utf8(source: Path) -> bool:
-    """Whether the whole file is UTF-8; decides in a stream, stopping at the first byte that is not."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with source.open("rb") as file:
-        try:
-            while chunk := file.read(CHUNK):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return False
-    return True
-
-
-def sample_is_utf8(source: Path) -> bool:
-    """Whether the beginning, the middle and the end of a file are UTF-8."""
-    size = source.stat().st_size
-    with source.open("rb") as file:
-        for position in sorted({0, max(0, size // 2), max(0, size - SAMPLE)}):
-            file.seek(position)
-            # A character cut at either end of the piece is not an error of the file.
-            piece = file.read(SAMPLE).lstrip(bytes(range(0x80, 0xC0))) if position else file.read(SAMPLE)
-            try:
-                codecs.getincrementaldecoder("utf-8")().decode(piece, final=position + len(piece) >= size)
-            except UnicodeDecodeError:
-                return False
-    return True
-
-
-def transcode(source: Path, target: Path, encoding: str, report: Callable[[int], None]) -> None:
-    """Write a file again as UTF-8 without a mark and with every line ended by a newline.
-
-    report: is told the lines written. Raises UploadFault if a byte has no meaning in that encoding.
-    """
-    decoder = codecs.getincrementaldecoder(encoding)()
-    held = ""
-    lines = 0
-    with source.open("rb") as old, target.open("wb") as new:
-        while True:
-            chunk = old.read(CHUNK)
-            text = held + _decoded(decoder, chunk, encoding)
-            # The two characters that end a line may be cut between two pieces.
-            held = "\r" if chunk and text.endswith("\r") else ""
-            text = text[: len(text) - len(held)].replace("\r\n", "\n").replace("\r", "\n")
-            new.write((text if new.tell() else text.removeprefix("\ufeff")).encode())
-            if not chunk:
-                return
-            lines += text.count("\n")
-            report(lines)
-
-
-def _decoded(decoder: codecs.IncrementalDecoder, chunk: bytes, encoding: str) -> str:
-    try:
-        return decoder.decode(chunk, final=not chunk)
-    except UnicodeDecodeError:
-        raise UploadFault(
-            "encoding",
-            f"This file is not text in the encoding {encoding}: some bytes have no meaning in it. "
-            "Choose another encoding, or save the table as CSV in UTF-8.",
-        ) from None
+    return decode
 
 
 def _binary(line: int) -> UploadFault:

@@ -11,9 +11,6 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from dpportal.datasets.rawdata.table import SQL_TYPES, Kind
-
-SQL_KINDS: dict[str, Kind] = {sql_type: kind for kind, sql_type in SQL_TYPES.items()}
 COUNTING_BYTES = 600 * 2**20
 THREADS = 2
 

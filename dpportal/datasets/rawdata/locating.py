@@ -5,17 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from dpportal.datasets.rawdata.dialect import Dialect, long_line
 from dpportal.datasets.rawdata.faults import UploadFault
 from dpportal.datasets.rawdata.options import MAX_LINE_BYTES
 
 
-def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> NoReturn:
-    """Raise the UploadFault of the first record that has not `width` fields or does not close its quotes."""
+def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> None:
+    """Raise the UploadFault of the first record that has not `width` fields or does not close its quotes, if any."""
     row = dialect.skip
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
         records = dialect.records(_lines(file, dialect.skip), strict=True)
         try:
             for row, record in enumerate(records, dialect.skip + 1):
@@ -23,7 +23,10 @@ def refuse_broken_record(path: Path, dialect: Dialect, width: int) -> NoReturn:
                     raise _ragged(row, len(record), width)
         except csv.Error as error:
             raise _broken_quotes(row + 1, error) from None
-    raise UploadFault(
+
+
+def unreadable() -> UploadFault:
+    return UploadFault(
         "unreadable",
         "This file could not be read as a table, and no single row explains it. "
         "Check delimiter and encoding, or save the table as CSV again.",

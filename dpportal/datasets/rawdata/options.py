@@ -1,42 +1,101 @@
-"""How a curator wants a file to be read, and how much of it may be read at all."""
+"""How a file is read: declarations of the dataset, public and the same for every row; and how much may be read."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
+
+from dpportal.datasets.rawdata.dates import DateFormatError, date_pattern
 
 DELIMITERS = (",", ";", "\t", "|")
+QUOTES = ('"', "'", "")
+DECIMALS = (".", ",")
+THOUSANDS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
+# No shift states: in each of these, a broken byte spoils nothing beyond its own field.
+ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "latin-1",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "windows-1253",
+    "windows-1254",
+    "windows-1257",
+    "iso-8859-2",
+    "iso-8859-15",
+    "koi8-r",
+    "gb18030",
+    "shift-jis",
+    "euc-kr",
+)
+# The options by which the fields of a file are found.
+FINDING = ("delimiter", "encoding", "header", "quote", "sheet")
 MAX_LINE_BYTES = 2_000_000
 MAX_NAME_LENGTH = 200
+Format = Literal["csv", "parquet", "xlsx"]
+
+
+class OptionError(ValueError):
+    """An option with a wrong value; field: its name."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """None means: found out from the file. All but `missing` matter for CSV and TSV only.
+    """None means: to be proposed from the first rows. Once a dataset has them resolved, no file changes them.
 
-    header: whether the first line holds the names. thousands, decimal: separators inside numbers.
-    missing: texts that mean "no value", beside the empty field. strip: spaces around a field do not count.
-    date_format: of dates that are not ISO 8601, in strptime letters, for example "%d.%m.%Y".
+    Needed to find the fields: delimiter, quote ("" for none), encoding and header (whether the first line holds
+    the names) of CSV and TSV, sheet of XLSX. Applied to each field's text when it is counted: decimal and
+    thousands ("" for none), missing (texts that mean "no value", beside the empty field), strip (spaces around a
+    value do not count), date_format ("iso", "day-first", "month-first" or strptime letters).
     """
 
     delimiter: str | None = None
     encoding: str | None = None
     header: bool = True
     thousands: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     missing: tuple[str, ...] = ()
-    strip: bool | None = None
+    strip: bool = True
     date_format: str | None = None
+    quote: str = '"'
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and self.delimiter not in DELIMITERS:
-            raise ValueError("the delimiter must be a comma, a semicolon, a tab or a vertical bar")
-        if self.decimal not in (".", ","):
-            raise ValueError("the decimal separator must be a point or a comma")
-        if self.thousands not in (None, ",", ".", " ", "'", "\u00a0", "\u202f"):
-            raise ValueError("the thousands separator must be a comma, a point, a space or an apostrophe")
-        if self.thousands == self.decimal:
-            raise ValueError("the thousands separator and the decimal separator must differ")
+        _check("delimiter", self.delimiter, DELIMITERS, "a comma, a semicolon, a tab or a vertical bar")
+        _check("encoding", self.encoding, ENCODINGS, "one of those on the list")
+        _check("quote", self.quote, QUOTES, "a double quote, a single quote or none")
+        _check("decimal", self.decimal, DECIMALS, "a point or a comma")
+        _check("thousands", self.thousands, THOUSANDS, "none, a comma, a point, a space or an apostrophe")
+        if self.thousands and self.thousands == self.decimal:
+            raise OptionError("thousands", "The thousands mark and the decimal mark must differ.")
+        if self.date_format is not None:
+            try:
+                date_pattern(self.date_format)
+            except DateFormatError as error:
+                raise OptionError("date_format", str(error)) from None
+
+    def finds_fields_like(self, other: ReadOptions) -> bool:
+        """Whether both find the same fields in a file; what else they declare is applied when texts are counted."""
+        return all(getattr(self, name) == getattr(other, name) for name in FINDING)
+
+    def settled(self) -> ReadOptions:
+        """Without anything left to propose: what nobody declared has its plainest value."""
+        return replace(
+            self,
+            delimiter=self.delimiter or ",",
+            encoding=self.encoding or "utf-8",
+            decimal=self.decimal or ("," if self.thousands == "." else "."),
+            thousands=self.thousands or "",
+            date_format=self.date_format or "iso",
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "missing": list(self.missing)}
@@ -46,6 +105,11 @@ class ReadOptions:
         known = {f.name for f in fields(cls)}
         read = {key: item for key, item in value.items() if key in known}
         return cls(**{**read, "missing": tuple(read.get("missing", ()))})
+
+
+def _check(name: str, value: str | None, allowed: tuple[str, ...], words: str) -> None:
+    if value is not None and value not in allowed:
+        raise OptionError(name, f"This must be {words}.")
 
 
 @dataclass(frozen=True)

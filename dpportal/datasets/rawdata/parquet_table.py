@@ -1,106 +1,123 @@
-"""A Parquet file to a stored table, in batches, counting what they unfold to."""
+"""A Parquet file to a stored table of texts, in batches, counting what they unfold to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from dpportal.datasets.rawdata.canonical import as_text, is_text, plain_bytes, plain_numbers
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
+from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report
-from dpportal.datasets.rawdata.table import Column, Kind, checked_names
+from dpportal.datasets.rawdata.proposals import MOST_TEXTS, proposed_columns, proposed_options
+from dpportal.datasets.rawdata.table import Oddities, TableFacts, checked_names
 
 BATCH_ROWS = 16_384
 ROW_GROUP_ROWS = 131_072
 READ_BUFFER_BYTES = 1 << 20
-ARROW_TYPES: dict[Kind, pa.DataType] = {
-    "text": pa.string(),
-    "integer": pa.int64(),
-    "real": pa.float64(),
-    "date": pa.date32(),
-    "boolean": pa.bool_(),
-}
+
+
+@dataclass
+class Written:
+    """What was stored so far. first: the first texts of each column."""
+
+    rows: int = 0
+    replaced: int = 0
+    broken: int = 0
+    longest: int = 0
+    first: list[list[str | None]] = field(default_factory=list)
 
 
 def convert_parquet(
     source: Path, target: Path, options: ReadOptions, limits: Limits, report: Report
-) -> tuple[tuple[Column, ...], int]:
-    """Store a Parquet file's flat columns; returns them and the number of rows.
+) -> TableFacts:
+    """Store a Parquet file's flat columns as texts.
 
     Raises UploadFault for nested columns, for a damaged file, and past a limit.
     """
     # The other allocators reserve address space, which the memory limit would count.
     pa.set_memory_pool(pa.system_memory_pool())
     try:
-        columns = _columns(pq.ParquetFile(source).schema_arrow, limits)
-        return columns, _store(source, target, columns, options, limits, report)
+        schema = pq.ParquetFile(source).schema_arrow
+        names = checked_names(schema.names, limits.columns)
+        for number, column in enumerate(schema, 1):
+            _check_kind(number, column.type)
+        written = _store(source, target, names, limits, report)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
         raise damaged("Parquet") from None
+    options = proposed_options(written.first, options)
+    columns = proposed_columns(names, written.first, options)
+    oddities = Oddities(written.replaced, written.broken, written.longest)
+    return TableFacts(written.rows, columns, "parquet", options, oddities=oddities)
 
 
-def _columns(schema: pa.Schema, limits: Limits) -> tuple[Column, ...]:
-    names = checked_names(schema.names, limits.columns)
-    kinds = tuple(_kind(number, field.type) for number, field in enumerate(schema, 1))
-    return tuple(map(Column, names, kinds))
-
-
-def _kind(number: int, kind: pa.DataType) -> Kind:
+def _check_kind(number: int, kind: pa.DataType) -> None:
     if pt.is_dictionary(kind):
-        return _kind(number, kind.value_type)
-    if pt.is_boolean(kind):
-        return "boolean"
-    if pt.is_integer(kind) or (pt.is_decimal(kind) and kind.scale == 0 and kind.precision <= 18):
-        return "integer"
-    if pt.is_floating(kind) or pt.is_decimal(kind):
-        return "real"
-    if pt.is_date(kind) or pt.is_timestamp(kind):
-        return "date"
-    if _is_text(kind) or pt.is_null(kind):
-        return "text"
-    raise UploadFault(
-        "nested",
-        f"Column {number} holds lists, records or another type that has no single value in a row. "
-        "Store it as plain columns of text, numbers, dates or booleans, or leave it out.",
-        column=number,
+        return _check_kind(number, kind.value_type)
+    single = (
+        pt.is_boolean,
+        pt.is_integer,
+        pt.is_floating,
+        pt.is_decimal,
+        pt.is_date,
+        pt.is_timestamp,
+        pt.is_time,
     )
+    if not (any(test(kind) for test in single) or is_text(kind) or pt.is_null(kind)):
+        raise UploadFault(
+            "nested",
+            f"Column {number} holds lists, records or another type that has no single value in a row. "
+            "Store it as plain columns of text, numbers, dates or booleans, or leave it out.",
+            column=number,
+        )
+    return None
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    tests = (pt.is_string, pt.is_large_string, pt.is_string_view, pt.is_binary, pt.is_large_binary)
-    return any(test(kind) for test in tests)
+def _is_number(kind: pa.DataType) -> bool:
+    return pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind)
 
 
-def _store(
-    source: Path,
-    target: Path,
-    columns: tuple[Column, ...],
-    options: ReadOptions,
-    limits: Limits,
-    report: Report,
-) -> int:
-    schema = pa.schema([pa.field(column.name, ARROW_TYPES[column.kind]) for column in columns])
-    missing = pa.array(["", *options.missing], pa.string())
+def _store(source: Path, target: Path, names: Sequence[str], limits: Limits, report: Report) -> Written:
+    schema = pq.ParquetFile(source).schema_arrow
     # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
-    texts = [f.name for f in pq.ParquetFile(source).schema_arrow if _is_text(f.type)]
+    texts = [f.name for f in schema if is_text(f.type)]
+    numbers = [number for number, f in enumerate(schema) if _is_number(f.type)]
     file = pq.ParquetFile(source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False)
-    rows = 0
-    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+    stored = pa.schema(
+        [pa.field(text_name(number), pa.string()) for number in range(len(names))]
+        + [pa.field(plain_name(number), pa.float64()) for number in numbers],
+        metadata={NAMES_KEY: names_metadata(names)},
+    )
+    written = Written(first=[[] for _ in names])
+    with pq.ParquetWriter(target, stored, compression="zstd") as writer:
         for batch in _counted(file, limits):
-            arrays = [
-                _stored(number, array, column.kind, missing)
-                for number, (array, column) in enumerate(zip(batch.columns, columns, strict=True), 1)
-            ]
-            writer.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=ROW_GROUP_ROWS)
-            rows += batch.num_rows
-            report(rows, file.metadata.num_rows)
-    return rows
+            fields = [_field(column, written, number) for number, column in enumerate(batch.columns)]
+            plain = [plain_numbers(fields[number]) for number in numbers]
+            writer.write_batch(
+                pa.record_batch([*fields, *plain], schema=stored), row_group_size=ROW_GROUP_ROWS
+            )
+            written.rows += batch.num_rows
+            report(written.rows, file.metadata.num_rows)
+    return written
+
+
+def _field(column: pa.Array, written: Written, number: int) -> pa.Array:
+    """A column's texts, noting what the curator is told of them."""
+    found = as_text(column)
+    written.replaced += found.replaced
+    written.broken += found.broken
+    written.longest = max(written.longest, found.longest)
+    first = written.first[number]
+    first.extend(found.texts[: max(0, MOST_TEXTS - len(first))].to_pylist())
+    return found.texts
 
 
 def _counted(file: pq.ParquetFile, limits: Limits) -> Iterator[pa.RecordBatch]:
@@ -108,36 +125,7 @@ def _counted(file: pq.ParquetFile, limits: Limits) -> Iterator[pa.RecordBatch]:
     rows = unfolded = 0
     for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
         rows += batch.num_rows
-        unfolded += sum(map(_plain_bytes, batch.columns))
+        unfolded += sum(map(plain_bytes, batch.columns))
         if rows > limits.rows or unfolded > limits.unfolded_bytes:
             raise unfolds_too_far(limits.unfolded_bytes)
         yield batch
-
-
-def _plain_bytes(array: pa.Array) -> int:
-    """Bytes of an array's values when none is shared."""
-    if not (pt.is_dictionary(array.type) and _is_text(array.type.value_type)):
-        return array.nbytes
-    lengths = pc.binary_length(array.dictionary).cast(pa.int64())
-    return pc.sum(lengths.take(array.indices)).as_py() or 0
-
-
-def _stored(number: int, array: pa.Array, kind: Kind, missing: pa.Array) -> pa.Array:
-    if pt.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    try:
-        if kind == "text":
-            text = array.cast(pa.string())
-            return pc.if_else(pc.is_in(text, value_set=missing), pa.scalar(None, pa.string()), text)
-        if kind == "real" and pt.is_floating(array.type) and array.type != pa.float64():
-            # By its decimal digits: 0.7 stored in 32 bits means 0.7, not 0.699999988.
-            return array.cast(pa.string()).cast(pa.float64())
-        # A timestamp loses its time of day on purpose; a number must fit.
-        return array.cast(ARROW_TYPES[kind], safe=kind == "integer")
-    except pa.ArrowInvalid:
-        raise UploadFault(
-            "value",
-            f"Column {number} holds values that cannot be stored: bytes that are not UTF-8 text, or whole "
-            "numbers above 9,223,372,036,854,775,807. Store the column as text, or leave it out.",
-            column=number,
-        ) from None

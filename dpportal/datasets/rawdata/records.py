@@ -15,8 +15,12 @@ from django.core.files.storage import default_storage
 from dpportal import storage
 from dpportal.datasets import rawdata
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.rawdata import Column, Persons, proposals, reference
 from dpportal.datasets.rawdata.faults import lacks_columns
+from dpportal.datasets.rawdata.fit import TableFit
+from dpportal.datasets.rawdata.fit import fit as fit_of
 from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.proposals import MOST_TEXTS
 from dpportal.datasets.rawdata.table import TableFacts
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
@@ -33,14 +37,25 @@ def folder(dataset_id: UUID) -> str:
     return f"records/{dataset_id}"
 
 
+def options_of(dataset: Dataset) -> ReadOptions:
+    """How its files are read: what is declared, and until its first file was read what is left to propose."""
+    return ReadOptions.from_json(dataset.options)
+
+
 def convert(dataset: Dataset, on_progress: Callable[[int, int | None], None]) -> StoredTable:
     """Read a dataset's upload into a stored Parquet table. Raises UploadFault if it cannot be a table."""
-    options = ReadOptions.from_json(dataset.options)
     with storage.local_path(dataset.upload) as source, storage.scratch_folder() as scratch:
         target = scratch / "table.parquet"
-        facts = rawdata.convert(source, target, dataset.file_name, options, on_progress)
+        facts = rawdata.convert(source, target, dataset.file_name, options_of(dataset), on_progress)
         name, _digest = storage.keep_by_digest(target, folder(dataset.pk))
     return StoredTable(name, facts)
+
+
+def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ...]:
+    """The columns with the kinds that the first rows look like under other options."""
+    rows = first_rows(dataset.table, MOST_TEXTS)
+    columns = [[row[place] for row in rows] for place in range(len(dataset.columns))]
+    return proposals.proposed_columns([c["name"] for c in dataset.columns], columns, options.settled())
 
 
 def first_rows(table: str, rows: int) -> list[list[str | None]]:
@@ -49,38 +64,70 @@ def first_rows(table: str, rows: int) -> list[list[str | None]]:
         return rawdata.first_rows(path, rows)
 
 
-def suggested_attribute(table: str, column: str) -> Attribute:
+def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int, int]:
+    """How many persons the first rows have by the declared rule, and how many rows these are. For the curator only."""
+    place = [c["name"] for c in dataset.columns].index(version.unit_column)
+    rows = first_rows(dataset.table, MOST_TEXTS)
+    persons = {reference.person_of(row[place], ignore_case=version.ignore_case) for row in rows}
+    return len(persons), len(rows)
+
+
+def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     """A declaration taken from the data: NOT private; only after the curator vouched that it is public."""
-    with storage.local_path(table) as path:
-        found = rawdata.suggest(path, column)
+    with storage.local_path(dataset.table) as path:
+        found = rawdata.suggest(path, column, options_of(dataset))
     return _attribute(column, found)
 
 
-def count(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
-    """True counts of the domain's cells, (domain.size,) int64, with at most `max_rows` rows of each person."""
+def count(
+    dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes, *, within: Domain | None = None
+) -> np.ndarray:
+    """True counts of the domain's cells, (domain.size,) int64, with at most `max_rows` rows of each person.
+
+    within: the release's whole domain, any of whose closed columns leaves a row out.
+    """
+    others = within.attributes if within else ()
+    further = [a for a in others if a.leaves_out and a.name not in domain.names]
     with storage.local_path(dataset.table) as path:
         return rawdata.count_cells(
-            path, domain, unit_column=version.unit_column or None, max_rows=version.max_rows, key=key
+            path, domain, options_of(dataset), persons=persons_of(version), key=key, further=further
         )
 
 
+def fit(
+    dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
+) -> TableFit:
+    """True numbers of what does not fit the domain, for the curator only."""
+    with storage.local_path(dataset.table) as path:
+        return fit_of(path, domain, options_of(dataset), persons_of(version), on_progress)
+
+
+def persons_of(version: DomainVersion) -> Persons | None:
+    """Whose rows belong together; None where each row is a person's."""
+    return (
+        Persons(version.unit_column, version.max_rows, version.ignore_case) if version.unit_column else None
+    )
+
+
 def count_upload(
+    dataset: Dataset,
     name: str,
     file_name: str,
-    options: ReadOptions,
     domain: Domain,
     on_progress: Callable[[int, int | None], None],
 ) -> np.ndarray:
-    """True counts of the domain's cells in a stored upload that does not become a table, (domain.size,) int64.
+    """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
-    Raises UploadFault if it cannot be read or lacks a column of the domain.
+    It is read as the dataset declares; nothing of the file changes that. Raises UploadFault if it cannot be read
+    or lacks a column of the domain.
     """
+    options = options_of(dataset).settled()
     with storage.local_path(name) as source, storage.scratch_folder() as scratch:
         table = scratch / "table.parquet"
         facts = rawdata.convert(source, table, file_name, options, on_progress)
         if not set(domain.names) <= {column.name for column in facts.columns}:
             raise lacks_columns(domain.names)
-        return rawdata.count_cells(table, domain)
+        return rawdata.count_cells(table, domain, options)
 
 
 def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:
@@ -113,6 +160,26 @@ def comparison(dataset_id: UUID, release_id: UUID) -> dict[str, Any] | None:
         return json.load(file)
 
 
+def keep_fit(dataset_id: UUID, asked: str, found: TableFit) -> None:
+    """Store the answer to what was asked; it holds true numbers and texts of the table."""
+    with storage.scratch_folder() as scratch:
+        path = scratch / "fit.json"
+        path.write_text(json.dumps(found.to_json()))
+        storage.keep(path, _fit_name(dataset_id, asked))
+
+
+def kept_fit(dataset_id: UUID, asked: str) -> TableFit | None:
+    """What `keep_fit` stored, or None."""
+    if not default_storage.exists(_fit_name(dataset_id, asked)):
+        return None
+    with default_storage.open(_fit_name(dataset_id, asked)) as file:
+        return TableFit.from_json(json.load(file))
+
+
+def forget_fit(dataset_id: UUID, asked: str) -> None:
+    default_storage.delete(_fit_name(dataset_id, asked))
+
+
 def erase(dataset: Dataset) -> None:
     """Delete every file that holds values of the dataset."""
     if dataset.upload:
@@ -125,6 +192,10 @@ def erase(dataset: Dataset) -> None:
 
 def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
     return f"{folder(dataset_id)}/comparison-{release_id}.json"
+
+
+def _fit_name(dataset_id: UUID, asked: str) -> str:
+    return f"{folder(dataset_id)}/fit-{asked}.json"
 
 
 def _attribute(column: str, found: dict[str, Any]) -> Attribute:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dpportal.datasets.rawdata.faults import UploadFault
-from dpportal.datasets.rawdata.options import MAX_NAME_LENGTH
+from dpportal.datasets.rawdata.options import MAX_NAME_LENGTH, Format, ReadOptions
+from dpportal.datasets.rawdata.reading import SPACES
 
 Kind = Literal["text", "integer", "real", "date", "boolean"]
-SQL_TYPES: dict[Kind, str] = {
-    "text": "VARCHAR",
-    "integer": "BIGINT",
-    "real": "DOUBLE",
-    "date": "DATE",
-    "boolean": "BOOLEAN",
-}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A stored column. remark: a hint for the curator about how its values were read, or nothing."""
+    """A column. kind: what its first rows look like, which counting never uses. remark: a hint, or nothing."""
 
     name: str
-    kind: Kind
+    kind: Kind = "text"
     remark: str = ""
 
     def to_json(self) -> dict[str, str]:
@@ -36,29 +31,59 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Oddities:
+    """What a curator is told of a file, so that a wrong reading is seen.
+
+    replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
+    of the longest of them. blank_rows: skipped. Of XLSX: formulas without a stored result, cells that hold
+    an error, ranges of merged cells.
+    """
+
+    replaced_bytes: int = 0
+    broken_fields: int = 0
+    longest_broken: int = 0
+    blank_rows: int = 0
+    uncached_formulas: int = 0
+    error_cells: int = 0
+    merged_ranges: int = 0
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook that could hold a table."""
+
+    name: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
 class TableFacts:
     """The result of a conversion.
 
-    format: "csv", "parquet" or "xlsx". delimiter, encoding: of a CSV, else None.
-    content_digest: see `fingerprint.content_digest`.
+    options: as the file was read, resolved. content_digest: see `fingerprint.content_digest`.
     """
 
     rows: int
     columns: tuple[Column, ...]
-    format: str
-    delimiter: str | None
-    encoding: str | None
-    content_digest: str
-
-    def with_digest(self, content_digest: str) -> TableFacts:
-        return replace(self, content_digest=content_digest)
+    format: Format
+    options: ReadOptions
+    content_digest: str = ""
+    oddities: Oddities = Oddities()
+    sheets: tuple[Sheet, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "columns": [column.to_json() for column in self.columns]}
+        columns = [column.to_json() for column in self.columns]
+        return {**asdict(self), "columns": columns, "options": self.options.to_json()}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> TableFacts:
-        return cls(**{**value, "columns": tuple(map(Column.from_json, value["columns"]))})
+        read = {
+            "columns": tuple(map(Column.from_json, value["columns"])),
+            "options": ReadOptions.from_json(value["options"]),
+            "oddities": Oddities(**value["oddities"]),
+            "sheets": tuple(Sheet(**sheet) for sheet in value["sheets"]),
+        }
+        return cls(**{**value, **read})
 
 
 def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
@@ -69,23 +94,29 @@ def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
             f"The table has {len(header):,} columns; at most {most:,} are read. "
             "Keep the columns that you want to publish and upload again.",
         )
-    names = tuple((name or "").strip() for name in header)
+    names = tuple((name or "").strip(SPACES) for name in header)
     first_seen: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         _check_name(name, number)
-        if (first := first_seen.setdefault(name.casefold(), number)) != number:
+        if (first := first_seen.setdefault(_as_seen(name), number)) != number:
             raise UploadFault(
                 "duplicate-name",
-                f"Columns {first} and {number} have the same name (capitals do not count). "
-                "Give each column a name of its own in the first row.",
+                f"Columns {first} and {number} have the same name (capitals and characters that show nothing "
+                "do not count). Give each column a name of its own in the first row.",
                 row=1,
                 column=number,
             )
     return names
 
 
+def _as_seen(name: str) -> str:
+    """What a reader can tell of a name: composed, without capitals and without characters that show nothing."""
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return "".join(c for c in composed if unicodedata.category(c) not in ("Cc", "Cf"))
+
+
 def _check_name(name: str, number: int) -> None:
-    if not name:
+    if not _as_seen(name):
         wrong = f"Column {number} has no name. Write a name for it in the first row"
         raise UploadFault("blank-name", f"{wrong}, or remove the column.", row=1, column=number)
     if len(name) > MAX_NAME_LENGTH or any(ord(character) < 32 for character in name):

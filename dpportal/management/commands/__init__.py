@@ -1,0 +1,1 @@
+"""`manage.py portal` and `manage.py sweep`."""

@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from dpportal import demonstration
 from dpportal.celery import READY_FILE
-from dpportal.supervisor import GaveUpError, Process, processes, supervise
+from dpportal.running.supervisor import GaveUpError, Process, processes, supervise
 
 START_SECONDS = 90.0
 

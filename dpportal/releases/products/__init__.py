@@ -1,30 +1,36 @@
-"""The products by name. A new product is one more class here, with its templates."""
+"""What can be released: the products by name. A new one is one more class here, with its templates."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import AUTOMATIC, DraftError, Made, Product
-from dpportal.releases.products.histogram import HistogramProduct
-from dpportal.releases.products.queries import QueriesProduct
+from dpportal.releases.products.base import AUTOMATIC, DraftError, Made, Method, Product, ReleasePlan
+from dpportal.releases.products.histogram.product import HistogramProduct
+from dpportal.releases.products.queries.product import QueriesProduct
 from dpportal.releases.products.response import ResponseProduct
 from dpportal.releases.products.selection import SelectionProduct
 
-PRODUCTS: dict[str, Product] = {
+# Which product a release is of is known when it runs: each takes its own kind of plan and result.
+AnyProduct = Product[Any, Any, Any]
+AnyMade = Made[Any, Any]
+
+PRODUCTS: dict[str, AnyProduct] = {
     p.name: p for p in (HistogramProduct(), QueriesProduct(), SelectionProduct(), ResponseProduct())
 }
 
 
-def product_of(release: Release) -> Product:
+def product_of(release: Release) -> AnyProduct:
     return PRODUCTS[release.product]
 
 
-def confirmed_plan(release: Release) -> Any:
+def confirmed_plan(release: Release) -> ReleasePlan:
     """The plan that was confirmed; the job runs exactly it."""
     if release.plan_json is None:
         raise ValueError("a draft has no confirmed plan")
-    return product_of(release).read_plan(release.plan_json)
+    plan: ReleasePlan = product_of(release).read_plan(release.plan_json)
+    return plan
 
 
-__all__ = ["AUTOMATIC", "PRODUCTS", "DraftError", "Made", "Product", "confirmed_plan", "product_of"]
+__all__ = ["AUTOMATIC", "PRODUCTS", "AnyMade", "AnyProduct", "DraftError", "Method", "ReleasePlan"]
+__all__ += ["confirmed_plan", "product_of"]

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from django import forms
 from django.utils.functional import Promise
 
+from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
+from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
-from mechanisms.mechanism import Measurement, Parameter
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, Parameter
 
 Text = str | Promise
 
@@ -34,27 +37,44 @@ class DraftError(Exception):
         self.step = step
 
 
+class ReleasePlan(Protocol):
+    """What the portal knows of every product's plan."""
+
+    @property
+    def mechanism(self) -> str: ...
+
+    @property
+    def loss(self) -> Loss: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+class Method(Protocol):
+    """What the wizard knows of every product's mechanisms."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]]
+
+
+M = TypeVar("M", bound=Method)
+P = TypeVar("P", bound=ReleasePlan)
+R = TypeVar("R")
+
+
 @dataclass(frozen=True)
-class Made:
+class Made(Generic[P, R]):
     """A measured release with its plan and what post-processing made of the measurement."""
 
     release: Release
-    plan: Any
-    result: Any
+    plan: P
+    result: R
 
-
-@dataclass(frozen=True)
-class Table:
-    """A data file of a bundle.
-
-    fields: its columns as Frictionless fields, for a CSV that a data package describes. may_be_blank: whether a row
-    can have nothing but missing values, which a reader must be told.
-    """
-
-    path: Path
-    about: str
-    fields: Sequence[Mapping[str, Any]] = ()
-    may_be_blank: bool = False
+    @property
+    def seed(self) -> bytes:
+        """The public seed of synthetic rows: the measurement's own digest, so the same rows come out again."""
+        return hashlib.sha256(self.release.measurement_sha256.encode()).digest()
 
 
 class ChoiceForm(forms.Form):
@@ -73,8 +93,11 @@ class ChoiceForm(forms.Form):
         raise TypeError("a product's form says how its choice is kept")
 
 
-class Product(ABC):
-    """One kind of release. Templates are partials that a page of the wizard or of the release includes."""
+class Product(ABC, Generic[M, P, R]):
+    """One kind of release, with methods M, plans P and results R.
+
+    Templates are partials that a page of the wizard or of the release includes.
+    """
 
     name: ClassVar[str]
     title: ClassVar[Text]
@@ -96,9 +119,13 @@ class Product(ABC):
     # What there is to choose whatever the method.
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
+    def unavailable(self, unit: PrivacyUnit) -> str:
+        """Why nothing of this kind can be released for whom the domain protects; empty if it can."""
+        return ""
+
     @property
     @abstractmethod
-    def mechanisms(self) -> Sequence[Any]:
+    def mechanisms(self) -> Sequence[M]:
         """The methods, the usual one first."""
 
     @abstractmethod
@@ -106,22 +133,22 @@ class Product(ABC):
         """Raise DraftError if these columns cannot make this product."""
 
     @abstractmethod
-    def plan(self, method: Any, draft: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Any:
+    def plan(self, method: M, draft: Release, version: DomainVersion, domain: Domain, loss: Loss) -> P:
         """The method's plan for the draft. Raises PlanError."""
 
     @abstractmethod
-    def read_plan(self, value: Mapping[str, Any]) -> Any:
+    def read_plan(self, value: Mapping[str, Any]) -> P:
         """A plan from its JSON."""
 
     @abstractmethod
-    def offer(self, plan: Any, draft: Release, plans: Sequence[Any] = ()) -> dict[str, Any]:
+    def offer(self, plan: P, draft: Release, plans: Sequence[P] = ()) -> dict[str, Any]:
         """What the comparison of methods shows of a plan; plans: those of all methods."""
 
-    def order(self, plan: Any) -> float:
+    def order(self, plan: P) -> float:
         """Methods are listed by this, smallest first; of equals the usual one comes first."""
         return 0.0
 
-    def suggested(self, plans: Mapping[str, Any]) -> str:
+    def suggested(self, plans: Mapping[str, P]) -> str:
         """The method to begin with, of those that have a plan."""
         return min(plans, key=lambda name: self.order(plans[name]))
 
@@ -133,38 +160,46 @@ class Product(ABC):
         """What a worker has to find before every method has a plan."""
         return []
 
-    @abstractmethod
-    def count(self, release: Release, plan: Any, key: bytes) -> np.ndarray:
-        """The true integers that are measured. Reads people's records."""
+    def half_width(self, plan: P) -> int | None:
+        """Of the one interval that a cost corresponds to, in rows; None if there is none."""
+        return None
 
     @abstractmethod
-    def measure(self, plan: Any, counts: np.ndarray, noise: Noise) -> Measurement:
+    def count(self, release: Release, plan: P, key: bytes) -> np.ndarray:
+        """The true integers that are measured. Reads people's records."""
+
+    def rows_counted(self, plan: Any, true: np.ndarray) -> int | None:
+        """How many rows the true integers counted, or None where they do not tell."""
+        return None
+
+    @abstractmethod
+    def measure(self, plan: P, counts: np.ndarray, noise: Noise) -> Measurement:
         """The private step."""
 
     @abstractmethod
-    def reconstruct(self, plan: Any, measurement: Measurement) -> Any:
+    def reconstruct(self, plan: P, measurement: Measurement) -> R:
         """The result: post-processing, the same every time."""
 
     @abstractmethod
-    def tables(self, made: Made, folder: Path) -> list[Table]:
+    def tables(self, made: Made[P, R], folder: Path) -> list[Table]:
         """Write the bundle's data files."""
 
     @abstractmethod
-    def page(self, made: Made) -> dict[str, Any]:
+    def page(self, made: Made[P, R]) -> dict[str, Any]:
         """What the public page shows, as JSON; nothing of the true counts."""
 
     @abstractmethod
-    def compare(self, made: Made, true: np.ndarray) -> dict[str, Any]:
+    def compare(self, made: Made[P, R], true: np.ndarray) -> dict[str, Any]:
         """What the curator's compare page shows, as JSON; holds true counts."""
 
-    def facts(self, made: Made) -> dict[str, Any]:
+    def facts(self, made: Made[P, R]) -> dict[str, Any]:
         """Further entries of release.json."""
         return {}
 
-    def asked(self, release: Release, plan: Any, question: Mapping[str, str]) -> dict[str, Any]:
+    def asked(self, release: Release, plan: P, question: Mapping[str, str]) -> dict[str, Any]:
         """The answer to what a reader asks of the public page, by the address's query."""
         return {}
 
-    def noise_figure(self, plan: Any, people: int | None) -> Any:
+    def noise_figure(self, plan: P, people: int | None) -> Figure | None:
         """A picture of the plan's noise on made-up counts, or None."""
         return None

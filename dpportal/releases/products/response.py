@@ -14,20 +14,22 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpportal.charts.counts import counts_figure, residuals_figure
+from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
-from dpportal.releases import charts
+from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, Table
-from dpportal.releases.products.histogram_page import figure_json, whole
-from dpportal.spreadsheet import inert, inert_frame
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
+from dpportal.releases.products.histogram.page import figure_json, whole
 from mechanisms import registry
-from mechanisms.accounting import Loss
+from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.evaluate import observed_error
-from mechanisms.mechanism import Measurement
 from mechanisms.noise import Noise
 from mechanisms.postprocess import lattice_simplex
+from mechanisms.protocol import Measurement
 from mechanisms.response import Estimate, Response, ResponsePlan, UnaryEncoding, shuffled_codes
 
 ROWS_AT_ONCE = 100_000
@@ -72,7 +74,7 @@ class Answers:
         return math.ceil(float(self.estimate.half_width.max()))
 
 
-class ResponseProduct(Product):
+class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     """Every row's value is replaced by a noisy report; the reports and the estimated counts are released."""
 
     name = Release.Product.RESPONSE.value
@@ -90,6 +92,14 @@ class ResponseProduct(Product):
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/response/readme.md"
 
+    def unavailable(self, unit: PrivacyUnit) -> str:
+        if unit.total_public:
+            return ""
+        return _(
+            "One answer for each row shows how many rows there are, and that is private here. It is public only where "
+            "each person has one row and one person is replaced by another."
+        )
+
     @property
     def mechanisms(self) -> Sequence[Response]:
         return registry.RESPONSES
@@ -101,7 +111,7 @@ class ResponseProduct(Product):
     def plan(
         self, method: Response, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> ResponsePlan:
-        return method.plan(domain.size, loss)
+        return method.plan(domain, loss)
 
     def read_plan(self, value: Mapping[str, Any]) -> ResponsePlan:
         return ResponsePlan.from_json(value)
@@ -118,6 +128,9 @@ class ResponseProduct(Product):
         assert version is not None
         return records.count(release.dataset, version, version.domain().project(release.columns), key)
 
+    def rows_counted(self, plan: ResponsePlan, true: np.ndarray) -> int:
+        return int(true.sum())
+
     def measure(self, plan: ResponsePlan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.response(plan.mechanism).measure(plan, shuffled_codes(counts, noise), noise)
 
@@ -126,7 +139,7 @@ class ResponseProduct(Product):
         counts = lattice_simplex(estimate.counts, len(measurement.values))
         return Answers(measurement.values, estimate, counts)
 
-    def tables(self, made: Made, folder: Path) -> list[Table]:
+    def tables(self, made: Made[ResponsePlan, Answers], folder: Path) -> list[Table]:
         (name,), labels = made.release.columns, _labels(made)
         answers, estimates = folder / "answers.csv", folder / "estimates.csv"
         fields = _write_answers(made, name, labels, answers)
@@ -138,8 +151,8 @@ class ResponseProduct(Product):
             ),
         ]
 
-    def page(self, made: Made) -> dict[str, Any]:
-        answers: Answers = made.result
+    def page(self, made: Made[ResponsePlan, Answers]) -> dict[str, Any]:
+        answers = made.result
         return {
             "figure": figure_json(_figure(made)),
             "table": _table(made),
@@ -147,13 +160,13 @@ class ResponseProduct(Product):
             "people": len(answers.reports),
         }
 
-    def compare(self, made: Made, true: np.ndarray) -> dict[str, Any]:
-        answers: Answers = made.result
+    def compare(self, made: Made[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Any]:
+        answers = made.result
         raw = whole(answers.estimate.counts)
         figures = {
             "counts": figure_json(_figure(made, true)),
             "residuals": figure_json(
-                charts.residuals_figure(
+                residuals_figure(
                     _domain(made), raw=raw, counts=answers.counts, true=true, half_width=answers.half_width
                 )
             ),
@@ -175,18 +188,18 @@ class ResponseProduct(Product):
         }
 
 
-def _domain(made: Made) -> Domain:
+def _domain(made: Made[ResponsePlan, Answers]) -> Domain:
     assert made.release.domain_version is not None
     return made.release.domain_version.domain().project(made.release.columns)
 
 
-def _labels(made: Made) -> list[str]:
+def _labels(made: Made[ResponsePlan, Answers]) -> list[str]:
     return _domain(made).attributes[0].labels()
 
 
-def _figure(made: Made, true: np.ndarray | None = None) -> charts.Figure:
-    answers: Answers = made.result
-    return charts.counts_figure(
+def _figure(made: Made[ResponsePlan, Answers], true: np.ndarray | None = None) -> Figure:
+    answers = made.result
+    return counts_figure(
         _domain(made),
         raw=whole(answers.estimate.counts),
         counts=answers.counts,
@@ -195,9 +208,9 @@ def _figure(made: Made, true: np.ndarray | None = None) -> charts.Figure:
     )
 
 
-def _table(made: Made) -> list[list[Any]]:
+def _table(made: Made[ResponsePlan, Answers]) -> list[list[Any]]:
     """Rows of the page's table: value, estimate, count, interval."""
-    answers: Answers = made.result
+    answers = made.result
     estimate, half_width = answers.estimate.counts, answers.estimate.half_width
     numbers = (
         whole(n).tolist() for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
@@ -205,8 +218,8 @@ def _table(made: Made) -> list[list[Any]]:
     return [list(row) for row in zip(_labels(made), *numbers, strict=True)]
 
 
-def _errors(made: Made, true: np.ndarray) -> dict[str, dict[str, Any]]:
-    answers: Answers = made.result
+def _errors(made: Made[ResponsePlan, Answers], true: np.ndarray) -> dict[str, dict[str, Any]]:
+    answers = made.result
     raw, counts = (
         observed_error(true, c, answers.half_width) for c in (whole(answers.estimate.counts), answers.counts)
     )
@@ -222,7 +235,9 @@ def _errors(made: Made, true: np.ndarray) -> dict[str, dict[str, Any]]:
     }
 
 
-def _write_answers(made: Made, name: str, labels: list[str], path: Path) -> list[dict[str, str]]:
+def _write_answers(
+    made: Made[ResponsePlan, Answers], name: str, labels: list[str], path: Path
+) -> list[dict[str, str]]:
     """Write the reports; returns their Frictionless fields."""
     with path.open("w", encoding="utf-8", newline="") as file:
         for start, frame in enumerate(_answer_frames(made, name, labels)):
@@ -232,7 +247,7 @@ def _write_answers(made: Made, name: str, labels: list[str], path: Path) -> list
     return [{"name": inert(name), "type": "string"}]
 
 
-def _answer_frames(made: Made, name: str, labels: list[str]) -> Iterator[pd.DataFrame]:
+def _answer_frames(made: Made[ResponsePlan, Answers], name: str, labels: list[str]) -> Iterator[pd.DataFrame]:
     plan, reports = made.plan, made.result.reports
     texts = np.array(labels, dtype=object)
     for start in range(0, max(1, len(reports)), ROWS_AT_ONCE):

@@ -16,14 +16,15 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
+from dpportal.publishing.spreadsheet import inert_frame
+from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, Table
-from dpportal.spreadsheet import inert_frame
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Boolean, Domain
-from mechanisms.mechanism import Measurement, PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, PlanError
 from mechanisms.selection import (
     BestOption,
     FewestConflicts,
@@ -127,7 +128,7 @@ class QuestionForm(ChoiceForm):
         draft.parameters = {"question": data["question"], "level": str(_level(data)), "picks": data["picks"]}
 
 
-class SelectionProduct(Product):
+class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
     """The best of the declared candidates, chosen so that no person decides it; no count is released."""
 
     name = Release.Product.SELECTION.value
@@ -189,15 +190,15 @@ class SelectionProduct(Product):
     def reconstruct(self, plan: SelectionPlan, measurement: Measurement) -> list[str]:
         return [plan.candidates[index] for index in measurement.values]
 
-    def tables(self, made: Made, folder: Path) -> list[Table]:
+    def tables(self, made: Made[SelectionPlan, list[str]], folder: Path) -> list[Table]:
         path = folder / "choice.csv"
         frame = pd.DataFrame({"rank": range(1, len(made.result) + 1), "choice": made.result})
         inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
         fields = [{"name": "rank", "type": "integer"}, {"name": "choice", "type": "string"}]
         return [Table(path, "What was chosen, best first", fields)]
 
-    def page(self, made: Made) -> dict[str, Any]:
-        plan: SelectionPlan = made.plan
+    def page(self, made: Made[SelectionPlan, list[str]]) -> dict[str, Any]:
+        plan = made.plan
         return {
             "choices": made.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
@@ -207,8 +208,8 @@ class SelectionProduct(Product):
             "resolved": [list(pair) for pair in plan.resolved],
         }
 
-    def compare(self, made: Made, true: np.ndarray) -> dict[str, Any]:
-        plan: SelectionPlan = made.plan
+    def compare(self, made: Made[SelectionPlan, list[str]], true: np.ndarray) -> dict[str, Any]:
+        plan = made.plan
         scores = plan.score.scores(true)
         chances = registry.selection(plan.mechanism).probabilities(plan, scores)
         best_first = np.argsort(-scores, kind="stable")[:MAX_SHOWN]
@@ -230,7 +231,7 @@ class SelectionProduct(Product):
             "chance_of_best": float(chances[best_first[0]]),
         }
 
-    def facts(self, made: Made) -> dict[str, Any]:
+    def facts(self, made: Made[SelectionPlan, list[str]]) -> dict[str, Any]:
         return {"choice": made.result}
 
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.matrix.factor import Factor
+from mechanisms.arrays import Floats
 from mechanisms.matrix.mechanism import Progress
 from mechanisms.matrix.optimise.gram import gram_diagonal
 from mechanisms.matrix.optimise.spectrum import spectrum
+from mechanisms.matrix.workload.factor import Factor
 
 TOLERANCE = 1e-4
 _ITERATIONS = 200
@@ -96,7 +97,7 @@ def _diagonal(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return sum((part**2 @ values[place] for place, part in _columns(vectors)), np.zeros(len(vectors)))
 
 
-def _to_unit_columns(v: np.ndarray, diagonal: np.ndarray, *, full: bool) -> np.ndarray:
+def _to_unit_columns(v: Floats, diagonal: Floats, *, full: bool) -> Floats:
     """What to multiply S by from both sides for a feasible X, (n,): D_v^-½, and more.
 
     Where X has full rank, every column is brought to unit norm by itself, which leaves a gap of second order only.
@@ -106,7 +107,8 @@ def _to_unit_columns(v: np.ndarray, diagonal: np.ndarray, *, full: bool) -> np.n
     if full:
         return 1 / np.sqrt(diagonal)
     roots = np.sqrt(np.where(asked, v, 1))
-    return np.where(asked, 1 / roots, 0) / np.sqrt((diagonal[asked] / v[asked]).max())
+    scale: Floats = np.where(asked, 1 / roots, 0) / np.sqrt((diagonal[asked] / v[asked]).max())
+    return scale
 
 
 def _loss(factor: Factor, values: np.ndarray, vectors: np.ndarray, scale: np.ndarray) -> float:

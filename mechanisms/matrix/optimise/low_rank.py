@@ -12,6 +12,7 @@ from hashlib import sha256
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from mechanisms.arrays import Floats
 from mechanisms.matrix.mechanism import Progress
 from mechanisms.noise import repeatable
 
@@ -61,30 +62,33 @@ def low_rank(workload: np.ndarray, *, rounds: int = _ROUNDS, on_progress: Progre
     return LowRank(best.strategy, best.loss * scale**2, best.residual)
 
 
-def _root(workload: np.ndarray) -> np.ndarray:
+def _root(workload: Floats) -> Floats:
     """R, (r, n), of full rank and unit Frobenius norm with RᵀR a multiple of WᵀW."""
     small = np.linalg.qr(workload, mode="r") if len(workload) > workload.shape[1] else workload
     _, values, vectors = np.linalg.svd(small, full_matrices=False)
     if values[0] == 0:
         raise ValueError("a workload that asks nothing has no strategy")
     kept = values > _NEGLIGIBLE * values[0]
-    return values[kept, None] * vectors[kept] / np.linalg.norm(values[kept])
+    root: Floats = values[kept, None] * vectors[kept] / np.linalg.norm(values[kept])
+    return root
 
 
-def _start(root: np.ndarray) -> np.ndarray:
+def _start(root: Floats) -> Floats:
     """Random combinations of the row space, of unit columns at most."""
     rank = len(root)
     rows = min(root.shape[1], math.ceil(_ROOM * rank))
     random = repeatable(sha256(f"low-rank {root.shape}".encode()).digest())
     basis = root / np.linalg.norm(root, axis=1, keepdims=True)
     L = np.vstack([basis, random.normal(size=(rows - rank, rank)) @ basis]) if rows > rank else basis
-    return L / np.abs(L).sum(axis=0).max()
+    scaled: Floats = L / np.abs(L).sum(axis=0).max()
+    return scaled
 
 
-def _left(root: np.ndarray, multiplier: np.ndarray, penalty: float, L: np.ndarray) -> np.ndarray:
+def _left(root: Floats, multiplier: Floats, penalty: float, L: Floats) -> Floats:
     """The B of least ½‖B‖² + <π, R - BL> + ½β‖R - BL‖²."""
     normal = penalty * (L @ L.T) + np.eye(len(L))
-    return cho_solve(cho_factor(normal), L @ (penalty * root + multiplier).T).T
+    transposed: Floats = cho_solve(cho_factor(normal), L @ (penalty * root + multiplier).T)
+    return transposed.T
 
 
 def _right(target: np.ndarray, B: np.ndarray, L: np.ndarray) -> np.ndarray:
@@ -100,7 +104,7 @@ def _right(target: np.ndarray, B: np.ndarray, L: np.ndarray) -> np.ndarray:
     return L
 
 
-def project_columns(matrix: np.ndarray) -> np.ndarray:
+def project_columns(matrix: Floats) -> Floats:
     """The nearest matrix whose columns have an L1 norm of at most 1. Source: Duchi et al. 2008."""
     sizes = np.abs(matrix)
     falling = -np.sort(-sizes, axis=0)
@@ -108,7 +112,8 @@ def project_columns(matrix: np.ndarray) -> np.ndarray:
     ranks = np.arange(1, len(matrix) + 1)[:, None]
     last = (falling * ranks > excess).sum(axis=0) - 1
     threshold = np.maximum(excess[last, np.arange(matrix.shape[1])] / (last + 1), 0)
-    return np.sign(matrix) * np.maximum(sizes - threshold, 0)
+    nearest: Floats = np.sign(matrix) * np.maximum(sizes - threshold, 0)
+    return nearest
 
 
 def _finished(root: np.ndarray, B: np.ndarray, L: np.ndarray) -> LowRank:

@@ -14,6 +14,7 @@ from hashlib import sha256
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from mechanisms.arrays import Floats
 from mechanisms.matrix.mechanism import Progress
 from mechanisms.matrix.optimise.gram import Blocks, Gram, gram_diagonal
 from mechanisms.matrix.optimise.windows import Window, Windows
@@ -55,10 +56,11 @@ class PIdentity:
         return weights_of(self.theta)
 
 
-def weights_of(theta: np.ndarray) -> np.ndarray:
+def weights_of(theta: Floats) -> Floats:
     """[I; Θ] D⁻¹, (n + p, n)."""
     rows = np.vstack([np.eye(theta.shape[1]), theta])
-    return rows / rows.sum(axis=0)
+    weights: Floats = rows / rows.sum(axis=0)
+    return weights
 
 
 class Loss:
@@ -179,15 +181,16 @@ def _extent(blocks: np.ndarray, n: int) -> tuple[int, int]:
     return max(0, (weighed[0] - margin) * SPACING), min(n, (weighed[-1] + 1 + margin) * SPACING)
 
 
-def _tents(n: int, near: Windows) -> np.ndarray:
+def _tents(n: int, near: Windows) -> Floats:
     """Sums over overlapping neighbourhoods, heaviest in their middle: what the optimum for fewer cells is made of."""
     random = _random(n, near.rows)
     tent = _tent(n, near.rows)
     jitter = near.matrix(random.uniform(0.5, 1.5, near.size))
-    return _HEIGHT * tent * jitter + near.matrix(random.uniform(0, _FLOOR, near.size))
+    tents: Floats = _HEIGHT * tent * jitter + near.matrix(random.uniform(0, _FLOOR, near.size))
+    return tents
 
 
-def _tent(n: int, rows: int) -> np.ndarray:
+def _tent(n: int, rows: int) -> Floats:
     """(rows, n): each row is 1 in the middle of its share of the cells and falls to 0 beyond its neighbours'."""
     middle = n / rows * (np.arange(rows)[:, None] + 0.5)
     return np.maximum(0, 1 - np.abs(np.arange(n) + 0.5 - middle) / (_SLOPE * n / rows))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal, svd
 
-from mechanisms.matrix.factor import AllRange, Explicit, Factor, Prefix
+from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix
 
 # Singular values below this share of the largest are rounding errors of a Gram matrix.
 _NEGLIGIBLE = 1e-6

@@ -39,8 +39,9 @@ class Windows:
         return self.windows[-1].bottom
 
     @cached_property
-    def _places(self) -> list[tuple[Window, slice]]:
-        places, start = [], 0
+    def _places(self) -> list[tuple[Window, slice[int, int, None]]]:
+        places: list[tuple[Window, slice[int, int, None]]] = []
+        start = 0
         for window in self.windows:
             stop = start + window.shape[0] * window.shape[1]
             places.append((window, slice(start, stop)))

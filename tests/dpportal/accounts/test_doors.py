@@ -77,6 +77,7 @@ def answers(client, address: str) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_every_address_either_is_general_or_names_something_owned(db):
     for name, pattern in named(get_resolver()):
         owned = {"dataset_id", "release_id", "stream_id"} & set(pattern.pattern.converters)
@@ -91,6 +92,7 @@ def test_the_owner_finds_something_at_every_address(client, ready):
         assert set(found.values()) - CLOSED, (name, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visitor", ["other_curator", "administrator", "analyst"])
 def test_nobody_else_finds_anything(client, ready, request, visitor):
     client.force_login(request.getfixturevalue(visitor))

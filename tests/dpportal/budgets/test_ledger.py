@@ -24,7 +24,7 @@ def grant(dataset, amount: str, definition: str = "pure") -> LedgerEntry:
 
 
 def reduce(dataset, amount: str) -> LedgerEntry:
-    return ledger.reduce(dataset, Decimal(amount), reason="Less", by=dataset.owner)
+    return ledger.reduce(Budget.of(dataset), Decimal(amount), reason="Less", by=dataset.owner)
 
 
 def parts(dataset) -> tuple[Decimal, Decimal, Decimal]:

@@ -8,6 +8,9 @@ import pytest
 
 from tests.dpportal.world import World, embedded, with_servers
 
+# Each starts racers as processes.
+pytestmark = pytest.mark.slow
+
 PROCESSES, THREADS, ATTEMPTS = 2, 20, 5
 WANTED = PROCESSES * THREADS * ATTEMPTS
 # ε = 5 in steps of 0.1, counted in millionths.

@@ -17,11 +17,12 @@ import django
 
 django.setup()
 
-from dpportal import jobs, storage  # noqa: E402
+from dpportal import storage  # noqa: E402
 from dpportal.budgets import ledger  # noqa: E402
 from dpportal.celery import app  # noqa: E402
 from dpportal.datasets.rawdata import counting, records  # noqa: E402
 from dpportal.releases import execution, tasks  # noqa: E402
+from dpportal.running import jobs  # noqa: E402
 from tests.dpportal.crashes import points  # noqa: E402
 
 __all__ = ["app"]
@@ -81,7 +82,7 @@ def traced(function: Call) -> Call:
 PLACES: dict[str, tuple[ModuleType, str, Callable[[Call], Call]]] = {
     points.BEFORE_CLAIM: (execution, "execute", before),
     points.AFTER_CLAIM: (jobs, "claim", after),
-    points.COUNTING: (counting, "column_types", after),
+    points.COUNTING: (counting, "whole_cell", after),
     points.COUNTED: (records, "keep_counts", before),
     points.BEFORE_COMMIT: (ledger, "spend", after),
     points.AFTER_COMMIT: (execution, "commit", after),

@@ -1,7 +1,10 @@
 """Codebooks: what each form declares, and what each mistake is told."""
 
+import json
+
 import pytest
 
+from dpportal import demonstration
 from dpportal.datasets.codebook import MAX_BYTES, CodebookError, read
 from mechanisms.domain import Categorical, Integer
 
@@ -54,3 +57,12 @@ def test_json_declares_as_release_json_writes_it():
 def test_a_mistake_is_told_in_words(content, said):
     with pytest.raises(CodebookError, match=said):
         read(content, COLUMNS)
+
+
+def test_the_demonstration_can_be_declared():
+    content = (demonstration.FOLDER / "codebook.json").read_bytes()
+    declared = read(content, list(json.loads(content)))
+    race = next(attribute for attribute in declared if attribute.name == "race")
+    # The census has a race called so: it is a value, and takes what is not on the list.
+    assert race.labels()[race.other] == "Other"
+    assert race.labels().count("Other") == 1

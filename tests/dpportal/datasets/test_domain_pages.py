@@ -61,6 +61,7 @@ def test_names_beyond_the_first_are_counted():
     assert shown.names_left_out == 5
 
 
+@pytest.mark.slow
 def test_the_live_picture_draws_what_is_typed_and_saves_nothing(desk, dataset):
     address = reverse("datasets:column_cells", args=[dataset.pk, 1])
     fields = {"kind": "integer", "lower": "0", "upper": "19", "binning": "per_value"}

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.datasets import services
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
 from tests.dpportal import building
@@ -59,13 +60,21 @@ def test_the_files_name_is_used_where_none_is_given(desk):
     assert Dataset.objects.get().name == "small"
 
 
-def test_the_original_is_deleted_after_conversion(desk):
+@pytest.mark.slow
+def test_the_original_is_kept_until_the_reading_is_frozen(desk, django_capture_on_commit_callbacks):
     send(desk)
     dataset = Dataset.objects.get()
     convert(dataset.pk)
+    assert default_storage.exists(dataset.upload)
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            services.freeze_reading(dataset)
     assert not default_storage.exists(dataset.upload)
+    dataset.refresh_from_db()
+    assert (dataset.upload, dataset.reading_frozen) == ("", True)
 
 
+@pytest.mark.slow
 def test_progress_reloads_the_page_once_reading_has_ended(desk):
     send(desk)
     dataset = Dataset.objects.get()
@@ -75,6 +84,7 @@ def test_progress_reloads_the_page_once_reading_has_ended(desk):
     assert desk.get(address)["HX-Refresh"] == "true"
 
 
+@pytest.mark.slow
 def test_the_same_content_again_links_to_the_first(desk):
     for _ in range(2):
         send(desk)
@@ -86,6 +96,7 @@ def test_the_same_content_again_links_to_the_first(desk):
     assert reverse("datasets:home", args=[first.pk]) in page
 
 
+@pytest.mark.slow
 def test_another_curators_copy_is_not_named(desk, curator, other_curator):
     send(desk, name="Confidential trial")
     desk.force_login(other_curator)

@@ -74,6 +74,7 @@ def test_the_package_of_plain_columns_is_valid(finished, tmp_path):
     assert valid(finished, tmp_path)
 
 
+@pytest.mark.slow
 def test_the_package_of_columns_with_missing_values_is_valid(dataset, tmp_path):
     """Neither colour nor age can be read as declared, so about 300 rows have nothing but missing values."""
     dataset_services.declare_all(dataset, [Boolean("colour", True), Boolean("age", True)])

@@ -88,5 +88,5 @@ def test_a_csv_is_downloaded_not_shown(client, published):
 
 def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, published):
     page = client.get(published.get_absolute_url()).content.decode()
-    for text in ("ε = 0.1", "add-remove", "Declared by the curator from public knowledge"):
+    for text in ("ε = 0.1", "add-remove", "The curator states that it is public knowledge"):
         assert text in page

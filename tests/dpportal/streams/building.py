@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from dpportal.datasets.models import Dataset
-from dpportal.releases.drafts import digest
+from dpportal.pages.confirming import digest
 from dpportal.streams import drafts, services, working
 from dpportal.streams.models import Stream
 from mechanisms.noise import Noise, repeatable

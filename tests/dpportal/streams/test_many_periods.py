@@ -14,7 +14,7 @@ from django.test import Client
 
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.rawdata import records
-from dpportal.jobs import Claim, claim
+from dpportal.running.jobs import Claim, claim
 from dpportal.streams import execution, many, services, vault, working
 from dpportal.streams.execution import Update
 from dpportal.streams.many import ManyError
@@ -53,6 +53,7 @@ def taken(job: StreamJob) -> Claim:
     return held
 
 
+@pytest.mark.slow
 def test_542_days_in_one_file_and_day_by_day_by_program_publish_the_same(dataset, monkeypatch) -> None:
     at_once, by_day = (building.daily_stream(dataset, amount=amount) for amount in building.HALVES)
     job = queue(at_once, COVID.read_bytes(), **OPTIONS)
@@ -75,6 +76,7 @@ def test_542_days_in_one_file_and_day_by_day_by_program_publish_the_same(dataset
     assert list(by_day.periods.values_list(*columns)) == series
 
 
+@pytest.mark.slow
 def test_the_true_running_counts_of_the_file_are_kept_for_the_curator(dataset) -> None:
     stream = building.daily_stream(dataset)
     done(queue(stream, COVID.read_bytes(), **OPTIONS))
@@ -210,6 +212,7 @@ def counted(stream: Stream, file: ContentFile, index: int = 1) -> StreamJob:
 ROWS = [("red", "30"), ("red", "170"), ("green", "5"), ("pink", "7"), ("", "-4"), ("red", "")]
 
 
+@pytest.mark.slow
 def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
     job = counted(stream, records_file(ROWS))
     assert job.state == "done"
@@ -217,6 +220,7 @@ def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
     assert Period.objects.get().source == "records"
 
 
+@pytest.mark.slow
 def test_a_file_of_records_is_counted_for_each_value(dataset) -> None:
     """Undeclared and missing values are in “Other”."""
     stream = building.open_stream(dataset, split=True)
@@ -224,12 +228,14 @@ def test_a_file_of_records_is_counted_for_each_value(dataset) -> None:
     assert vault.true_sums(stream.periods.all()) == [[3, 1, 0, 2]]
 
 
+@pytest.mark.slow
 def test_every_row_is_counted_without_a_column(dataset) -> None:
     stream = building.open_stream(dataset, column="", cells=[])
     counted(stream, records_file(ROWS))
     assert vault.true_sums(stream.periods.all()) == [[6]]
 
 
+@pytest.mark.slow
 def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(dataset) -> None:
     """Ages are declared as 0..99: the red rows add 30, 99 and 0."""
     stream = building.open_stream(dataset, summed="age")
@@ -238,6 +244,7 @@ def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(datas
     assert vault.true_sums(stream.periods.all()) == [[129]]
 
 
+@pytest.mark.slow
 def test_a_file_of_records_above_the_declared_largest_count_is_refused(dataset) -> None:
     stream = building.open_stream(dataset, largest_increment=2)
     job = counted(stream, records_file(ROWS))
@@ -245,12 +252,14 @@ def test_a_file_of_records_above_the_declared_largest_count_is_refused(dataset) 
     assert "above 2, the largest" in job.failure
 
 
+@pytest.mark.slow
 def test_a_file_without_the_column_is_refused_by_the_column_s_name(stream) -> None:
     job = counted(stream, records_file([("x", "1")], header="farbe,age"))
     assert (job.state, stream.periods.count()) == ("failed", 0)
     assert "colour" in job.failure
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_table_is_refused(stream) -> None:
     job = counted(stream, ContentFile(b"\x00\x01\x02" * 100, "new.parquet"))
     assert (job.state, stream.periods.count()) == ("failed", 0)
@@ -263,6 +272,7 @@ def test_a_stream_of_people_with_several_rows_takes_no_files_of_records(dataset)
         services.queue_records(stream, 1, records_file(ROWS), stream.created_by)
 
 
+@pytest.mark.slow
 def test_counting_the_same_file_again_after_a_crash_draws_nothing(stream) -> None:
     counted(stream, records_file(ROWS))
     first = list(Period.objects.values())

@@ -12,7 +12,7 @@ from django.test import Client
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
-from dpportal.releases.drafts import digest
+from dpportal.pages.confirming import digest
 from dpportal.streams import drafts, execution, services, working
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
@@ -116,6 +116,7 @@ def test_periods_that_cannot_be_are_refused_in_the_form(
     assert draft.horizon == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("horizon", ["1", "", "1048576"])
 def test_one_period_none_and_a_million_are_possible(curious, dataset, horizon: str) -> None:
     draft = building.draft_stream(dataset)
@@ -235,6 +236,7 @@ def test_many_periods_need_one_source(curious, stream, sent: dict[str, str]) -> 
     assert not StreamJob.objects.filter(kind="counts").exists()
 
 
+@pytest.mark.slow
 def test_a_file_of_records_in_the_browser(curious, stream) -> None:
     file = SimpleUploadedFile("march.csv", b"colour,age\nred,3\nred,4\nblue,5\n")
     page = curious.post(f"/streams/{stream.pk}/add/records/", {"index": "1", "file": file}, follow=True)
@@ -293,7 +295,7 @@ def test_a_draft_that_was_confirmed_in_another_window_stays_as_it_was_confirmed(
     _version, plan = drafts.plan_of(stale)
     services.request_opening(stale, reviewed=digest(plan), by=stale.created_by)
     stale.horizon = 99
-    assert not services.save_draft(stale, ["horizon"])
+    assert not stale.keep(["horizon"])
     kept = Stream.objects.get()
     assert (kept.horizon, kept.state) == (12, "opening")
 

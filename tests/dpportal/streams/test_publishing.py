@@ -12,9 +12,9 @@ import pytest
 from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
-from dpportal.jobs import Claim, LostClaimError
 from dpportal.keys import UnsealError, seal, unseal
-from dpportal.releases.drafts import digest
+from dpportal.pages.confirming import digest
+from dpportal.running.jobs import Claim, LostClaimError
 from dpportal.streams import drafts, execution, services, vault, working
 from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob

@@ -10,6 +10,9 @@ import pytest
 
 from tests.dpportal.world import World, embedded, with_servers
 
+# Each starts racers as processes.
+pytestmark = pytest.mark.slow
+
 RACER = ("-m", "tests.dpportal.streams.racer")
 PROCESSES, THREADS, PERIODS = 2, 6, 8
 

@@ -20,9 +20,10 @@ from mechanisms.continual.buffered import (
 from mechanisms.continual.buffered_stream import BufferedToeplitzStream
 from mechanisms.continual.mechanism import StreamPlan, StreamRequest
 from mechanisms.continual.toeplitz import RootToeplitzStream
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import Noise, NoiseLaw
+from mechanisms.protocol import PlanError
 from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise
+from tests.mechanisms.neighbours import UNITS, name, pairs
 
 MECHANISM = BufferedToeplitzStream()
 UNIT_LOSS = Loss(Definition.ZCDP, Fraction(1, 2))
@@ -80,6 +81,19 @@ def test_no_rows_in_any_periods_move_the_answers_further_than_stated(periods: in
         assert squared_distance(strategy, base, apart) <= bound
         # Replacing a person: one period's rows leave, others come.
         assert squared_distance(strategy, together, apart) <= 2 * bound
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_no_person_moves_the_answers_further_than_planned(unit: PrivacyUnit) -> None:
+    """Brute force over all neighbours of four periods, as for the other streams in `test_stream_sensitivity`."""
+    plan = plan_for(4, loss=Loss(Definition.ZCDP, Fraction(1, 2), unit))
+    strategy, base = MECHANISM.strategy(plan), np.array([3, 0, 7, 1])
+    before, after = pairs(unit, 4)
+    persons, which = np.unique(np.vstack([before, after]), axis=0, return_inverse=True)
+    whole = np.array([answers(strategy, (base + person).tolist()) for person in persons], dtype=object)
+    first, second = np.split(whole[which.ravel()], 2)
+    assert abs(second - first).sum(axis=1).max() <= plan.sensitivity.l1
+    assert ((second - first) ** 2).sum(axis=1).max() <= plan.sensitivity.l2_squared
 
 
 def test_the_sensitivity_is_hardly_above_that_of_the_real_matrix() -> None:
@@ -151,6 +165,7 @@ def test_parameters_lie_between_0_and_1() -> None:
         assert min(weights) > 0 and max(weights) < 2**PARAMETER_BITS
 
 
+@pytest.mark.slow
 def test_published_counts_have_the_stated_variances() -> None:
     """4,000 streams side by side; a false alarm has probability below 1e-6 (6 standard errors, 30 periods)."""
     lanes, periods = 4_000, 30

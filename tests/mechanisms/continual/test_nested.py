@@ -83,6 +83,7 @@ def test_energies_and_fourth_powers_are_those_of_the_best_share_of_the_contradic
     np.testing.assert_allclose(strategy.fourth_powers(at), (expected**4).sum(axis=1), rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_noise_has_the_stated_variances() -> None:
     """20,000 streams side by side; a false alarm has probability below 1e-6 (6 standard errors, 127 periods)."""
     strategy, periods = NESTED[0]
@@ -123,6 +124,7 @@ def test_a_state_that_is_stored_between_periods_makes_no_difference() -> None:
     np.testing.assert_array_equal(kept, stored)
 
 
+@pytest.mark.slow
 def test_a_million_periods_leave_a_small_state() -> None:
     state = MECHANISM.open(plan_for(2**20), repeatable_noise("long"))
     assert len(state.to_bytes()) < 50_000

@@ -15,7 +15,7 @@ from mechanisms.continual.p_identity import Windows
 from mechanisms.continual.tree import BinaryTree
 from mechanisms.continual.window_stream import WindowStream
 from mechanisms.continual.windows import UNIT, Layer, best_layers
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise, strategy_noise
 
 MECHANISM = WindowStream()

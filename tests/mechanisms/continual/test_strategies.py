@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,8 @@ import pytest
 
 from mechanisms.accounting import Definition
 from mechanisms.continual import levels
-from mechanisms.continual.direct import SolvedFenwick
-from mechanisms.continual.epochs import DoublingEpochs, Hybrid, epoch_splits, epoch_trees
+from mechanisms.continual.direct import SolvedFenwick, WeightedFenwick
+from mechanisms.continual.epochs import DoublingEpochs, Hybrid, epoch_trees
 from mechanisms.continual.fda import fenwick_splits
 from mechanisms.continual.hierarchy import Hierarchy
 from mechanisms.continual.levels import Levels
@@ -20,72 +20,21 @@ from mechanisms.continual.optimal_split import optimal_splits
 from mechanisms.continual.splits import Splits, SplitStrategy
 from mechanisms.continual.strategy import Strategy
 from mechanisms.continual.tree import Blocks, RefinedBlocks
-from tests.mechanisms.continual.running import Answer, Answers, matrix
+from tests.mechanisms.continual.running import (
+    GRID,
+    Answer,
+    Answers,
+    blocks,
+    epoch_answers,
+    hierarchy_answers,
+    hybrid_answers,
+    matrix,
+    refined_blocks,
+    split_answers,
+    weighted_blocks,
+)
 
 PURE, ZCDP = Definition.PURE, Definition.ZCDP
-GRID = 2**16
-
-
-def lowest_bit(i: int) -> int:
-    return i & -i
-
-
-def split_answers(n: int, strategy: SplitStrategy, splits: Splits, after: int = 0) -> list[Answer]:
-    """The answers over the next n periods in the order of their ends, each from where its part begins."""
-
-    def walk(size: int, start: int) -> Iterator[tuple[int, int]]:
-        if size:
-            middle, _share = splits.at(size)
-            yield from walk(middle - 1, start)
-            yield start, start + middle
-            yield from walk(size - middle, start + middle)
-
-    return [Answer(after + a, after + b, strategy.weight(b)) for a, b in walk(n, 0)]
-
-
-def hierarchy_answers(shape: Levels) -> list[Answer]:
-    """Stretch by stretch: the root, the children of each block that begins, and all blocks inside the stretch."""
-    weights, sizes = [int(w) for w in shape.weights], shape.sizes
-    answers: list[Answer] = []
-
-    def blocks(level: int, after: int, upto: int) -> None:
-        answers.extend(Answer(i, i + sizes[level], weights[level]) for i in range(after, upto, sizes[level]))
-
-    for start in range(0, sizes[-1], sizes[shape.stretch]):
-        if start == 0 and weights[-1]:
-            blocks(shape.top, 0, sizes[-1])
-        for level in range(shape.top, shape.stretch, -1):
-            if start % sizes[level] == 0:
-                blocks(level - 1, start, start + sizes[level])
-        for level in range(shape.stretch):
-            blocks(level, start, start + sizes[shape.stretch])
-    return answers
-
-
-def epoch_answers(trees: list[Levels], periods: int, definition: Definition) -> list[Answer]:
-    answers = []
-    for epoch in range(periods.bit_length()):
-        n = 1 << epoch
-        if epoch < len(trees):
-            answers += [
-                Answer(a.after + n - 1, a.upto + n - 1, a.weight) for a in hierarchy_answers(trees[epoch])
-            ]
-            continue
-        splits = epoch_splits(epoch, definition)
-        answers += split_answers(n, SplitStrategy(n, definition, GRID, splits), splits, after=n - 1)
-    return answers
-
-
-def hybrid_answers(periods: int, weight: Callable[[int], int]) -> list[Answer]:
-    answers = []
-    for t in range(1, periods + 1):
-        epoch = t.bit_length() - 1
-        inside = t - (1 << epoch)
-        if inside:
-            answers.append(Answer(t - lowest_bit(inside), t, weight(epoch)))
-        else:
-            answers.append(Answer(t // 2, t, weight(1)))
-    return answers
 
 
 @dataclass(frozen=True)
@@ -132,16 +81,14 @@ def _cases() -> Iterator[Case]:
     yield Case("increments", Increments(), [Answer(i, i + 1, 1) for i in range(9)], 9)
     yield Case("republication", Republication(9), [Answer(0, i + 1, 1) for i in range(9)], 9)
     for n in (1, 6, 8, 21):
-        blocks = [Answer(i - lowest_bit(i), i, 1) for i in range(1, n + 1)]
-        yield Case(f"tree {n}", Blocks(n), blocks, n)
-        ending = [Answer(i - 2**h, i, 1) for i in range(1, n + 1) for h in range(lowest_bit(i).bit_length())]
-        yield Case(f"refined tree {n}", RefinedBlocks(n), ending, n)
+        yield Case(f"tree {n}", Blocks(n), blocks(n), n)
+        yield Case(f"refined tree {n}", RefinedBlocks(n), refined_blocks(n), n)
         for definition in Definition:
             yield _splits(n, definition, "fda", fenwick_splits(n, definition))
             solved = SolvedFenwick()
             strategy = solved.build(n, definition, solved.design(n, definition, GRID))
-            weighted = [Answer(i - lowest_bit(i), i, strategy._weights[i - 1]) for i in range(1, n + 1)]  # type: ignore[attr-defined]
-            yield Case(f"solved {definition} {n}", strategy, weighted, n)
+            assert isinstance(strategy, WeightedFenwick)
+            yield Case(f"solved {definition} {n}", strategy, weighted_blocks(strategy, n), n)
     for n in (1, 27, 40):
         for definition in Definition:
             yield _splits(n, definition, "optimal split", optimal_splits(n, definition))

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from mechanisms import registry
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.continual.mechanism import StreamMechanism, StreamRequest
 from mechanisms.continual.nested import Nested
 from mechanisms.continual.p_identity import Windows
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import PlanError
 from tests.mechanisms.audit import MILLION, Claim, Verdict, Weakened, audit
 
 PERIODS = 4
@@ -56,6 +56,7 @@ def adaptive_stream(
     return np.stack(released[1:], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "definition"), CASES, ids=[f"{m.name} {d}" for m, d in CASES])
 def test_a_stream_keeps_its_promise_and_half_its_noise_does_not(
     mechanism: StreamMechanism, definition: Definition
@@ -69,6 +70,19 @@ def test_a_stream_keeps_its_promise_and_half_its_noise_does_not(
     broken = audit(sample, (without, without + row), Claim.of(loss), min(runs, MILLION // 5), Weakened())
     _report(f"{mechanism.name}, {definition}", verdict, broken)
     assert not verdict.refuted
+    assert broken.refuted
+
+
+def test_a_person_with_two_rows_who_is_replaced_stays_hidden() -> None:
+    """Two rows of the first period become two of the third, or none."""
+    loss = Loss(Definition.PURE, Fraction(1), PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=2))
+    sample = partial(adaptive_stream, registry.stream("fda"), loss)
+    first, third, none = np.array([2, 0, 1, 1]), np.array([0, 0, 3, 1]), np.array([0, 0, 1, 1])
+    moved, gone = (audit(sample, (first, o), Claim.of(loss), MILLION // 5, Noise()) for o in (third, none))
+    broken = audit(sample, (first, third), Claim.of(loss), MILLION // 5, Weakened())
+    _report("fda, two rows", moved, broken)
+    assert not moved.refuted
+    assert not gone.refuted
     assert broken.refuted
 
 
@@ -89,6 +103,7 @@ def nested_stream(increments: np.ndarray, runs: int, noise: Noise) -> np.ndarray
     return np.stack(released[1:], axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", [1, 4])
 def test_blocks_reconciled_with_their_sums_keep_the_promise(period: int) -> None:
     without = np.array([2, 0, 1, 3])

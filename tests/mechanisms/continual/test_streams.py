@@ -14,8 +14,8 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.continual.mechanism import State, StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import fixed_point, fourth_cumulant, part_of, rounded, stream_sensitivity
 from mechanisms.counting import Sensitivity
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import DiscreteLaplace, NoiseLaw
+from mechanisms.protocol import PlanError
 from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise
 
 PERIODS = 12
@@ -95,6 +95,7 @@ def test_the_expected_error_is_the_mean_of_the_variances(
     assert plan.mean_squared_error == pytest.approx(mechanism.variances(plan, periods).mean(), rel=1e-4)
 
 
+@pytest.mark.slow
 @EACH
 def test_published_counts_are_off_by_what_is_stated(
     mechanism: StreamMechanism, definition: Definition

@@ -15,7 +15,7 @@ from mechanisms.continual.gaussian_optimum import GaussianOptimumStream
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.continual.toeplitz import RootToeplitz, RootToeplitzStream, root_coefficients
 from mechanisms.continual.triangular import Triangular
-from mechanisms.mechanism import PlanError
+from mechanisms.protocol import PlanError
 from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise, strategy_noise
 
 KNOWN = json.loads((Path(__file__).parents[2] / "data" / "known_answers.json").read_text())

@@ -14,8 +14,8 @@ from scipy.stats import chi2
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.bisection import BisectedHistogram, candidates, cut_scores, unevenness
-from mechanisms.mechanism import Measurement, Plan, PlanError, Result
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, Plan, PlanError, Result
 from mechanisms.selection import odds
 
 BISECTION = BisectedHistogram()
@@ -61,6 +61,7 @@ def test_one_row_moves_unevenness_by_exactly_one_at_most(cells: int) -> None:
     assert max(moves) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [2, 3, 5])
 def test_one_row_moves_every_score_by_exactly_one_at_most(cells: int) -> None:
     scale = Fraction(3)
@@ -125,15 +126,18 @@ def _worst(scale: Fraction) -> float:
     return worst
 
 
+@pytest.mark.slow
 def test_no_cuts_tell_one_row_by_more_than_their_share() -> None:
     # ε = 1 for each of two levels: scale 2/ε = 2.
     assert _worst(Fraction(2)) <= 2 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_quarter_of_the_noise_would_tell_more() -> None:
     assert _worst(Fraction(1, 2)) > 2
 
 
+@pytest.mark.slow
 def test_cuts_occur_as_often_as_the_law_says() -> None:
     # 4,000 partitions of five cells; chi-square at a false alarm of 1e-6, rare ones pooled.
     counts, runs = (9, 2, 0, 4, 0), 4000

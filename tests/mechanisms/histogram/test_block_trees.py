@@ -18,8 +18,8 @@ from mechanisms.histogram.binned import BinnedHistogram, cell_errors, total_erro
 from mechanisms.histogram.block_tree import BlockTreeHistogram
 from mechanisms.histogram.dawa import DawaHistogram
 from mechanisms.histogram.partition import deviations, private_partition
-from mechanisms.mechanism import Measurement, Plan, PlanError
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Measurement, Plan, PlanError
 
 DOMAIN = Domain((Integer("age", lower=0, upper=99),))
 REPLACE = PrivacyUnit(Neighbours.REPLACE_ONE)
@@ -103,6 +103,7 @@ def _partitions(counts: np.ndarray, scale: Fraction, runs: int, seed: int) -> Co
     return Counter(tuple(private_partition(counts, law, 1, noise).tolist()) for _ in range(runs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scale", "kept"), [(Fraction(2), True), (Fraction(1, 4), False)], ids=["as proved", "an eighth of it"]
 )
@@ -117,6 +118,7 @@ def test_partitions_of_neighbours_are_hard_to_tell_apart(scale: Fraction, kept: 
     assert (_bound(first, second, runs, 5) <= 1.0) == kept
 
 
+@pytest.mark.slow
 def test_the_number_of_bins_is_chosen_as_permute_and_flip_says() -> None:
     """32 or 64 bins for 64 cells: the observed share lies within 6 standard errors: false alarm 2e-9."""
     mechanism = BinnedHistogram()

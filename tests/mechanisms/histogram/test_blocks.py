@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.accounting import PrivacyUnit
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.histogram.blocks import (
     Boxes,
@@ -18,6 +18,7 @@ from mechanisms.histogram.blocks import (
     nesting,
     spread,
 )
+from tests.mechanisms.neighbours import UNITS, changes, name
 
 
 def test_a_grid_cuts_every_axis_into_intervals() -> None:
@@ -53,21 +54,13 @@ def test_sums_beyond_the_precision_of_floats_stay_exact() -> None:
     assert block_sums(counts, np.array([0, 0, 1, 1]), 2).tolist() == [2**60 + 2, 2**60]
 
 
-def _person(rows: int, cells: int) -> list[tuple[int, ...]]:
-    """Every way that one person's rows, at most `rows`, can fall into the cells."""
-    return [c for c in itertools.product(range(rows + 1), repeat=cells) if sum(c) <= rows]
-
-
-@pytest.mark.parametrize("neighbours", list(Neighbours))
-@pytest.mark.parametrize("rows", [1, 2])
-def test_a_person_moves_blocks_no_more_than_cells(neighbours: Neighbours, rows: int) -> None:
-    sensitivity = histogram_sensitivity(PrivacyUnit(neighbours, rows))
-    before = _person(rows, 4) if neighbours is Neighbours.REPLACE_ONE else [(0,) * 4]
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_a_person_moves_blocks_no_more_than_cells(unit: PrivacyUnit) -> None:
+    sensitivity = histogram_sensitivity(unit)
     for labels in itertools.product(range(3), repeat=4):
-        for old, new in itertools.product(before, _person(rows, 4)):
-            move = block_sums(np.subtract(new, old), np.array(labels), 3)
-            assert np.abs(move).sum() <= sensitivity.l1
-            assert (move**2).sum() <= sensitivity.l2_squared
+        blocks = changes(unit, 4) @ np.eye(3, dtype=np.int64)[list(labels)]
+        assert np.abs(blocks).sum(axis=1).max() <= sensitivity.l1
+        assert (blocks**2).sum(axis=1).max() <= sensitivity.l2_squared
 
 
 def test_an_estimate_is_spread_in_equal_parts() -> None:

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
-from mechanisms.counting import Sensitivity, histogram_sensitivity
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain, Integer
-from mechanisms.histogram.blocks import block_sums
 from mechanisms.histogram.clustering import ClusteredHistogram, _Space, starting_centres, sum_sensitivity
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
+from tests.mechanisms.neighbours import UNITS, changes, name
 
 CLUSTERS = ClusteredHistogram()
 COORDINATES = np.array([-3, -1, 1, 3])
@@ -30,23 +30,15 @@ def noise() -> Noise:
     return Noise(np.random.default_rng(6).bytes)
 
 
-def _person(rows: int) -> list[tuple[int, ...]]:
-    """Every way that one person's rows, at most `rows`, can fall into four cells."""
-    return [c for c in itertools.product(range(rows + 1), repeat=4) if sum(c) <= rows]
-
-
-@pytest.mark.parametrize("neighbours", list(Neighbours))
-@pytest.mark.parametrize("rows", [1, 2])
-def test_sums_of_coordinates_move_by_exactly_the_stated_sensitivity(
-    neighbours: Neighbours, rows: int
-) -> None:
-    before = _person(rows) if neighbours is Neighbours.REPLACE_ONE else [(0,) * 4]
-    moves = []
-    for labels in itertools.product(range(2), repeat=4):
-        for old, new in itertools.product(before, _person(rows)):
-            moves.append(block_sums(np.subtract(new, old) * COORDINATES, np.array(labels), 2))
-    worst = Sensitivity(int(np.abs(moves).sum(axis=1).max()), int((np.array(moves) ** 2).sum(axis=1).max()))
-    assert sum_sensitivity(histogram_sensitivity(PrivacyUnit(neighbours, rows)), 4) == worst
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+def test_sums_of_coordinates_move_by_exactly_the_stated_sensitivity(unit: PrivacyUnit) -> None:
+    moves = [
+        changes(unit, 4) * COORDINATES @ np.eye(2, dtype=np.int64)[list(labels)]
+        for labels in itertools.product(range(2), repeat=4)
+    ]
+    moved = np.concatenate(moves)
+    worst = Sensitivity(int(np.abs(moved).sum(axis=1).max()), int((moved**2).sum(axis=1).max()))
+    assert sum_sensitivity(unit, 4) == worst
 
 
 def test_coordinates_are_centred_integers() -> None:

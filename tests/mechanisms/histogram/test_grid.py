@@ -8,8 +8,8 @@ import pytest
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid, balanced_sides, uniform_sides
-from mechanisms.mechanism import Measurement, PlanError
 from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.protocol import Measurement, PlanError
 
 UNIFORM, ADAPTIVE = UniformGrid(), AdaptiveGrid()
 

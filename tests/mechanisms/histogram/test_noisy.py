@@ -10,8 +10,8 @@ import pytest
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
-from mechanisms.mechanism import Measurement, Plan, PlanError
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from mechanisms.protocol import Measurement, Plan, PlanError
 
 DOMAIN = Domain((Categorical("sex", values=("female", "male")), Boolean("insured")))
 REPLACE = PrivacyUnit(Neighbours.REPLACE_ONE)

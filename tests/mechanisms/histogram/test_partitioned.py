@@ -16,8 +16,8 @@ from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
 from mechanisms.histogram.partitioned import PartitionedHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
-from mechanisms.mechanism import Plan, PlanError
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise
+from mechanisms.protocol import Plan, PlanError
 
 MECHANISMS = [
     UniformGrid(),

@@ -4,7 +4,6 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
@@ -12,12 +11,12 @@ from scipy.stats import chi2
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
-from mechanisms.histogram.privtree import THRESHOLD, PrivTree, decay, split_scale
-from mechanisms.mechanism import Measurement
-from mechanisms.noise import DiscreteLaplace, Noise
+from mechanisms.histogram.privtree import PrivTree, decay, split_scale
+from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement
+from tests.mechanisms.histogram.halvings import Tree, log_probability, trees
 
 PRIVTREE = PrivTree()
-Tree = tuple  # () is a leaf, (left, right) a halved block
 
 
 def box(*widths: int) -> Domain:
@@ -26,37 +25,6 @@ def box(*widths: int) -> Domain:
 
 def pure(amount: str, unit: PrivacyUnit = PrivacyUnit()) -> Loss:  # noqa: B008
     return Loss(Definition.PURE, Fraction(amount), unit)
-
-
-@cache
-def _trees(width: int) -> tuple[Tree, ...]:
-    """Every tree that halves `width` = 2^k cells."""
-    if width == 1:
-        return ((),)
-    return ((), *itertools.product(_trees(width // 2), repeat=2))
-
-
-@cache
-def _log_at_least(needed: int, scale: Fraction) -> float:
-    """ln P(K >= needed)."""
-    tail = float(DiscreteLaplace(scale).tail(np.array(needed - 1 if needed > 0 else -needed))) / 2
-    return math.log(tail) if needed > 0 else math.log1p(-tail)
-
-
-def _log_probability(
-    tree: Tree, counts: tuple[int, ...], scale: Fraction, bias: int, depth: int = 0
-) -> float:
-    """ln P(tree | counts), from the rule and the law of K alone: halved if max(c - depth·δ, θ - δ) + K > θ."""
-    if len(counts) == 1:
-        return 0.0
-    needed = THRESHOLD + 1 - max(sum(counts) - depth * bias, THRESHOLD - bias)
-    if not tree:
-        return _log_at_least(1 - needed, scale)  # P(K < needed), as the law is symmetric.
-    half = len(counts) // 2
-    parts = zip(tree, (counts[:half], counts[half:]), strict=True)
-    return _log_at_least(needed, scale) + sum(
-        _log_probability(t, c, scale, bias, depth + 1) for t, c in parts
-    )
 
 
 def _worst(epsilon: Fraction, cells: int, scale_factor: Fraction = Fraction(1)) -> float:
@@ -69,8 +37,8 @@ def _worst(epsilon: Fraction, cells: int, scale_factor: Fraction = Fraction(1)) 
         x = (first, second, *[0] * (cells - 2))
         x = (*x[:-1], x[-1] + far)
         more = (x[0] + 1, *x[1:])
-        for tree in _trees(cells):
-            change = _log_probability(tree, more, scale, bias) - _log_probability(tree, x, scale, bias)
+        for tree in trees(cells):
+            change = log_probability(tree, more, scale, bias) - log_probability(tree, x, scale, bias)
             worst = max(worst, abs(change))
     return worst
 
@@ -155,13 +123,14 @@ def test_an_empty_half_is_one_block_without_noise() -> None:
     assert np.unique(partition[16:]).size == 1
 
 
+@pytest.mark.slow
 def test_trees_occur_as_often_as_the_law_says() -> None:
     # 4,000 trees on four cells; chi-square at a false alarm of 1e-6.
     counts, runs = (9, 2, 0, 4), 4000
     plan = PRIVTREE.plan(box(4), {}, pure("1"))
     scale, bias = Fraction(6), int(plan.details["decay"])
     seen = Counter(_measured_tree(plan, counts) for _ in range(runs))
-    expected = {t: runs * math.exp(_log_probability(t, counts, scale, bias)) for t in _trees(4)}
+    expected = {t: runs * math.exp(log_probability(t, counts, scale, bias)) for t in trees(4)}
     statistic = sum((seen[t] - e) ** 2 / e for t, e in expected.items())
     assert min(expected.values()) > 5
     assert seen.total() == sum(seen[t] for t in expected)

@@ -8,8 +8,8 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.quadtree import Quadtree, level_shares
-from mechanisms.mechanism import Measurement, PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, PlanError
 
 QUADTREE = Quadtree()
 

@@ -15,8 +15,8 @@ from mechanisms.histogram.spending import (
     share_of,
     stages_to_json,
 )
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
+from mechanisms.protocol import PlanError
 
 EPSILON = Loss(Definition.PURE, Fraction(1, 10))
 RHO = Loss(Definition.ZCDP, Fraction(1, 2))

@@ -9,6 +9,8 @@ import numpy as np
 
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
 from mechanisms.noise import Noise, repeatable
+from mechanisms.protocol import Measurement
+from tests.mechanisms.audit import Lanes
 
 RUNS = 2000
 
@@ -23,16 +25,27 @@ def deviation(
 ) -> float:
     """By how many of its standard errors the mean total squared error over the runs differs from the plan's.
 
-    counts: what `measure` takes. truth: (q,) true answers. Terms of the workload must have weight 1. Each run is a
-    call of measure and of reconstruct; noise is the same every time, so that a right mechanism does not fail at times.
+    counts: what `measure` takes. truth: (q,) true answers. Terms of the workload must have weight 1. The runs are
+    lanes of one call of measure; noise is the same every time, so that a right mechanism does not fail at times.
     """
-    source = noise(f"{mechanism.name} {plan.workload.text} {plan.loss}")
-    errors = [
-        float(
-            (
-                (mechanism.reconstruct(plan, mechanism.measure(plan, counts, source)).answers - truth) ** 2
-            ).sum()
-        )
-        for _ in range(runs)
-    ]
+    source = Lanes(noise(f"{mechanism.name} {plan.workload.text} {plan.loss}"), runs)
+    answers = reconstructed(mechanism, plan, mechanism.measure(plan, counts, source).values)
+    errors = ((answers - truth) ** 2).sum(axis=1)
     return (float(np.mean(errors)) - plan.total_error) / (float(np.std(errors)) / math.sqrt(runs))
+
+
+def reconstructed(mechanism: QueryMechanism, plan: QueryPlan, values: np.ndarray) -> np.ndarray:
+    """The answers, (runs, q), to measured values, (runs, p).
+
+    Least squares is linear, so that what is made of each unit vector tells what is made of all runs. Every hundredth
+    run is reconstructed by itself, and must have the same answers but for rounding.
+    """
+
+    def answers(measured: np.ndarray) -> np.ndarray:
+        return mechanism.reconstruct(plan, Measurement(measured)).answers
+
+    together = values @ np.stack([answers(unit) for unit in np.eye(values.shape[1], dtype=np.int64)])
+    rounding = 1e-4 * math.sqrt(plan.total_error)
+    for run in range(0, len(values), 100):
+        np.testing.assert_allclose(together[run], answers(values[run]), rtol=0, atol=rounding)
+    return together

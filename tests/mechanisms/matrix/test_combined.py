@@ -13,9 +13,9 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.combined import combined_error
-from mechanisms.matrix.text import read_workload
-from mechanisms.mechanism import Measurement
+from mechanisms.matrix.workload.text import read_workload
 from mechanisms.noise import repeatable
+from mechanisms.protocol import Measurement
 from tests.mechanisms.matrix.montecarlo import noise
 
 DOMAIN = Domain((Integer("a", lower=0, upper=2), Integer("b", lower=0, upper=3)))

@@ -12,7 +12,6 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.factor import Explicit, Prefix
 from mechanisms.matrix.given import (
     CellsStrategy,
     HaarStrategy,
@@ -21,9 +20,10 @@ from mechanisms.matrix.given import (
     WorkloadStrategy,
 )
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
-from mechanisms.matrix.text import read_workload
-from mechanisms.matrix.workload import Term, Workload
-from mechanisms.mechanism import PlanError
+from mechanisms.matrix.workload.factor import Explicit, Prefix
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.matrix.workload.union import Term, Workload
+from mechanisms.protocol import PlanError
 from tests.mechanisms.matrix.montecarlo import deviation, noise
 
 LOSSES = [Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 2))]
@@ -42,6 +42,7 @@ def planned(mechanism: MatrixMechanism, loss: Loss) -> QueryPlan:
     return mechanism.plan(SMALL, QUERIES, loss, own if isinstance(mechanism, UploadedStrategy) else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.definition)
 @pytest.mark.parametrize("mechanism", [*MECHANISMS, UploadedStrategy()], ids=lambda m: m.name)
 def test_the_expected_error_is_what_many_runs_show(mechanism: MatrixMechanism, loss: Loss) -> None:

@@ -10,13 +10,13 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.factor import AllRange, Explicit, Factor, Prefix
 from mechanisms.matrix.given import CellsStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy, merged
-from mechanisms.matrix.text import read_workload
-from mechanisms.matrix.workload import Term, Workload
-from mechanisms.mechanism import PlanError
+from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.matrix.workload.union import Term, Workload
+from mechanisms.protocol import PlanError
 from tests.mechanisms.matrix.montecarlo import deviation
 
 SMALL = Domain((Integer("age", lower=0, upper=7), Categorical("sex", values=("F", "Other"))))
@@ -50,6 +50,7 @@ def searched(mechanism: MatrixMechanism, domain: Domain, workload: Workload) -> 
     return mechanism.plan(domain, workload, LOSSES[definition], found)
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_expected_error_is_what_many_runs_show(mechanism: MatrixMechanism, text: str) -> None:
@@ -97,6 +98,7 @@ def test_a_union_over_several_columns_has_no_certificate() -> None:
     assert "gap" not in plan.optimised.facts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [Prefix(200), AllRange(130)], ids=repr)
 @each
 def test_the_grid_costs_less_than_a_thousandth(mechanism: MatrixMechanism, factor: Factor) -> None:

@@ -9,12 +9,12 @@ from scipy.optimize import OptimizeResult, lsq_linear
 
 from mechanisms.accounting import Definition
 from mechanisms.histogram.tree import Tree
-from mechanisms.matrix.factor import Prefix
-from mechanisms.matrix.hierarchy import best_tree_rows, tree_rows
 from mechanisms.matrix.most_likely import most_likely
 from mechanisms.matrix.reconstruction import non_negative, possible_cells
-from mechanisms.matrix.rows import IdentityRows
-from mechanisms.matrix.strategy import Kronecker, Strategy
+from mechanisms.matrix.strategy.hierarchy import best_tree_rows, tree_rows
+from mechanisms.matrix.strategy.product import Kronecker, Strategy
+from mechanisms.matrix.strategy.rows import IdentityRows
+from mechanisms.matrix.workload.factor import Prefix
 
 
 def sparse_counts(cells: int, seed: int) -> np.ndarray:

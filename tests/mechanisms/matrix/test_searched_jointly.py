@@ -10,13 +10,13 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.factor import Explicit
 from mechanisms.matrix.given import CellsStrategy, WorkloadStrategy
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
-from mechanisms.matrix.text import read_workload
-from mechanisms.matrix.workload import Term, Workload
-from mechanisms.mechanism import PlanError
+from mechanisms.matrix.workload.factor import Explicit
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.matrix.workload.union import Term, Workload
+from mechanisms.protocol import PlanError
 from tests.mechanisms.matrix.montecarlo import deviation
 
 PAIR = Domain((Integer("age", lower=0, upper=7), Categorical("sex", values=("F", "Other"))))
@@ -48,6 +48,7 @@ def searched(
     return mechanism.plan(domain, workload, LOSSES[definition], found)
 
 
+@pytest.mark.slow
 @each
 def test_the_expected_error_is_what_many_runs_show(
     mechanism: MatrixMechanism, workload: Workload, definition: Definition

@@ -18,9 +18,9 @@ from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.matrix.answering import with_reconstruction
 from mechanisms.matrix.given import CellsStrategy, UploadedStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
-from mechanisms.matrix.text import read_workload
-from mechanisms.mechanism import Measurement, PlanError
+from mechanisms.matrix.workload.text import read_workload
 from mechanisms.noise import DiscreteLaplace
+from mechanisms.protocol import Measurement, PlanError
 
 KNOWN = json.loads((Path(__file__).parents[2] / "data" / "known_answers.json").read_text())
 GROUPS = Domain((Boolean("group"),))

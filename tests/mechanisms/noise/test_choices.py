@@ -41,6 +41,7 @@ def p_binomial(successes: int, trials: int, probability: float) -> float:
     return 2 * min(binom.cdf(successes, trials, probability), binom.sf(successes - 1, trials, probability))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [2, 3, 1000])
 def test_integers_below_a_bound_are_uniform(bound: int) -> None:
     drawn = Noise().below(np.full(MILLION, bound))
@@ -65,6 +66,7 @@ def test_a_bound_of_zero_is_refused() -> None:
         Noise().below(np.array([0]))
 
 
+@pytest.mark.slow
 def test_permutations_of_three_are_uniform() -> None:
     noise = Noise()
     orders = list(itertools.permutations(range(3)))
@@ -80,6 +82,7 @@ def test_a_permutation_of_nothing_is_empty() -> None:
     assert Noise().permutation(0).tolist() == []
 
 
+@pytest.mark.slow
 def test_rational_coins_have_their_probability() -> None:
     heads = int(Noise().bernoulli(Fraction(5, 8), MILLION).sum())
     assert p_binomial(heads, MILLION, 5 / 8) > FALSE_ALARM
@@ -102,6 +105,7 @@ def test_a_probability_that_a_word_cannot_hold_is_refused(probability: Fraction)
         Noise().bernoulli(probability, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "multiple"), [("1/3", 2), ("7/5", 3), ("1/1000", 1)])
 def test_exponential_coins_have_their_probability(rate: str, multiple: int) -> None:
     heads = int(Noise().bernoulli_exp(Fraction(rate), np.full(MILLION, multiple)).sum())
@@ -120,6 +124,7 @@ def test_a_coin_on_a_boundary_is_decided_by_more_bits(more: int, heads: bool) ->
     assert coin.tolist() == [heads]
 
 
+@pytest.mark.slow
 def test_exact_arithmetic_agrees_with_certified_floats() -> None:
     multiples = np.arange(3000) % 40
     floats, exact = (

@@ -19,6 +19,7 @@ from tests.mechanisms.noise.chi_square import FALSE_ALARM, p_value
 TEN_MILLION = 10**7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["1/3", "7/5", "1000/7"])
 def test_laplace_draws_have_the_exact_probabilities(scale: str) -> None:
     t = float(Fraction(scale))
@@ -26,6 +27,7 @@ def test_laplace_draws_have_the_exact_probabilities(scale: str) -> None:
     assert p_value(draws, lambda k: np.exp(-np.abs(k) / t), reach=int(40 * t) + 40) > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", ["1/4", "10/3", "100000/7"])
 def test_gaussian_draws_have_the_exact_probabilities(variance: str) -> None:
     v = float(Fraction(variance))
@@ -33,6 +35,7 @@ def test_gaussian_draws_have_the_exact_probabilities(variance: str) -> None:
     assert p_value(draws, lambda k: np.exp(-(k**2) / (2 * v)), reach=int(12 * v**0.5) + 12) > FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_the_chi_square_test_notices_a_scale_wrong_by_one_in_two_hundred() -> None:
     draws = Noise().draw(DiscreteLaplace(Fraction(7, 5)), TEN_MILLION)
     assert p_value(draws, lambda k: np.exp(-np.abs(k) / 1.407), reach=100) < FALSE_ALARM
@@ -74,6 +77,7 @@ def _two_sample(ours: np.ndarray, theirs: np.ndarray, reach: int) -> float:
     return float(chi2.sf(((a - b) ** 2 / (a + b)).sum(), 2 * reach))
 
 
+@pytest.mark.slow
 def test_opendp_draws_the_same_laplace() -> None:
     import opendp.prelude as dp
 
@@ -84,6 +88,7 @@ def test_opendp_draws_the_same_laplace() -> None:
     assert _two_sample(ours, theirs, reach=15) > FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_opendp_draws_the_same_gaussian() -> None:
     import opendp.prelude as dp
 
@@ -94,6 +99,7 @@ def test_opendp_draws_the_same_gaussian() -> None:
     assert _two_sample(ours, theirs, reach=8) > FALSE_ALARM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["1/1000", "3/7", "1", "1000000000", "999999937/3"])
 def test_exact_arithmetic_agrees_with_certified_floats_for_laplace(scale: str) -> None:
     floats = _LaplaceChunks(Fraction(scale))(3000, random.Random(1).randbytes)
@@ -101,6 +107,7 @@ def test_exact_arithmetic_agrees_with_certified_floats_for_laplace(scale: str) -
     assert np.array_equal(floats, exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", ["1/1000000", "1/4", "10/3", "1000000000000000000"])
 def test_exact_arithmetic_agrees_with_certified_floats_for_gaussian(variance: str) -> None:
     law = DiscreteGaussian(Fraction(variance))
@@ -170,6 +177,7 @@ def test_a_gaussian_acceptance_on_a_boundary_is_decided_by_more_bits(
     assert source.left == left
 
 
+@pytest.mark.slow
 def test_float_logarithms_keep_far_within_their_bound() -> None:
     words = np.frombuffer(os.urandom(8 * 20_000), dtype="<u8") >> np.uint64(1)
     words = words >> np.arange(words.size, dtype=np.uint64) % np.uint64(15)

@@ -15,8 +15,8 @@ from scipy.stats import chi2
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Integer
-from mechanisms.mechanism import PlanError
 from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
 from mechanisms.registry import SELECTIONS, selection
 from mechanisms.selection import (
     ExponentialMechanism,
@@ -76,6 +76,7 @@ def p_value(observed: np.ndarray, chances: np.ndarray) -> float:
     return float(chi2.sf(((observed - expected) ** 2 / expected).sum(), observed.size - 1))
 
 
+@pytest.mark.slow
 @every_mechanism
 @pytest.mark.parametrize("scores", [[0, -1, -2], [3, 3, 3], [0, 0, -4]])
 def test_choices_have_their_chances(m: Selection, scores: list[int]) -> None:
@@ -84,6 +85,7 @@ def test_choices_have_their_chances(m: Selection, scores: list[int]) -> None:
     assert p_value(np.bincount(chosen, minlength=3), m.probabilities(plan, np.array(scores))) > FALSE_ALARM
 
 
+@pytest.mark.slow
 @every_mechanism
 def test_the_second_pick_has_the_chances_among_those_left(m: Selection) -> None:
     plan = m.plan(THREE, pure("3"), picks=2)
@@ -139,17 +141,20 @@ def _largest_renyi(m: Selection, plan: SelectionPlan, order: float) -> float:
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [ExponentialMechanism(), PermuteAndFlip()], ids=lambda m: m.name)
 @pytest.mark.parametrize("order", [1.001, 1.5, 3, 10, 100])
 def test_no_neighbour_costs_more_than_the_zcdp_loss(m: Selection, order: float) -> None:
     assert _largest_renyi(m, m.plan(THREE, zcdp("1/2")), order) < 0.5
 
 
+@pytest.mark.slow
 def test_the_zcdp_loss_of_the_exponential_mechanism_is_nearly_reached() -> None:
     m = ExponentialMechanism()
     assert _largest_renyi(m, m.plan(THREE, zcdp("1/2")), 1.001) > 0.4
 
 
+@pytest.mark.slow
 def test_permute_and_flip_does_not_have_the_smaller_constant() -> None:
     # At ε = 2 the exponential mechanism is ½-zCDP; permute-and-flip is not.
     m = PermuteAndFlip()

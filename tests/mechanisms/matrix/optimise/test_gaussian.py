@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from mechanisms.matrix.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
 from mechanisms.matrix.optimise.gaussian import GaussianOptimum, gaussian_optimum
+from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
 
 RANDOM = np.random.default_rng(3)
 FACTORS: list[Factor] = [

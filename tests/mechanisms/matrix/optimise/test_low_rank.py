@@ -41,6 +41,7 @@ def test_the_workload_is_answered_exactly_by_unit_columns(workload: np.ndarray) 
     assert found.loss == pytest.approx(((workload @ np.linalg.pinv(A)) ** 2).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda w: str(w.shape))
 def test_the_loss_lies_between_the_bound_and_the_workload_itself(workload: np.ndarray) -> None:
     singular = np.linalg.svd(workload, compute_uv=False)

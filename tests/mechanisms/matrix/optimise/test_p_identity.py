@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.matrix.factor import AllRange, Explicit, Factor, Prefix, Total, Width
-from mechanisms.matrix.hierarchy import best_tree_rows
 from mechanisms.matrix.optimise.p_identity import Loss, PIdentity, p_identity
 from mechanisms.matrix.optimise.windows import Window, Windows
+from mechanisms.matrix.strategy.hierarchy import best_tree_rows
+from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix, Total, Width
 
 RANDOM = np.random.default_rng(1)
 FACTORS: list[Factor] = [Prefix(12), AllRange(12), Explicit(RANDOM.normal(size=(5, 12)))]
@@ -44,6 +44,7 @@ def test_prefix_reaches_the_known_optimum(cells: int, error: float) -> None:
     assert mean_squared_error(Prefix(cells), p_identity(Prefix(cells))) <= error + 5e-4
 
 
+@pytest.mark.slow
 def test_all_ranges_of_256_cells_err_no_more_than_the_known_optimum() -> None:
     found = p_identity(AllRange(256))
     # McKenna et al. publish 5.7364.
@@ -67,6 +68,7 @@ def test_no_loss_goes_below_the_spectral_bound(factor: Factor) -> None:
     assert p_identity(factor, iterations=300).loss >= roots.sum() ** 2 / factor.size
 
 
+@pytest.mark.slow
 def test_a_block_start_errs_no_more_than_optima_put_inside_each_other() -> None:
     outer, inner = 16 * p_identity(Prefix(32)).loss, 32 * p_identity(Prefix(16)).loss
     nested = (outer ** (1 / 3) + inner ** (1 / 3)) ** 3
@@ -89,6 +91,7 @@ def test_more_iterations_never_do_worse_and_are_counted() -> None:
     assert seen[-1][0] <= 35
 
 
+@pytest.mark.slow
 def test_the_same_workload_gets_the_same_strategy() -> None:
     assert np.array_equal(p_identity(Prefix(50)).theta, p_identity(Prefix(50)).theta)
 

@@ -1,0 +1,1 @@
+"""Figures: arrays in, charts out; no model, no file."""

@@ -1,0 +1,358 @@
+"""Charts of released counts: arrays and a domain in, Plotly figures out. No file, no database, no model.
+
+A figure without `true` holds nothing about true counts. No figure carries more than MAX_NUMBERS numbers:
+beyond that, neighbouring cells are merged or columns summed over, and the caption says so. An interval is
+drawn only where a mark is one released count, since sums of counts have wider ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
+from dpportal.charts.panels import heat_maps, layout_of, panels_caption
+from dpportal.charts.partition import mark_blocks
+from dpportal.charts.style import (
+    TRANSPARENT,
+    Figure,
+    bar,
+    category_axis,
+    finished,
+    hover,
+    interval_band,
+    people_axis,
+    plain,
+    plain_all,
+    series_names,
+    step_line,
+)
+from mechanisms.domain import Attribute, Domain, Integer, Real
+from mechanisms.noise import NoiseLaw
+
+MAX_NUMBERS = 20_000
+MAX_BARS = 150
+MAX_LABELS = 40
+MAX_STEPS = 4_000
+MAX_BINS_DRAWN = 300
+MADE_UP_CELLS = 24
+RESIDUAL_BINS = 120
+TICKS = 20
+
+
+def counts_figure(
+    domain: Domain,
+    *,
+    raw: np.ndarray,
+    counts: np.ndarray,
+    half_width: int | None,
+    true: np.ndarray | None = None,
+    partition: np.ndarray | None = None,
+    unit: str = "people",
+) -> Figure:
+    """Released counts, and true counts beside them if given.
+
+    raw, counts, true: (domain.size,) in cell order. half_width: of one raw count's 95% interval.
+    partition: (domain.size,) labels of the blocks of cells that were measured together, drawn as lines.
+    One column: bars, or steps with a band above MAX_BARS cells. Two: heat maps side by side on one scale.
+    More: small multiples of such heat maps. Raises ValueError if an array has not the domain's size.
+    """
+    series = shaped(domain, {"true": true, "noisy": raw, "synthetic": counts})
+    if len(domain.attributes) > 1:
+        return _panels(domain, series, half_width, unit, partition)
+    attribute = domain.attributes[0]
+    draw = _bars if attribute.size <= MAX_BARS else _steps
+    return draw(attribute, series, half_width, unit, partition)
+
+
+def _bars(
+    attribute: Attribute, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+) -> Figure:
+    labels = plain_all(attribute.labels())
+    bars = [bar(kind, labels, y, unit=unit, half_width=half_width) for kind, y in series.items()]
+    figure = go.Figure(bars, layout={"barmode": "group"})
+    ticks = TICKS if attribute.size > MAX_LABELS else 0
+    axis = category_axis(attribute.name, ticks, attribute.size)
+    figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
+    if partition is not None:
+        mark_blocks(figure, partition, 1)
+    return finished(figure, title=_counts_title(attribute.name), caption=_interval_caption(half_width, unit))
+
+
+def _steps(
+    attribute: Attribute, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+) -> Figure:
+    (width,) = widths_within([attribute.size], MAX_STEPS)
+    labels = plain_all(merged_labels(attribute, width, attribute.size))
+    single = width == 1
+    figure = go.Figure()
+    for kind, values in series.items():
+        shown = merged(values, [width])
+        if kind == "noisy" and single and half_width is not None:
+            figure.add_traces(interval_band(labels, shown, half_width))
+        text = hover(unit, half_width if kind == "noisy" and single else None)
+        figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
+    axis = category_axis(attribute.name, TICKS, len(labels))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
+    if partition is not None:
+        mark_blocks(figure, partition, width)
+    caption = _interval_caption(half_width, unit) if single else _merged_caption(attribute.name, width)
+    return finished(figure, title=_counts_title(attribute.name), caption=caption)
+
+
+def _panels(
+    domain: Domain, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+) -> Figure:
+    panels = layout_of(domain, len(series), MAX_NUMBERS)
+    rows = len(panels.cells())
+    return finished(
+        heat_maps(panels, series, half_width=half_width, unit=unit, partition=partition),
+        title=_counts_title(*domain.names),
+        caption=panels_caption(panels, half_width=half_width, unit=unit),
+        height=420 if rows == 1 else 120 + 230 * rows,
+        min_width=280 * len(series),
+    )
+
+
+def residuals_figure(
+    domain: Domain,
+    *,
+    raw: np.ndarray,
+    counts: np.ndarray,
+    true: np.ndarray,
+    half_width: int | None,
+    unit: str = "people",
+) -> Figure:
+    """Released minus true counts, against the band ± half_width where there is one; for the curator only.
+
+    One column of at most MAX_STEPS cells: by cell, on the axis of `counts_figure`. Otherwise: how many cells
+    have which residual, in bins that end at ± 3 half-widths, or at the largest residual without a band.
+    """
+    series = shaped(domain, {"noisy": raw, "synthetic": counts, "true": true})
+    residuals = {kind: series[kind] - series["true"] for kind in ("noisy", "synthetic")}
+    caption = _residuals_caption(half_width, unit)
+    if len(domain.attributes) == 1 and domain.size <= MAX_STEPS:
+        figure = _residuals_by_cell(domain.attributes[0], residuals, half_width, unit)
+    else:
+        figure = _residual_histogram(residuals, half_width, unit)
+        if half_width is not None:
+            caption += " " + _("Residuals beyond three half-widths are in the outermost bins.")
+    return finished(figure, title=_("Released minus true"), caption=caption)
+
+
+def _residuals_caption(half_width: int | None, unit: str) -> str:
+    if half_width is None:
+        return _("This method's error depends on the data, so there is no interval to compare with.")
+    text = _("Shaded: ± %(half_width)s %(unit)s, where at least 95%% of the noisy counts are expected.")
+    return text % {"half_width": f"{half_width:,}", "unit": unit}
+
+
+def _largest(residuals: Series) -> int:
+    return max(int(np.abs(r).max()) for r in residuals.values())
+
+
+def _residuals_by_cell(
+    attribute: Attribute, residuals: Series, half_width: int | None, unit: str
+) -> go.Figure:
+    labels = plain_all(attribute.labels())
+    looks = {"noisy": ("circle", "var(--noisy)"), "synthetic": ("diamond-open", "var(--synthetic)")}
+    figure = go.Figure()
+    for kind, (symbol, colour) in looks.items():
+        figure.add_scatter(
+            name=series_names()[kind],
+            x=labels,
+            y=residuals[kind].tolist(),
+            mode="markers",
+            marker={"symbol": symbol, "color": colour, "size": 7 if attribute.size <= MAX_BARS else 4},
+            hovertemplate=hover(unit, None, "%{y:+,}") + "<extra>%{fullData.name}</extra>",
+        )
+    if half_width is not None:
+        figure.add_hrect(
+            y0=-half_width, y1=half_width, fillcolor="var(--interval)", line_width=0, layer="below"
+        )
+    title = _("released − true (%(unit)s)") % {"unit": unit}
+    reach = 1.15 * max(half_width or 1, _largest(residuals))
+    ticks = TICKS if attribute.size > MAX_LABELS else 0
+    figure.update_layout(
+        xaxis=category_axis(attribute.name, ticks, attribute.size),
+        yaxis={"title": {"text": title}, "range": [-reach, reach]},
+    )
+    return figure
+
+
+def _residual_histogram(residuals: Series, half_width: int | None, unit: str) -> go.Figure:
+    reach = max(_largest(residuals), 1) if half_width is None else 3 * max(half_width, 1)
+    width = max(1, -(-2 * reach // RESIDUAL_BINS))
+    bins = -(-(2 * reach + 1) // width)
+    centres = -reach + width * np.arange(bins) + (width - 1) / 2
+    looks = {"noisy": ("var(--noisy)", ""), "synthetic": ("var(--synthetic)", "/")}
+    figure = go.Figure(layout={"barmode": "group", "bargap": 0.1})
+    for kind, (colour, hatch) in looks.items():
+        of_cell = (np.clip(residuals[kind], -reach, reach).reshape(-1) + reach) // width
+        figure.add_bar(
+            name=series_names()[kind],
+            x=centres.tolist(),
+            y=np.bincount(of_cell, minlength=bins).tolist(),
+            marker={"color": colour, "pattern": {"shape": hatch, "bgcolor": TRANSPARENT, "fgcolor": colour}},
+            hovertemplate="%{x:+,} "
+            + unit
+            + "<br><b>%{y:,}</b> "
+            + _("cells")
+            + "<extra>%{fullData.name}</extra>",
+        )
+    if half_width is not None:
+        figure.add_vrect(
+            x0=-half_width, x1=half_width, fillcolor="var(--interval)", line_width=0, layer="below"
+        )
+    title = _("released − true (%(unit)s)") % {"unit": unit}
+    figure.update_layout(
+        xaxis={"title": {"text": title}, "tickformat": "+,"}, yaxis={"title": {"text": _("cells")}}
+    )
+    return figure
+
+
+def cumulative_figure(
+    domain: Domain,
+    column: str,
+    *,
+    raw: np.ndarray,
+    counts: np.ndarray,
+    true: np.ndarray | None = None,
+    unit: str = "people",
+) -> Figure:
+    """How many people are at or below each cell of an ordered column, by each series.
+
+    Raises ValueError if the column is not ordered.
+    """
+    axis = domain.names.index(column)
+    attribute = domain.attributes[axis]
+    if not attribute.ordered:
+        raise ValueError(f"column {column} has no order, so nothing is below anything")
+    series = marginal(shaped(domain, {"true": true, "noisy": raw, "synthetic": counts}), [axis])
+    (width,) = widths_within([attribute.regular_size], MAX_STEPS)
+    ends = [*range(width - 1, attribute.regular_size - 1, width), attribute.regular_size - 1]
+    labels = plain_all(merged_labels(attribute, width, attribute.regular_size))
+    figure = go.Figure()
+    for kind, values in series.items():
+        below = np.cumsum(values[: attribute.regular_size])[ends]
+        figure.add_trace(step_line(kind, labels, below, hovertemplate=hover(unit, None)))
+    title = _("%(unit)s at or below") % {"unit": unit}
+    figure.update_layout(xaxis=category_axis(column, TICKS), yaxis=people_axis(title))
+    caption = _("Counts of %(column)s added up from the lowest cell.") % {"column": column}
+    if attribute.missing_cell:
+        caption += " " + _("Missing values are left out.")
+    return finished(figure, title=_("Cumulative %(column)s") % {"column": column}, caption=caption)
+
+
+def bins_figure(attribute: Attribute) -> Figure:
+    """The declared bins of a column as a strip, without data; at most MAX_BINS_DRAWN of them."""
+    (width,) = widths_within([attribute.regular_size], MAX_BINS_DRAWN)
+    labels = plain_all(merged_labels(attribute, width, attribute.regular_size))
+    strip: dict[str, Any] = {"x": labels}
+    axis = category_axis(attribute.name)
+    if isinstance(attribute, Integer | Real):
+        strip, axis = _numeric_strip(attribute, width), {"title": {"text": plain(attribute.name)}}
+    figure = go.Figure(
+        go.Bar(
+            **strip,
+            y=[1] * len(labels),
+            text=labels,
+            textposition="none",
+            hovertemplate="%{text}<extra></extra>",
+            marker={"color": "var(--interval)", "line": {"color": "var(--accent)", "width": 1}},
+        ),
+        layout={"bargap": 0.08},
+    )
+    figure.update_layout(xaxis=axis, yaxis={"visible": False}, margin={"t": 36}, showlegend=False)
+    title = _("Cells of %(column)s") % {"column": attribute.name}
+    return finished(figure, title=title, caption=_bins_caption(attribute, width), height=180)
+
+
+def _numeric_strip(attribute: Integer | Real, width: int) -> dict[str, Any]:
+    """Middles and widths of the bins on the number line; a whole number reaches half a step each way."""
+    half_step = 0.5 if isinstance(attribute, Integer) else 0.0
+    starts = range(0, attribute.regular_size, width)
+    lowers = [attribute.bounds(first)[0] - half_step for first in starts]
+    uppers = [
+        attribute.bounds(min(first + width, attribute.regular_size) - 1)[1] + half_step for first in starts
+    ]
+    pairs = list(zip(lowers, uppers, strict=True))
+    return {"x": [(a + b) / 2 for a, b in pairs], "width": [b - a for a, b in pairs]}
+
+
+def _bins_caption(attribute: Attribute, width: int) -> str:
+    caption = ngettext("%(cells)s cell.", "%(cells)s cells.", attribute.size) % {
+        "cells": f"{attribute.size:,}"
+    }
+    if attribute.missing_cell:
+        caption += " " + _("The last is for missing values.")
+    if width > 1:
+        caption += " " + _("Each box drawn stands for %(width)s of them.") % {"width": f"{width:,}"}
+    return caption
+
+
+def noise_figure(
+    law: NoiseLaw, shape: Sequence[int], *, people: int | None = None, unit: str = "people"
+) -> Figure:
+    """What the noise of a release would look like, on made-up counts; no data.
+
+    shape: cells of each column. people: how many the curator expects, shared evenly and shaped like a hill;
+    100 for each cell if not given. At most MADE_UP_CELLS cells are drawn.
+    """
+    cells = math.prod(shape)
+    drawn = min(cells, MADE_UP_CELLS)
+    mean = 100.0 if people is None else people / cells
+    counts = np.rint(mean * _hill(drawn)).astype(int)
+    half_width = law.half_width()
+    labels = [str(cell + 1) for cell in range(drawn)]
+    made_up = bar("noisy", labels, counts, unit=unit, half_width=half_width)
+    made_up.update(name=_("Made-up count and interval"), showlegend=False)
+    figure = go.Figure(made_up)
+    figure.update_layout(
+        xaxis=category_axis(_("made-up cell")), yaxis={"title": {"text": unit}}, margin={"t": 36}
+    )
+    text = _(
+        "Made-up counts, not your data: about %(mean)s %(unit)s a cell, each released with ± %(half_width)s."
+    )
+    caption = text % {"mean": f"{mean:,.3g}", "unit": unit, "half_width": f"{half_width:,}"}
+    if drawn < cells:
+        caption += " " + _("%(drawn)s of %(cells)s cells are drawn.") % {
+            "drawn": drawn,
+            "cells": f"{cells:,}",
+        }
+    return finished(figure, title=_("What this noise looks like"), caption=caption)
+
+
+def _hill(cells: int) -> np.ndarray:
+    """A fixed shape with mean 1: two thirds even, one third bell."""
+    position = (np.arange(cells) + 0.5) / cells
+    bell = np.exp(-(((position - 0.4) / 0.2) ** 2))
+    return (1 + 2 * bell) / np.mean(1 + 2 * bell)
+
+
+def _counts_title(*columns: str) -> str:
+    return _("Counts by %(columns)s") % {"columns": " × ".join(columns)}
+
+
+def _interval_caption(half_width: int | None, unit: str) -> str:
+    if half_width is None:
+        return _("This method's error depends on the data, so no interval is drawn.")
+    text = _(
+        "Intervals: ± %(half_width)s %(unit)s around the noisy count. "
+        "Each holds the true count with probability 95%% or more."
+    )
+    return text % {"half_width": f"{half_width:,}", "unit": unit}
+
+
+def _merged_caption(column: str, width: int) -> str:
+    text = _(
+        "Each step sums %(width)s neighbouring cells of %(column)s. "
+        "Intervals belong to single cells and are in the table."
+    )
+    return text % {"width": f"{width:,}", "column": column}

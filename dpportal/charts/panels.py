@@ -1,0 +1,166 @@
+"""Heat maps of two columns, and small multiples of them for further columns."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+from plotly.subplots import make_subplots
+
+from dpportal.charts.cells import Series, axes_and_panels, marginal, merged, merged_labels, widths_within
+from dpportal.charts.partition import mark_blocks_2d
+from dpportal.charts.style import hover, plain, plain_all, series_names
+from mechanisms.domain import Domain
+
+MAX_PANELS = 8
+TICKS = 15
+GAP_BELOW = 40
+"""Up to so many cells on an axis the cells of a heat map are set apart by a thin gap."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """What each panel shows: two columns drawn, some making panels, the rest summed over."""
+
+    domain: Domain
+    axes: tuple[int, ...]
+    panel_axes: tuple[int, ...]
+    widths: tuple[int, ...]
+
+    @property
+    def across(self) -> str:
+        return self.domain.names[self.axes[1]]
+
+    @property
+    def down(self) -> str:
+        return self.domain.names[self.axes[0]]
+
+    @property
+    def summed(self) -> list[str]:
+        shown = {*self.axes, *self.panel_axes}
+        return [name for axis, name in enumerate(self.domain.names) if axis not in shown]
+
+    @property
+    def single_cells(self) -> bool:
+        """Whether each mark is one released count."""
+        return not self.summed and max(self.widths) == 1
+
+    def cells(self) -> list[tuple[int, ...]]:
+        """The cell of the panel columns that each row of panels stands for."""
+        return list(itertools.product(*(range(self.domain.shape[axis]) for axis in self.panel_axes)))
+
+    def name(self, cell: tuple[int, ...]) -> str:
+        columns = (self.domain.attributes[axis] for axis in self.panel_axes)
+        return ", ".join(
+            f"{plain(c.name)}: {plain(c.labels()[i])}" for c, i in zip(columns, cell, strict=True)
+        )
+
+    def labels(self, position: int) -> list[str]:
+        attribute = self.domain.attributes[self.axes[position]]
+        return plain_all(merged_labels(attribute, self.widths[position], attribute.size))
+
+
+def layout_of(domain: Domain, series: int, numbers: int) -> Panels:
+    """Choose axes, panels and merged cells so that `series` series carry at most `numbers` numbers."""
+    axes, panel_axes = axes_and_panels(domain.shape, MAX_PANELS)
+    rows = int(np.prod([domain.shape[axis] for axis in panel_axes], dtype=int))
+    widths = widths_within([domain.shape[axis] for axis in axes], numbers // (rows * series))
+    return Panels(domain, axes, panel_axes, widths)
+
+
+def heat_maps(
+    panels: Panels,
+    series: Series,
+    *,
+    half_width: int | None,
+    unit: str,
+    partition: np.ndarray | None = None,
+) -> go.Figure:
+    """A row for each cell of the panel columns, a column for each series, one colour scale for all."""
+    cells = panels.cells()
+    tables = marginal(series, (*panels.panel_axes, *panels.axes))
+    figure = _grid(panels, cells, list(tables))
+    for row, column in itertools.product(range(len(cells)), range(len(tables))):
+        kind, counts = list(tables.items())[column]
+        interval = half_width if kind == "noisy" and panels.single_cells else None
+        z = merged(counts[cells[row]], panels.widths)
+        figure.add_trace(
+            _heat_map(panels, kind, z, hover(unit, interval, "%{z:,}", "%{y}, %{x}")), row + 1, column + 1
+        )
+    if partition is not None and not panels.summed:
+        _mark_partition(figure, panels, cells, len(tables), partition)
+    figure.update_xaxes(type="category", showline=False, nticks=TICKS)
+    figure.update_yaxes(type="category", autorange="reversed")
+    figure.update_xaxes(title_text=plain(panels.across), row=len(cells))
+    figure.update_yaxes(title_text=plain(panels.down), col=1)
+    bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}}
+    highest = max(np.max(trace.z) for trace in figure.data)
+    figure.update_layout(
+        coloraxis={"cmin": 0, "cmax": max(1, int(highest)), "colorbar": bar}, margin={"t": 64}
+    )
+    return figure
+
+
+def _mark_partition(
+    figure: go.Figure, panels: Panels, cells: list[tuple[int, ...]], series: int, partition: np.ndarray
+) -> None:
+    blocks = partition.reshape(panels.domain.shape).transpose(*panels.panel_axes, *panels.axes)
+    for row, column in itertools.product(range(len(cells)), range(series)):
+        mark_blocks_2d(figure, blocks[cells[row]], panels.widths, row * series + column + 1)
+
+
+def _grid(panels: Panels, cells: list[tuple[int, ...]], kinds: list[str]) -> go.Figure:
+    titles = [
+        "<br>".join(filter(None, (panels.name(cell), f"<b>{series_names()[kind]}</b>")))
+        for cell in cells
+        for kind in kinds
+    ]
+    figure = make_subplots(
+        rows=len(cells),
+        cols=len(kinds),
+        shared_xaxes=True,
+        shared_yaxes=True,
+        subplot_titles=titles,
+        horizontal_spacing=0.03,
+        vertical_spacing=min(0.2, 0.3 / len(cells)),
+    )
+    return figure.update_annotations(font={"size": 13})
+
+
+def _heat_map(panels: Panels, kind: str, z: np.ndarray, text: str) -> go.Heatmap:
+    gap = 1 if max(z.shape) <= GAP_BELOW else 0
+    return go.Heatmap(
+        name=series_names()[kind],
+        x=panels.labels(1),
+        y=panels.labels(0),
+        z=z.tolist(),
+        coloraxis="coloraxis",
+        xgap=gap,
+        ygap=gap,
+        hovertemplate=text + "<extra>%{fullData.name}</extra>",
+    )
+
+
+def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
+    """What the heat maps show, and what was merged or summed to fit."""
+    sentences = [_("One colour scale for all panels.")]
+    if panels.summed:
+        sentences.append(_("Summed over %(columns)s.") % {"columns": ", ".join(panels.summed)})
+    for name, width in zip((panels.down, panels.across), panels.widths, strict=True):
+        if width > 1:
+            text = _("Each mark sums %(width)s neighbouring cells of %(column)s.")
+            sentences.append(text % {"width": f"{width:,}", "column": name})
+    if half_width is None:
+        sentences.append(_("This method's error depends on the data, so no interval is given."))
+    elif panels.single_cells:
+        text = _(
+            "Each noisy count is within ± %(half_width)s %(unit)s of the true one "
+            "with probability 95%% or more."
+        )
+        sentences.append(text % {"half_width": f"{half_width:,}", "unit": unit})
+    else:
+        sentences.append(_("Intervals belong to single cells and are in the table."))
+    return " ".join(sentences)

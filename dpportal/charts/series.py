@@ -1,0 +1,148 @@
+"""Charts of a running count: arrays in, Plotly figures out. No file, no database, no model.
+
+A figure without `true` holds nothing about true counts. Callers give at most a few thousand periods: long series
+come thinned, and the caption says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+from dpportal.charts.style import TRANSPARENT, Figure, category_axis, finished, plain, plain_all
+
+TICKS = 12
+MAX_EXPECTED = 400
+# Told apart by dash as well as by colour, so that a print in grey still reads.
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_COLOURS = ("var(--noisy)", "var(--synthetic)", "var(--true)")
+
+
+def series_figure(
+    labels: Sequence[str],
+    *,
+    released: np.ndarray,
+    half_widths: np.ndarray,
+    consistent: np.ndarray | None = None,
+    true: np.ndarray | None = None,
+    name: str = "",
+    unit: str = "people",
+    periods: int = 0,
+) -> Figure:
+    """A released running count with its 95% band; beside it what never falls, and the true count if given.
+
+    labels: of the T drawn periods. released, half_widths, consistent, true: (T,), in `unit`. name: which series.
+    periods: how many there are in all, if these are some of them.
+    """
+    x = plain_all(labels)
+    figure = go.Figure(_band(x, released - half_widths, released + half_widths))
+    hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
+    figure.add_scatter(
+        **_line(_("Released"), x, released, "var(--noisy)", "solid"),
+        customdata=half_widths.tolist(),
+        hovertemplate=hover,
+    )
+    if consistent is not None:
+        text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
+        line = _line(_("Never falling"), x, consistent, "var(--synthetic)", "dot")
+        figure.add_scatter(**line, hovertemplate=text)
+    if true is not None:
+        text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
+        line = _line(_("True"), x, true, "var(--true)", "solid")
+        figure.add_scatter(**line, hovertemplate=text)
+    figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
+    title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
+    return finished(figure, title=title, caption=_band_caption() + _thinned(periods, len(labels)))
+
+
+def errors_figure(
+    labels: Sequence[str],
+    *,
+    released: np.ndarray,
+    true: np.ndarray,
+    half_widths: np.ndarray,
+    unit: str = "people",
+    periods: int = 0,
+) -> Figure:
+    """Released minus true running counts against the band ± half_width; for the curator only. All (T,)."""
+    x = plain_all(labels)
+    figure = go.Figure(_band(x, -half_widths, half_widths))
+    line = _line(_("Released minus true"), x, released - true, "var(--noisy)", "solid")
+    figure.add_scatter(**line, hovertemplate="%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>")
+    figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
+    caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
+    caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
+    return finished(figure, title=_("Released minus true"), caption=caption + _thinned(periods, len(labels)))
+
+
+def expectation_periods(horizon: int) -> np.ndarray:
+    """Where an expected error is drawn: at most MAX_EXPECTED periods from 1 to the horizon."""
+    return np.unique(np.linspace(1, horizon, min(horizon, MAX_EXPECTED)).astype(np.int64))
+
+
+def expectation_figure(
+    periods: np.ndarray,
+    standard_errors: Mapping[str, np.ndarray],
+    *,
+    published: int | None = None,
+    unit: str = "people",
+) -> Figure:
+    """Expected standard error by period, one line for each strategy; no data.
+
+    periods: (P,) numbers from 1. standard_errors: (P,) by the strategy's title. published: a mark at that period.
+    """
+    figure = go.Figure()
+    for place, (title, errors) in enumerate(standard_errors.items()):
+        line = _line(title, periods, errors, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)])
+        text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
+        figure.add_scatter(**line, hovertemplate=text)
+    if published:
+        figure.add_vline(published, line={"color": "var(--control)", "width": 1, "dash": "dot"})
+    figure.update_layout(
+        xaxis={"title": {"text": _("period")}, "tickformat": ","},
+        yaxis={
+            "title": {"text": _("standard error, %(unit)s") % {"unit": plain(unit)}},
+            "rangemode": "tozero",
+        },
+        showlegend=len(standard_errors) > 1,
+    )
+    caption = _("Computed from the strategy and its noise alone, not from the data.")
+    return finished(figure, title=_("Expected error by period"), caption=caption)
+
+
+def _line(
+    name: str, x: Sequence[str] | np.ndarray, y: np.ndarray, colour: str, dash: str
+) -> dict[str, object]:
+    return {
+        "name": plain(name),
+        "x": list(x),
+        "y": y.tolist(),
+        "mode": "lines",
+        "line": {"color": colour, "width": 1.5, "dash": dash},
+    }
+
+
+def _band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Scatter]:
+    """The 95% band as an area between its two ends."""
+    edge = {"x": list(x), "mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
+    filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("95% interval")}
+    return [
+        go.Scatter(**edge, y=lower.tolist(), showlegend=False),
+        go.Scatter(**edge, y=upper.tolist(), **filled),
+    ]
+
+
+def _band_caption() -> str:
+    return _(
+        "The band holds the true running count with probability 95% or more, in each period taken alone."
+    )
+
+
+def _thinned(periods: int, drawn: int) -> str:
+    if drawn >= periods:
+        return ""
+    text = _("%(drawn)s of %(periods)s periods are drawn; all are in series.csv.")
+    return " " + text % {"drawn": f"{drawn:,}", "periods": f"{periods:,}"}

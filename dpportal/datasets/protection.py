@@ -1,0 +1,52 @@
+"""Who is protected: what two losses must agree in to be added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from django.utils.translation import gettext as _
+
+from mechanisms.accounting import Neighbours
+
+
+class Declared(Protocol):
+    """A version of a domain, or an account that was opened for one."""
+
+    neighbours: str
+    unit_column: str
+    ignore_case: bool
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Which tables are neighbours, and what makes rows one person's.
+
+    Losses are added for the same protection only: ε for one row and ε for a person are not 2ε for anybody. How many
+    rows of a person count at most is not part of it; each release is charged by its own number.
+    unit_column: names the person; empty where each person has one row. ignore_case: in it.
+    """
+
+    neighbours: str = Neighbours.ADD_REMOVE.value
+    unit_column: str = ""
+    ignore_case: bool = False
+
+    @classmethod
+    def of(cls, declared: Declared | None) -> Protection:
+        """What a version of a domain declares; what a new one would, if there is none yet."""
+        if declared is None:
+            return cls()
+        # Capitals of no column cannot count, so "each row" is one protection and has one account.
+        ignore_case = declared.ignore_case and bool(declared.unit_column)
+        return cls(declared.neighbours, declared.unit_column, ignore_case)
+
+    def __str__(self) -> str:
+        """In words, for a page and for an administrator who grants."""
+        if not self.unit_column:
+            who = _("each row, as one person")
+        elif self.ignore_case:
+            who = _("each person in “%(column)s”, whatever the capitals") % {"column": self.unit_column}
+        else:
+            who = _("each person in “%(column)s”") % {"column": self.unit_column}
+        how = _("added or removed") if self.neighbours == Neighbours.ADD_REMOVE else _("replaced by another")
+        return f"{who}, {how}"

@@ -1,0 +1,53 @@
+"""The one question before budget is spent, and the proof that what is spent on is what was read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+
+class Plan(Protocol):
+    """Anything that is planned before it is paid for."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+class ConfirmForm(forms.Form):
+    """The one question before the budget is spent."""
+
+    reviewed = forms.CharField(widget=forms.HiddenInput)
+    agreed = forms.BooleanField(
+        label=_("I understand that this cannot be undone: the budget is spent for good."),
+        error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
+    )
+
+
+def digest(plan: Plan) -> str:
+    """A short name of a plan, so that a confirmation is for exactly what was reviewed."""
+    return hashlib.sha256(json.dumps(plan.to_json(), sort_keys=True).encode()).hexdigest()[:32]
+
+
+def confirmation(
+    request: HttpRequest, plan: Plan, act: Callable[[str], object], refusals: tuple[type[Exception], ...]
+) -> ConfirmForm | None:
+    """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
+
+    act: called with the digest of the plan that the curator read. refusals: what it may raise to say why not.
+    """
+    form = ConfirmForm(request.POST or None, initial={"reviewed": digest(plan)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            act(form.cleaned_data["reviewed"])
+        except refusals as refusal:
+            form.add_error(None, str(refusal))
+            # What is confirmed next is what this page shows.
+            form.data = {**request.POST.dict(), "reviewed": digest(plan)}
+        else:
+            return None
+    return form

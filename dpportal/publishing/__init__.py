@@ -1,0 +1,1 @@
+"""What any download and public page needs: statement, tables, descriptions, zip."""

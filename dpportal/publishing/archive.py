@@ -1,0 +1,62 @@
+"""The files of a download, and all of them in one zip. The same content always gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dpportal import storage
+from dpportal.publishing.table import Table
+
+
+@dataclass(frozen=True)
+class BundleFile:
+    """A file in the making: where it is, and what it is in a few words."""
+
+    path: Path
+    about: str
+
+    @classmethod
+    def of(cls, table: Table) -> BundleFile:
+        return cls(table.path, table.about)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    @property
+    def sha256(self) -> str:
+        return storage.sha256(self.path)
+
+
+def write_json(path: Path, about: str, value: dict[str, Any]) -> BundleFile:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return BundleFile(path, about)
+
+
+def write_zip(path: Path, files: Iterable[BundleFile], at: datetime) -> BundleFile:
+    """Zip with the same time, that of the content, on every entry, so that the bytes are the same each time."""
+    stamp = _zip_time(at)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            entry = zipfile.ZipInfo(file.name, stamp)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            entry.file_size = file.size
+            with file.path.open("rb") as source, archive.open(entry, "w") as target:
+                while block := source.read(1 << 20):
+                    target.write(block)
+    return BundleFile(path, "Everything below in one file")
+
+
+def _zip_time(at: datetime) -> tuple[int, int, int, int, int, int]:
+    return at.year, at.month, at.day, at.hour, at.minute, at.second // 2 * 2

@@ -1,0 +1,65 @@
+"""The files of a bundle that explain it to people and programs: release.json, datapackage.json, README.md."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from dpportal.publishing.archive import BundleFile, write_json
+from dpportal.publishing.table import Table
+
+FORMAT = 1
+LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
+
+
+def about_file(folder: Path, facts: dict[str, Any], files: Iterable[BundleFile]) -> BundleFile:
+    """release.json: the facts, with versions and the checksums of all other files."""
+    everything = {
+        "format": FORMAT,
+        **facts,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
+    }
+    return write_json(folder / "release.json", "Every parameter, version and checksum", everything)
+
+
+def package_file(folder: Path, tables: list[Table], *, name: str, title: str, description: str) -> BundleFile:
+    """datapackage.json: a Frictionless data package of the bundle's CSV tables."""
+    package = {
+        "profile": "tabular-data-package",
+        "name": name,
+        "title": title,
+        "description": description,
+        "resources": [_resource(table) for table in tables if table.fields],
+    }
+    columns = "table" if len(tables) == 1 else "tables"
+    return write_json(folder / "datapackage.json", f"Column types of the {columns} (Frictionless)", package)
+
+
+def readme_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
+    """README.md: the bundle's explanation for people."""
+    path = folder / "README.md"
+    path.write_text(render_to_string(template, context), encoding="utf-8")
+    return BundleFile(path, "What this is and how to read it")
+
+
+def _resource(table: Table) -> dict[str, Any]:
+    """A CSV table as a Frictionless resource."""
+    file = BundleFile.of(table)
+    return {
+        "profile": "tabular-data-resource",
+        "name": file.path.stem,
+        "path": file.name,
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": file.size,
+        "hash": f"sha256:{file.sha256}",
+        "schema": {"fields": list(table.fields), "missingValues": [""]},
+        **({"dialect": {"skipBlankRows": True}} if table.may_be_blank else {}),
+    }

@@ -1,0 +1,100 @@
+"""The privacy statement of a release, in plain words; the same text in the wizard, on the page and in the bundle."""
+
+from __future__ import annotations
+
+import math
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, chance_factor, zcdp_to_epsilon
+
+
+def statement(loss: Loss, delta: float, person_column: str = "", subject: str = "") -> str:
+    """What the loss promises a person.
+
+    delta: at which a zCDP loss is also read as (ε, δ). person_column: whose equal values are one person's rows; empty
+    where each person has one row. subject: of the sentence, translated; "This release" if empty.
+    """
+    said = (_promise(loss, delta, subject or _("This release")), _who(loss.unit, person_column), _limits())
+    return " ".join(said)
+
+
+def loss_text(loss: Loss) -> str:
+    """The loss as a number with its symbol, such as ε = 0.25."""
+    return f"{loss.symbol} = {float(loss.amount):.6g}"
+
+
+def epsilon_delta_text(loss: Loss, delta: float) -> str:
+    """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
+    if loss.definition is Definition.PURE:
+        return ""
+    epsilon = zcdp_to_epsilon(float(loss.amount), delta)
+    return _("(ε = %(epsilon)s, δ = %(delta)s)") % {
+        "epsilon": _up(epsilon, 2),
+        "delta": f"10^{round(math.log10(delta))}",
+    }
+
+
+def _promise(loss: Loss, delta: float, subject: str) -> str:
+    if loss.definition is Definition.PURE:
+        values = {
+            "subject": subject,
+            "loss": loss_text(loss),
+            "factor": _up(chance_factor(float(loss.amount)), 2),
+            "change": _change(loss),
+        }
+        return (
+            _(
+                "%(subject)s is differentially private with %(loss)s: the chance of this result, and so of anything "
+                "concluded from it, differs by at most a factor of %(factor)s from what it would be %(change)s."
+            )
+            % values
+        )
+    values = {"subject": subject, "loss": loss_text(loss), "pair": epsilon_delta_text(loss, delta)}
+    return (
+        _(
+            "%(subject)s is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what "
+            "anyone can conclude from it depends only that little on the data of any one person."
+        )
+        % values
+    )
+
+
+def _change(loss: Loss) -> str:
+    if loss.unit.neighbours is Neighbours.ADD_REMOVE:
+        return _("without any one of the people")
+    return _("if any one person's data were different")
+
+
+def _who(unit: PrivacyUnit, person_column: str) -> str:
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        hidden = _("even whether they are in the table stays hidden")
+    elif unit.total_public:
+        hidden = _("what it says stays hidden, while the number of rows is public")
+    else:
+        hidden = _("what these say stays hidden, and how many they are")
+    rows = ngettext("one row", "at most %(rows)s rows", unit.max_rows) % {"rows": unit.max_rows}
+    if not person_column:
+        return _("A person counts with %(rows)s; %(hidden)s.") % {"rows": rows, "hidden": hidden}
+    text = _(
+        "All rows with the same “%(column)s” are one person's, who counts with %(rows)s, chosen at random if there are "
+        "more; %(hidden)s."
+    )
+    return text % {"column": person_column, "rows": rows, "hidden": hidden}
+
+
+def _limits() -> str:
+    return _(
+        "It does not hide what is true of a whole group, and the losses of all releases from the same people add up."
+    )
+
+
+def _up(value: float, decimals: int) -> str:
+    """A number rounded up, so that a promise is never overstated; scientific when it is very large."""
+    if math.isinf(value):
+        return _("more than 10^300")
+    if value >= 10**6:
+        return f"{value:.2g}"
+    grid = 10**decimals
+    return f"{math.ceil(value * grid - 1e-9) / grid:,.{decimals}f}"

@@ -1,0 +1,91 @@
+"""What a download of a release holds. The same measurement always gives the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dpportal import storage
+from dpportal.publishing import descriptions
+from dpportal.publishing.archive import BundleFile, write_zip
+from dpportal.publishing.statement import statement
+from dpportal.publishing.table import Table
+from dpportal.releases.keeping import Keeping
+from dpportal.releases.models import Artifact, Release
+from dpportal.releases.products import AnyMade, product_of
+
+
+def write(made: AnyMade) -> list[Artifact]:
+    """Write and store the bundle of a measured release; returns its files, not yet saved as rows."""
+    release = made.release
+    assert release.measured_at is not None
+    with storage.scratch_folder() as folder:
+        tables = product_of(release).tables(made, folder)
+        files = [BundleFile.of(table) for table in tables]
+        files += _explanations(made, tables, files, folder)
+        archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at)
+        return [_store(release, file) for file in (archive, *files)]
+
+
+def filled_columns(release: Release) -> list[str]:
+    """The released columns whose domain was taken from the data."""
+    assert release.domain_version is not None
+    filled = release.domain_version.attributes.filter(filled_from_data=True, column__in=release.columns)
+    return list(filled.values_list("column", flat=True))
+
+
+def _explanations(
+    made: AnyMade, tables: list[Table], files: list[BundleFile], folder: Path
+) -> list[BundleFile]:
+    release, promise = made.release, _promise(made)
+    package = descriptions.package_file(
+        folder, tables, name=f"release-{release.pk}", title=release.title, description=promise
+    )
+    readme = descriptions.readme_file(
+        folder,
+        "releases/bundle_readme.md",
+        {
+            "release": release,
+            "plan": made.plan,
+            "statement": promise,
+            "files": files,
+            "filled": filled_columns(release),
+            "product": product_of(release),
+            "keeping": Keeping.of(release),
+        },
+    )
+    about = descriptions.about_file(folder, _facts(made), [*files, package, readme])
+    return [about, package, readme]
+
+
+def _facts(made: AnyMade) -> dict[str, Any]:
+    """Everything needed to check how the release was made."""
+    release = made.release
+    assert release.measured_at is not None and release.domain_version is not None
+    return {
+        "release": str(release.pk),
+        "product": release.product,
+        "title": release.title,
+        "dataset": release.dataset.name,
+        "curator": release.created_by.get_full_name() or release.created_by.get_username(),
+        "measured_at": release.measured_at.isoformat(timespec="seconds"),
+        "statement": _promise(made),
+        "protects": release.protects(made.plan.loss.unit),
+        "plan": made.plan.to_json(),
+        "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
+        "measurement_sha256": release.measurement_sha256,
+        **product_of(release).facts(made),
+    }
+
+
+def _promise(made: AnyMade) -> str:
+    return statement(made.plan.loss, made.release.delta, made.release.person_column)
+
+
+def _store(release: Release, file: BundleFile) -> Artifact:
+    size, digest = file.size, file.sha256
+    # Named by content, so that a worker that wakes up late cannot change what a row points to.
+    stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{digest}/{file.name}")
+    return Artifact(
+        release=release, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
+    )

@@ -1,0 +1,40 @@
+"""Which of a table's rows a release counts: what is public of it, and how many, for the curator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpportal.datasets.rawdata import records
+from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan, product_of
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What decides whether a row counts; declared, so public.
+
+    person_column: names the person, of whom at most max_rows rows count; empty where each person has one row.
+    closed: the released columns that leave rows out.
+    """
+
+    person_column: str
+    max_rows: int
+    closed: tuple[str, ...]
+
+    @classmethod
+    def of(cls, release: Release) -> Keeping:
+        version = release.domain_version
+        assert version is not None
+        released = version.domain().project(release.columns).attributes
+        closed = tuple(attribute.name for attribute in released if attribute.leaves_out)
+        return cls(version.unit_column, version.max_rows, closed)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every row of the table counts."""
+        return not (self.person_column or self.closed)
+
+
+def rows_counted(release: Release) -> int | None:
+    """How many rows were counted, a true number; None where the counts of the product do not tell."""
+    return product_of(release).rows_counted(confirmed_plan(release), records.kept_counts(release.true_counts))

@@ -1,0 +1,1 @@
+"""The product "histogram and synthetic table"."""

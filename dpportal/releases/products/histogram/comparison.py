@@ -1,0 +1,68 @@
+"""What only the curator sees: released beside true counts, with each error beside what the plan led to expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
+from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, whole
+from mechanisms.error import expectation
+from mechanisms.evaluate import observed_error
+from mechanisms.protocol import Plan, Result
+
+
+def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
+    """The compare page as JSON: figures, error table, first cells. Holds true counts; stored with the records."""
+    return {
+        "figures": _figures(plan, result, true),
+        "errors": {row["measure"]: row for row in _errors(plan, result, true)},
+        "header": _header(plan, result),
+        "table": _table(plan, result, true),
+        "cells": plan.domain.size,
+        "interval": interval(plan, result),
+    }
+
+
+def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
+    raw, counts, half_width = whole(result.raw), result.counts, interval(plan, result)
+    figures = {
+        "counts": counts_figure(
+            plan.domain, raw=raw, counts=counts, true=true, half_width=half_width, partition=result.partition
+        ),
+        "residuals": residuals_figure(plan.domain, raw=raw, counts=counts, true=true, half_width=half_width),
+    }
+    for place, attribute in enumerate(plan.domain.attributes):
+        if attribute.ordered:
+            cumulative = cumulative_figure(plan.domain, attribute.name, raw=raw, counts=counts, true=true)
+            figures[f"cumulative-{place}"] = cumulative
+    return {name: figure_json(figure) for name, figure in figures.items()}
+
+
+def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]]:
+    """One row a measure: expected of the raw counts, observed for raw and for post-processed counts."""
+    people, half_width = max(1, int(true.sum())), interval(plan, result)
+    expected = expectation(plan, people)
+    raw, counts = (observed_error(true, c, half_width or 0) for c in (whole(result.raw), result.counts))
+    fields = ["total_variation", "l1", "l2", "largest"] + ([] if half_width is None else ["inside"])
+    rows = [
+        {
+            "measure": f,
+            "expected": getattr(expected, f, None),
+            "raw": getattr(raw, f),
+            "counts": getattr(counts, f),
+        }
+        for f in fields
+    ]
+    return [{k: None if isinstance(v, float) and v != v else v for k, v in row.items()} for row in rows]
+
+
+def _table(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
+    rows = first_cells(plan, result)
+    return [[*row, int(t)] for row, t in zip(rows, true[: len(rows)], strict=True)]
+
+
+def _header(plan: Plan, result: Result) -> list[str]:
+    bounds = [] if interval(plan, result) is None else ["interval_lower", "interval_upper"]
+    return [*plan.domain.names, "noisy_count", "count", *bounds, "true_count"]

@@ -1,0 +1,51 @@
+"""What each neighbouring relation would mean for a histogram's noise, at the same cost and by the same method."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from mechanisms import registry
+from mechanisms.accounting import Neighbours, PrivacyUnit
+from mechanisms.protocol import Plan, PlanError
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One relation: whether the dataset declares it, and the noise that it takes.
+
+    total_public: whether it makes the number of people public. noise: standard error of one measured count in people.
+    half_width: of a count's 95% interval, where the method has one.
+    """
+
+    replaced: bool
+    declared: bool
+    total_public: bool
+    noise: float
+    half_width: int | None
+
+
+def relations(plan: Plan, by_column: bool) -> list[Relation]:
+    """Both relations, for the plan's method, cells and cost; one whose noise would be absurdly wide is left out.
+
+    by_column: whether a column says whose a row is.
+    """
+    found = []
+    for neighbours in Neighbours:
+        with suppress(PlanError):
+            found.append(_relation(plan, neighbours, by_column))
+    return found
+
+
+def _relation(plan: Plan, neighbours: Neighbours, by_column: bool) -> Relation:
+    unit = PrivacyUnit(neighbours, plan.loss.unit.max_rows).allowing_absence(by_column)
+    # A public number of people changes what the counts are made into, not their noise.
+    parameters = {name: value for name, value in plan.parameters.items() if name != "total"}
+    other = registry.mechanism(plan.mechanism).plan(plan.domain, parameters, replace(plan.loss, unit=unit))
+    return Relation(
+        replaced=neighbours is Neighbours.REPLACE_ONE,
+        declared=neighbours is plan.loss.unit.neighbours,
+        total_public=other.loss.unit.total_public,
+        noise=other.noise.standard_error,
+        half_width=other.half_width,
+    )

@@ -1,0 +1,63 @@
+"""What the public page of a histogram shows, drawn once so that no page waits for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpportal.charts.counts import counts_figure
+from dpportal.charts.style import Figure
+from mechanisms.protocol import Plan, Result
+
+MAX_TABLE_CELLS = 2000
+
+
+def interval(plan: Plan, result: Result) -> int | None:
+    """The half width, in whole rows, of an interval that holds for every cell; None where there is none."""
+    if result.half_width is not None:
+        return math.ceil(float(result.half_width.max()))
+    return plan.half_width
+
+
+def whole(raw: np.ndarray) -> np.ndarray:
+    """Estimates as whole rows, as pages show them."""
+    return np.rint(raw).astype(np.int64)
+
+
+def figure_json(figure: Figure) -> dict[str, Any]:
+    return {"json": figure.json, "title": figure.title, "caption": figure.caption}
+
+
+def page(plan: Plan, result: Result) -> dict[str, Any]:
+    """Chart, first cells and interval as JSON."""
+    half_width = interval(plan, result)
+    figure = counts_figure(
+        plan.domain,
+        raw=whole(result.raw),
+        counts=result.counts,
+        half_width=half_width,
+        partition=result.partition,
+    )
+    return {
+        "figure": figure_json(figure),
+        "table": first_cells(plan, result),
+        "cells": plan.domain.size,
+        "interval": half_width,
+    }
+
+
+def first_cells(plan: Plan, result: Result) -> list[list[Any]]:
+    """Rows of the table for the first cells: labels, noisy count, count, and the interval if there is one."""
+    size = min(plan.domain.size, MAX_TABLE_CELLS)
+    places = np.unravel_index(np.arange(size), plan.domain.shape)
+    labels = [
+        [names[i] for i in place]
+        for names, place in zip((a.labels() for a in plan.domain.attributes), places, strict=True)
+    ]
+    raw, half_width = whole(result.raw[:size]), interval(plan, result)
+    numbers = [raw.tolist(), result.counts[:size].tolist()]
+    if half_width is not None:
+        numbers += [(raw - half_width).tolist(), (raw + half_width).tolist()]
+    return [list(row) for row in zip(*labels, *numbers, strict=True)]

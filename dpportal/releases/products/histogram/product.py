@@ -1,0 +1,156 @@
+"""The product "histogram and synthetic table"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.charts.counts import noise_figure
+from dpportal.charts.style import Figure
+from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.rawdata import records
+from dpportal.publishing.table import Table
+from dpportal.releases.models import Release
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
+from dpportal.releases.products.histogram import comparison, neighbours, page, tables
+from mechanisms import registry
+from mechanisms.accounting import Loss, PrivacyUnit
+from mechanisms.domain import Domain
+from mechanisms.error import expectation
+from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, Mechanism, Plan, Result
+
+MAX_COLUMNS = 4
+WARN_CELLS = 10**6
+MAX_CELLS = 10**8
+
+
+class CellsForm(ChoiceForm):
+    """Which declared columns to count together, and how many people the curator thinks there are."""
+
+    columns = forms.MultipleChoiceField(
+        label=gettext_lazy("Columns"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose between one and four columns.")},
+    )
+    people = forms.IntegerField(
+        label=gettext_lazy("Your estimate of the number of people"),
+        min_value=1,
+        max_value=10**10,
+        help_text=gettext_lazy(
+            "Used only to show what errors mean. Take it from public knowledge; it need not be exact."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["columns"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [(name, name) for name in self.declared.names]
+
+    def clean_columns(self) -> list[str]:
+        columns = [name for name in self.declared.names if name in self.cleaned_data["columns"]]
+        try:
+            HistogramProduct().check(self.declared.project(columns))
+        except DraftError as error:
+            raise forms.ValidationError(error.message) from None
+        return columns
+
+    def apply(self, draft: Release) -> None:
+        draft.columns, draft.people = self.cleaned_data["columns"], self.cleaned_data["people"]
+
+
+class HistogramProduct(Product[Mechanism, Plan, Result]):
+    """Noisy counts of every combination of one to four columns, and a synthetic table drawn from them."""
+
+    name = Release.Product.HISTOGRAM.value
+    title = gettext_lazy("Histogram and synthetic table")
+    summary = gettext_lazy(
+        "Noisy counts of every combination of one to four columns, each with its interval, and a synthetic table "
+        "drawn from them that anyone may download."
+    )
+    icon = "icon-histogram"
+    form = CellsForm
+    choose_template = "releases/histogram/_choose.html"
+    offers_template = "releases/histogram/_offers.html"
+    review_template = "releases/histogram/_review.html"
+    page_template = "releases/histogram/_page.html"
+    compare_template = "releases/histogram/_compare.html"
+    readme_template = "releases/histogram/readme.md"
+    has_interval = True
+    has_ranking = True
+
+    @property
+    def mechanisms(self) -> Sequence[Mechanism]:
+        return registry.HISTOGRAMS
+
+    def check(self, domain: Domain) -> None:
+        if not 1 <= len(domain.attributes) <= MAX_COLUMNS:
+            raise DraftError(_("Choose between one and four columns."), "columns")
+        if domain.size > MAX_CELLS:
+            text = _(
+                "These columns make %(cells)s cells; at most 100,000,000 can be released. Use fewer columns, wider "
+                "bins, or fewer categories."
+            )
+            raise DraftError(text % {"cells": f"{domain.size:,}"}, "columns")
+
+    def plan(
+        self, method: Mechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> Plan:
+        return method.plan(domain, {**draft.parameters, **_public_total(draft, loss.over(domain).unit)}, loss)
+
+    def read_plan(self, value: Mapping[str, Any]) -> Plan:
+        return Plan.from_json(value)
+
+    def offer(self, plan: Plan, draft: Release, plans: Sequence[Plan] = ()) -> dict[str, Any]:
+        # The other relation is planned only where a page shows it.
+        version = draft.dataset.current_domain()
+        relations = partial(neighbours.relations, plan, bool(version and version.unit_column))
+        return {"expected": expectation(plan, draft.people), "relations": relations}
+
+    def half_width(self, plan: Plan) -> int | None:
+        return plan.half_width
+
+    def count(self, release: Release, plan: Plan, key: bytes) -> np.ndarray:
+        assert release.domain_version is not None
+        return records.count(release.dataset, release.domain_version, plan.domain, key)
+
+    def rows_counted(self, plan: Plan, true: np.ndarray) -> int:
+        return int(true.sum())
+
+    def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
+        return registry.mechanism(plan.mechanism).measure(plan, counts, noise)
+
+    def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
+        return registry.mechanism(plan.mechanism).reconstruct(plan, measurement)
+
+    def tables(self, made: Made[Plan, Result], folder: Path) -> list[Table]:
+        return tables.write(made.plan, made.result, made.seed, folder)
+
+    def page(self, made: Made[Plan, Result]) -> dict[str, Any]:
+        return page.page(made.plan, made.result)
+
+    def compare(self, made: Made[Plan, Result], true: np.ndarray) -> dict[str, Any]:
+        return comparison.build(made.plan, made.result, true)
+
+    def facts(self, made: Made[Plan, Result]) -> dict[str, Any]:
+        return {"synthetic_rows": int(made.result.counts.sum())}
+
+    def noise_figure(self, plan: Plan, people: int | None) -> Figure | None:
+        # Where cells share noise, the plan's law is that of the shared measurements, not of a cell.
+        if plan.standard_error != plan.noise.standard_error:
+            return None
+        return noise_figure(plan.noise, plan.domain.shape, people=people)
+
+
+def _public_total(draft: Release, unit: PrivacyUnit) -> dict[str, int]:
+    """The number of rows, where it is public."""
+    rows = draft.dataset.rows
+    return {"total": rows} if unit.total_public and rows is not None else {}

@@ -1,0 +1,123 @@
+"""The data files of a histogram's bundle: synthetic rows and the histogram, written piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.table import Table
+from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
+from mechanisms.protocol import Plan, Result
+from mechanisms.synthesis.table import rows
+
+CELLS_AT_ONCE = 100_000
+NUMBERS = {
+    "noisy_count": ("number", "Estimate of the count with noise; may be negative"),
+    "count": ("integer", "Count made into that of a possible table, never negative"),
+    "standard_error": (
+        "number",
+        "Standard error of the noisy count, in rows; empty if it depends on the data",
+    ),
+    "interval_lower": ("number", "Lower end of the 95% interval of the true count"),
+    "interval_upper": ("number", "Upper end of the 95% interval of the true count"),
+}
+
+
+def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
+    """The synthetic table in two formats, and the histogram."""
+    histogram = folder / "histogram.csv"
+    _write_histogram(plan, result, histogram)
+    about = "Noisy counts with standard errors and 95% intervals"
+    within_bins = str(plan.parameters.get("within_bins", "uniform"))
+    return [
+        *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),
+        Table(histogram, about, _histogram_fields(plan.domain)),
+    ]
+
+
+def write_synthetic(
+    domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = "uniform"
+) -> list[Table]:
+    """The synthetic table in two formats; counts: (domain.size,) integers >= 0."""
+    csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
+    fields = [_field(a) for a in domain.attributes]
+    blank = all(a.missing_cell for a in domain.attributes)
+    _write_rows(rows(domain, counts, seed, within_bins), csv, parquet)
+    return [
+        Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
+        Table(parquet, "Synthetic table with exact column types"),
+    ]
+
+
+def _write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None:
+    writer = None
+    with csv.open("w", encoding="utf-8", newline="") as file:
+        for frame in map(_with_days, frames):
+            inert_frame(frame).to_csv(file, index=False, header=writer is None, lineterminator="\n")
+            table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+            writer = writer or pq.ParquetWriter(parquet, table.schema, compression="zstd")
+            writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
+    """Dates as days, without a time of day."""
+    dates = frame.select_dtypes(include=["datetime"]).columns
+    return frame.assign(**{name: frame[name].astype(pd.ArrowDtype(pa.date32())) for name in dates})
+
+
+def _label_columns(domain: Domain) -> list[str]:
+    """The label columns of histogram.csv, renamed where they would clash with the numbers beside them."""
+    return [f"{name} (column)" if name in NUMBERS else name for name in domain.names]
+
+
+def _write_histogram(plan: Plan, result: Result, path: Path) -> None:
+    """Write a line for every cell: its labels, noisy count, post-processed count, standard error, interval."""
+    labels = [np.array(a.labels(), dtype=object) for a in plan.domain.attributes]
+    names = _label_columns(plan.domain)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for start in range(0, plan.domain.size, CELLS_AT_ONCE):
+            cells = np.arange(start, min(start + CELLS_AT_ONCE, plan.domain.size))
+            places = np.unravel_index(cells, plan.domain.shape)
+            frame = pd.DataFrame({n: names_[p] for n, names_, p in zip(names, labels, places, strict=True)})
+            raw = result.raw[cells]
+            numbers = (raw, result.counts[cells], *_error_columns(plan, result, cells))
+            frame = inert_frame(frame).assign(**dict(zip(NUMBERS, numbers, strict=True)))
+            frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")
+
+
+def _error_columns(plan: Plan, result: Result, cells: np.ndarray) -> tuple[Any, Any, Any]:
+    """Standard error and interval of some cells; empty where the method's error depends on the data."""
+    half_width = plan.half_width if result.half_width is None else result.half_width[cells]
+    if half_width is None:
+        return (None, None, None)
+    raw = result.raw[cells]
+    return (plan.standard_error, raw - half_width, raw + half_width)
+
+
+def _histogram_fields(domain: Domain) -> list[dict[str, str]]:
+    labels = [{"name": inert(name), "type": "string"} for name in _label_columns(domain)]
+    numbers = [{"name": name, "type": kind, "title": title} for name, (kind, title) in NUMBERS.items()]
+    return labels + numbers
+
+
+def _field(attribute: Attribute) -> dict[str, Any]:
+    """A synthetic column as a Frictionless field."""
+    name = inert(attribute.name)
+    if isinstance(attribute, Integer):
+        return {"name": name, "type": "integer"}
+    if isinstance(attribute, Real):
+        return {"name": name, "type": "number"}
+    if isinstance(attribute, Date):
+        return {"name": name, "type": "date"}
+    if isinstance(attribute, Boolean):
+        return {"name": name, "type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
+    return {"name": name, "type": "string"}

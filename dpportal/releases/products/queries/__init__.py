@@ -1,0 +1,1 @@
+"""The product "answers to many queries"."""

@@ -1,0 +1,68 @@
+"""What the public page of a release of answers shows, drawn once so that no page waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, drawn, ranges_figure
+from dpportal.charts.style import Figure
+from dpportal.releases.products.queries import workloads
+from dpportal.releases.products.queries.strategy import strategy_figures
+from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.workload.factor import AllRange
+
+MAX_TABLE_ROWS = 2_000
+
+
+def page(plan: QueryPlan, result: QueryResult) -> dict[str, Any]:
+    """Charts and the first answers as JSON."""
+    return {
+        "figure": figures_json("answers", [_answers_figure(plan, result)])[0],
+        "strategy": figures_json("strategy", strategy_figures(plan)),
+        "table": first_answers(plan, result),
+        "queries": plan.workload.queries,
+        "cells": result.cells is not None,
+        "example": f"{min(2, plan.workload.queries)} - 1",
+        "root_mean_error": root_mean(result.standard_errors),
+        "widest": float(result.half_widths.max()),
+        "narrowest": float(result.half_widths.min()),
+    }
+
+
+def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
+    attribute, factor = plan.domain.attributes[0], plan.workload.terms[0].factors.get(0)
+    alone = len(plan.domain.attributes) == len(plan.workload.terms) == 1
+    if alone and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
+        return ranges_figure(attribute.labels(), factor.spans(), result.answers, result.half_widths)
+    shown = drawn(result.answers.size)
+    labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
+    return answers_figure(labels, result.answers[shown], result.half_widths[shown], result.answers.size)
+
+
+def figures_json(name: str, figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """Figures with names of their own on the page."""
+    return [
+        {"name": f"{name}-{place}", "json": f.json, "title": f.title, "caption": f.caption}
+        for place, f in enumerate(figures, start=1)
+    ]
+
+
+def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[Any]]:
+    """Rows of the table for the first queries: number, words, answer, standard error, interval."""
+    size = min(plan.workload.queries, MAX_TABLE_ROWS)
+    labels = islice(plan.workload.labels(plan.domain), size)
+    answer, half_width = result.answers[:size], result.half_widths[:size]
+    columns = (answer, result.standard_errors[:size], answer - half_width, answer + half_width)
+    numbers = [np.round(column, 2).tolist() for column in columns]
+    return [
+        [place, label, *row]
+        for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)
+    ]
+
+
+def root_mean(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))

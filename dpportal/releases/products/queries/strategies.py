@@ -1,0 +1,90 @@
+"""Optimised strategies: asked for in the wizard, found by a worker, kept by workload and domain for every loss."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.releases import arrays
+from dpportal.releases.models import Optimisation
+from dpportal.releases.products.queries import matrices, workloads
+from dpportal.running import questions
+from dpportal.running.jobs import Claim, JobState, LostClaimError
+from dpportal.running.questions import key_of
+from mechanisms import registry
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain
+from mechanisms.matrix.mechanism import Optimised
+from mechanisms.protocol import PlanError
+
+log = logging.getLogger(__name__)
+
+FOLDER = "strategies"
+RETRY_AFTER = timedelta(days=1)
+TOO_LONG = "The search took longer than an hour. Ask fewer queries or use fewer cells."
+
+
+def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> dict[str, Any]:
+    """All that an optimised strategy depends on: neither data nor the size of the loss."""
+    return {
+        "mechanism": mechanism,
+        "domain": domain.to_json(),
+        "workload": workload,
+        "definition": definition.value,
+    }
+
+
+def found(asked: dict[str, Any]) -> Optimisation | None:
+    """The search for this strategy, if it was asked for, finished or not; one that failed counts for a day."""
+    yesterday = timezone.now() - RETRY_AFTER
+    searches = Optimisation.objects.exclude(state=JobState.FAILED, finished_at__lt=yesterday)
+    return searches.filter(key=key_of(asked)).first()
+
+
+@lru_cache(maxsize=16)
+def kept(name: str) -> Optimised:
+    """A stored strategy, searched for or uploaded; the same object for the same name."""
+    if matrix := matrices.of_name(name):
+        return Optimised({"strategy": matrix.rows.toarray()})
+    facts = Optimisation.objects.filter(arrays=name).values_list("facts", flat=True).first()
+    return Optimised(arrays.kept(name), facts or {})
+
+
+def work_out(key: str) -> None:
+    """Find one strategy, if no other worker does."""
+    questions.work_out(Optimisation, key, _attempt)
+
+
+def _attempt(search: Optimisation, claim: Claim) -> None:
+    try:
+        with claim.kept_alive():
+            result = _optimise(search.question, claim)
+        name, _digest = arrays.keep(result.arrays, FOLDER)
+        claim.write(arrays=name, facts=dict(result.facts))
+        claim.finish(JobState.DONE)
+    except LostClaimError:
+        raise
+    except PlanError as refusal:
+        claim.finish(JobState.FAILED, str(refusal))
+    except SoftTimeLimitExceeded:
+        claim.finish(JobState.FAILED, _(TOO_LONG))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error(
+            "optimisation %s: %s at %s:%s", search.key[:12], type(error).__name__, place.name, place.lineno
+        )
+        claim.give_back()
+
+
+def _optimise(asked: dict[str, Any], claim: Claim) -> Optimised:
+    domain = Domain.from_json(asked["domain"])
+    workload = workloads.read(asked["workload"], domain)
+    method = registry.query_mechanism(asked["mechanism"])
+    return method.optimise(domain, workload, Definition(asked["definition"]), claim.advance)

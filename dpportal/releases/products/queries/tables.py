@@ -1,0 +1,109 @@
+"""The data files of a bundle of answers: answers, estimated cells, strategy, the uploaded matrix, synthetic rows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dpportal import storage
+from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.table import Table
+from dpportal.releases import arrays
+from dpportal.releases.products.histogram.tables import write_synthetic
+from dpportal.releases.products.queries import matrices, workloads
+from dpportal.releases.products.queries.strategy import strategy_arrays
+from mechanisms.domain import Domain
+from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.reconstruction import RECONSTRUCTION
+
+AT_ONCE = 100_000
+ANSWER_FIELDS = [
+    {"name": "number", "type": "integer", "title": "Number of the query"},
+    {"name": "query", "type": "string", "title": "The query in words"},
+    {"name": "answer", "type": "number", "title": "Unbiased estimate; may be negative"},
+    {"name": "standard_error", "type": "number", "title": "Standard error of the answer, in rows"},
+    {"name": "interval_lower", "type": "number", "title": "Lower end of the 95% interval of the true answer"},
+    {"name": "interval_upper", "type": "number", "title": "Upper end of the 95% interval of the true answer"},
+]
+CELL_FIELDS = {
+    "estimate": ("number", "Least-squares estimate of the count; may be negative"),
+    "cell": ("number", "Non-negative estimate of the count"),
+    "count": ("integer", "Count of a possible table near it"),
+}
+
+
+def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> list[Table]:
+    """Answers and strategy always; cells and synthetic rows where the cells of the domain can be listed."""
+    answers, strategy = folder / "answers.csv", folder / "strategy.npz"
+    _write_answers(plan, result, answers)
+    arrays.write(strategy, strategy_arrays(plan))
+    return [
+        Table(answers, "Answers with standard errors and 95% intervals", ANSWER_FIELDS),
+        *_cells(plan, result, seed, folder),
+        Table(strategy, "The strategy: what was measured, as NumPy arrays"),
+        *_uploaded(plan, folder),
+    ]
+
+
+def _write_answers(plan: QueryPlan, result: QueryResult, path: Path) -> None:
+    labels = plan.workload.labels(plan.domain)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for start in range(0, result.answers.size, AT_ONCE):
+            part = slice(start, min(start + AT_ONCE, result.answers.size))
+            frame = pd.DataFrame({"query": list(islice(labels, part.stop - part.start))})
+            answer, half_width = result.answers[part], result.half_widths[part]
+            numbers = (answer, result.standard_errors[part], answer - half_width, answer + half_width)
+            names = [str(field["name"]) for field in ANSWER_FIELDS[2:]]
+            frame = inert_frame(frame).assign(**dict(zip(names, numbers, strict=True)))
+            frame.insert(0, "number", np.arange(part.start + 1, part.stop + 1))
+            frame.to_csv(file, index=False, header=start == 0, float_format="%.10g", lineterminator="\n")
+
+
+def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> Iterator[Table]:
+    if result.estimate is None or result.cells is None or result.counts is None:
+        return
+    path = folder / "cells.csv"
+    columns = (result.estimate, result.cells, result.counts)
+    _write_cells(plan.domain, columns, path)
+    fields = [{"name": inert(name), "type": "string"} for name in _label_names(plan.domain)]
+    numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
+    asked = plan.details[RECONSTRUCTION.name]
+    instead = (
+        ""
+        if result.reconstruction == asked
+        else "; made non-negative by least squares, as the most likely ones could not be worked out"
+    )
+    yield Table(path, f"Estimated count of every cell{instead}", [*fields, *numbers])
+    yield from write_synthetic(plan.domain, result.counts, seed, folder)
+
+
+def _label_names(domain: Domain) -> list[str]:
+    """The label columns of cells.csv, renamed where they would clash with the numbers beside them."""
+    return [f"{name} (column)" if name in CELL_FIELDS else name for name in domain.names]
+
+
+def _write_cells(domain: Domain, columns: tuple[np.ndarray, ...], path: Path) -> None:
+    labels = [np.array(a.labels(), dtype=object) for a in domain.attributes]
+    names = _label_names(domain)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for start in range(0, domain.size, AT_ONCE):
+            cells = np.arange(start, min(start + AT_ONCE, domain.size))
+            places = np.unravel_index(cells, domain.shape)
+            frame = pd.DataFrame({n: words[p] for n, words, p in zip(names, labels, places, strict=True)})
+            numbers = {name: column[cells] for name, column in zip(CELL_FIELDS, columns, strict=True)}
+            frame = inert_frame(frame).assign(**numbers)
+            frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")
+
+
+def _uploaded(plan: QueryPlan, folder: Path) -> Iterator[Table]:
+    """The matrices that the workload's text form names by their SHA-256."""
+    for digest in workloads.digests(plan.workload.text):
+        path = folder / f"matrix-{digest}.npz"
+        with storage.local_path(matrices.stored_name(digest)) as stored:
+            shutil.copyfile(stored, path)
+        yield Table(path, "The uploaded workload, as scipy.sparse.load_npz reads it")

@@ -1,0 +1,50 @@
+"""Counted tables: which to count, tables within tables, and the true answers of a workload."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.workload.union import Term
+
+Columns = tuple[str, ...]
+
+
+def largest_tables(wanted: Sequence[Columns]) -> dict[Columns, Columns]:
+    """For each table, the one that it is a sum of; itself where no larger one is wanted."""
+    largest: dict[Columns, Columns] = {}
+    for columns in sorted(set(wanted), key=len, reverse=True):
+        if columns not in largest:
+            parts = (part for size in range(len(columns) + 1) for part in combinations(columns, size))
+            largest |= {part: columns for part in parts if part not in largest}
+    return {columns: largest[columns] for columns in wanted}
+
+
+def margin(table: np.ndarray, whole: Columns, columns: Columns) -> np.ndarray:
+    """The table of some of the columns of a larger one, both in domain order."""
+    return table.sum(axis=tuple(axis for axis, name in enumerate(whole) if name not in columns))
+
+
+def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
+    """(q,) true answers from the counts of `plan.counted`, one table after the other."""
+    if plan.counted == (plan.domain.names,):
+        return plan.workload.answers(counts)
+    tables: dict[Columns, np.ndarray] = {}
+    start = 0
+    for columns in plan.counted:
+        shape = plan.domain.project(columns).shape
+        tables[columns] = counts[start : start + math.prod(shape)].reshape(shape)
+        start += math.prod(shape)
+    asked = [table_of(plan, term) for term in plan.workload.terms]
+    wholes = largest_tables([*tables, *asked])
+    return np.concatenate([margin(tables[wholes[c]], wholes[c], c).ravel() for c in asked])
+
+
+def table_of(plan: QueryPlan, term: Term) -> Columns:
+    """The columns of the marginal table that a term asks for."""
+    asked = {axis for axis, factor in term.factors.items() if factor.queries > 1}
+    return tuple(name for axis, name in enumerate(plan.domain.names) if axis in asked)

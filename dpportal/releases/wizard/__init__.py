@@ -1,0 +1,1 @@
+"""From a draft to a spent budget, in four steps."""

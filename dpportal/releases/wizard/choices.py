@@ -1,0 +1,171 @@
+"""What the wizard shows for choices not yet saved: cells of chosen columns, methods at a cost, the dial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.budgets.models import Budget
+from dpportal.charts.style import Figure
+from dpportal.releases import drafts
+from dpportal.releases.drafts import Offer
+from dpportal.releases.models import Optimisation, Release
+from dpportal.releases.products import AUTOMATIC, AnyProduct, DraftError, ReleasePlan, product_of
+from dpportal.releases.products.histogram.product import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
+from dpportal.releases.wizard.forms import PARAMETER, MethodForm
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain
+
+SMALLEST_ON_DIAL = 0.001
+LARGEST_ON_DIAL = 10.0
+
+
+def declared_columns(draft: Release) -> Domain:
+    """Every column that could be released now."""
+    version = draft.dataset.current_domain()
+    return version.domain() if version else Domain(())
+
+
+def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, Any]:
+    """How many cells the chosen columns make, and how many people to expect in one."""
+    names = [name for name in declared.names if name in chosen]
+    size = declared.project(names).size if names else 0
+    return {
+        "chosen": names,
+        "cells": size,
+        "per_cell": people / size if people and size else None,
+        "many": WARN_CELLS < size <= MAX_CELLS,
+        "too_many": size > MAX_CELLS,
+        "too_many_columns": len(names) > MAX_COLUMNS,
+    }
+
+
+def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
+    """What was chosen before, or a tenth of what is left."""
+    tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
+    amount = draft.amount or tenth or Decimal("0.1")
+    chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
+    usual = AUTOMATIC if product_of(draft).has_automatic else None
+    return {
+        "mechanism": draft.mechanism or usual,
+        "amount": plain(amount),
+        "purpose": draft.purpose,
+        **chosen,
+    }
+
+
+def dial_ends(budget: Budget) -> dict[str, float]:
+    """The smallest and the largest cost on the dial, as powers of ten."""
+    return {
+        "dial_low": math.log10(SMALLEST_ON_DIAL),
+        "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
+    }
+
+
+def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Optimisation]) -> dict[str, Any]:
+    """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
+
+    searches: those that some methods wait for.
+    """
+    chosen = form["mechanism"].value()
+    shared = {
+        "budget": budget,
+        "chosen_method": chosen,
+        **dial_ends(budget),
+    }
+    try:
+        amount = amount_formfield().clean(form["amount"].value())
+        offers = drafts.offers(draft, amount)
+    except ValidationError as error:
+        return {**shared, "refusal": error.messages[0]}
+    except DraftError as error:
+        return {**shared, "refusal": error.message}
+    plans = {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
+    product = product_of(draft)
+    best = product.suggested(plans) if plans else None
+    if chosen not in plans and not (chosen == AUTOMATIC and product.has_automatic):
+        chosen = best
+    return {
+        **shared,
+        "chosen_method": chosen,
+        "best_method": best,
+        "amount": amount,
+        "exceeds": amount > budget.left,
+        "offers": [
+            _offer_row(offer, draft, list(plans.values())) for offer in sorted(offers, key=_place(product))
+        ],
+        "searches": active_searches(draft, searches),
+        "parameter_fields": form.parameter_fields(chosen),
+        "figure": _noise_picture(offers, chosen, draft),
+    }
+
+
+def active_searches(draft: Release, searches: list[Optimisation]) -> list[dict[str, Any]]:
+    """The strategies that are still being worked out, each with its method's title."""
+    titles = {m.name: m.title for m in product_of(draft).mechanisms}
+    return [
+        {"title": titles[search.question["mechanism"]], "percent": search.percent}
+        for search in searches
+        if search.active
+    ]
+
+
+def _place(product: AnyProduct) -> Callable[[Offer], float]:
+    """The product's order of methods; those without a plan come last."""
+    return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
+
+
+def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
+    """One position of the dial: the cost, and the half width of the 95% interval that it buys.
+
+    asked: "epsilon" (the cost, in ε or ρ) or "half_width" (people), and "mechanism".
+    Raises ValidationError, DraftError or PlanError with a sentence for the curator.
+    """
+    methods = {m.name: m for m in product_of(draft).mechanisms}
+    method = methods.get(asked.get("mechanism", "")) or next(iter(methods.values()))
+    version, domain = drafts.domain_of(draft)
+    definition = Definition(drafts.budget_of(draft).definition)
+    if "half_width" in asked:
+        wanted = _half_width_field().clean(asked["half_width"])
+        loss = method.loss_for(wanted, definition, version.unit.allowing_absence(domain.leaves_out))
+        amount = Decimal(loss.amount.numerator) / Decimal(loss.amount.denominator)
+    else:
+        amount = amount_formfield().clean(asked.get("epsilon"))
+    if not product_of(draft).has_interval:
+        return {"amount": plain(amount), "half_width": None}
+    offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
+    if offer.plan is None:
+        raise ValidationError(offer.refusal)
+    return {"amount": plain(amount), "half_width": product_of(draft).half_width(offer.plan)}
+
+
+def _half_width_field() -> forms.IntegerField:
+    wrong = _("Write the wanted interval as a whole number of people, such as 20.")
+    return forms.IntegerField(
+        min_value=0,
+        max_value=10**9,
+        error_messages={"invalid": wrong, "min_value": wrong, "max_value": wrong},
+    )
+
+
+def _offer_row(offer: Offer, draft: Release, plans: list[ReleasePlan]) -> dict[str, Any]:
+    if offer.plan is None:
+        return {"mechanism": offer.mechanism, "refusal": offer.refusal}
+    return {
+        "mechanism": offer.mechanism,
+        "plan": offer.plan,
+        **product_of(draft).offer(offer.plan, draft, plans),
+    }
+
+
+def _noise_picture(offers: list[Offer], chosen: str | None, draft: Release) -> Figure | None:
+    possible = [offer for offer in offers if offer.plan]
+    picked = next((o for o in possible if o.mechanism.name == chosen), possible[0] if possible else None)
+    return None if picked is None else product_of(draft).noise_figure(picked.plan, draft.people)

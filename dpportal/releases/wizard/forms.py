@@ -1,0 +1,110 @@
+"""Forms of the wizard; a method's own fields come from the parameters that it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.releases.drafts import unit_of
+from dpportal.releases.models import Release
+from dpportal.releases.products import AUTOMATIC, PRODUCTS
+from mechanisms.protocol import Mechanism, Parameter
+
+PARAMETER = "parameter-"
+# The one parameter that all methods share: the curator says it once.
+PURPOSE = "purpose"
+
+
+class ProductForm(forms.ModelForm):
+    """What to release, and under which title."""
+
+    class Meta:
+        model = Release
+        fields = ["title", "product"]
+        widgets = {"product": forms.RadioSelect}
+        help_texts = {
+            "title": _("For the public page and the downloads; it is fixed when the budget is spent.")
+        }
+
+    def clean_product(self) -> str:
+        name: str = self.cleaned_data["product"]
+        if refusal := PRODUCTS[name].unavailable(unit_of(self.instance)):
+            raise forms.ValidationError(refusal)
+        return name
+
+
+class MethodForm(forms.Form):
+    """A method, what it may cost, and the method's own parameters, kept beside what the choice form said."""
+
+    mechanism = forms.ChoiceField(
+        label=_("method"),
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": _("Choose a method."),
+            "invalid_choice": _("Choose one of the methods shown."),
+        },
+    )
+    amount = amount_formfield(label=_("cost"))
+    purpose = forms.ChoiceField(
+        label=_("What the release is for"),
+        widget=forms.RadioSelect,
+        choices=Release.Purpose.choices,
+        required=False,
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        mechanisms: Iterable[Mechanism],
+        automatic: bool = False,
+        shared: Iterable[Parameter] = (),
+        **kwargs: Any,
+    ) -> None:
+        """automatic: whether the choice may be left to the portal. shared: parameters whatever the method."""
+        super().__init__(*args, **kwargs)
+        self.mechanisms = {m.name: m for m in mechanisms}
+        self.shared = tuple(shared)
+        field = self.fields["mechanism"]
+        assert isinstance(field, forms.ChoiceField)
+        chosen_by_portal = [(AUTOMATIC, _("Automatic choice"))] if automatic else []
+        field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
+        for parameter in (*self.shared, *(p for m in self.mechanisms.values() for p in _own(m))):
+            if parameter.name != PURPOSE:
+                self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
+
+    def parameters(self) -> dict[str, Any]:
+        """The chosen method's parameters; call after `is_valid()`."""
+        method = self.mechanisms.get(self.cleaned_data["mechanism"])
+        return {p.name: self._chosen(p) for p in (*self.shared, *_own(method))}
+
+    def _chosen(self, parameter: Parameter) -> Any:
+        if parameter.name == PURPOSE:
+            return self.cleaned_data[PURPOSE]
+        value = self.cleaned_data[PARAMETER + parameter.name]
+        return parameter.default if value in (None, "") else value
+
+    def parameter_fields(self, method: str | None) -> list[forms.BoundField]:
+        """The fields of the shared parameters and of one method's own."""
+        declared = (*self.shared, *_own(self.mechanisms.get(method or "")))
+        return [self[PARAMETER + p.name] for p in declared if p.name != PURPOSE]
+
+
+def _own(method: Mechanism | None) -> tuple[Parameter, ...]:
+    return getattr(method, "parameters", ())
+
+
+def parameter_field(parameter: Parameter) -> forms.Field:
+    """The form field of a declared parameter."""
+    common: dict[str, Any] = {
+        "label": parameter.label,
+        "help_text": parameter.help,
+        "initial": parameter.default,
+        "required": False,
+    }
+    if parameter.kind == "choice":
+        return forms.ChoiceField(choices=parameter.choices, **common)
+    return forms.IntegerField(min_value=parameter.minimum, max_value=parameter.maximum, **common)

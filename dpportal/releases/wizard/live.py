@@ -1,0 +1,122 @@
+"""The wizard's answers while a curator is still choosing; nothing is saved and no data is read."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from dpportal.accounts.permissions import curator_required
+from dpportal.budgets.amounts import amount_formfield
+from dpportal.releases import drafts, services
+from dpportal.releases.access import own_release
+from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products.queries.form import WorkloadForm
+from dpportal.releases.wizard import choices
+from dpportal.releases.wizard.forms import MethodForm
+from mechanisms.protocol import PlanError
+
+
+@curator_required
+@require_POST
+def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """How many cells the ticked columns make."""
+    draft = own_release(request, release_id)
+    people = request.POST.get("people", "")
+    estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
+    context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
+    return render(request, "releases/histogram/_cells.html", context)
+
+
+@curator_required
+@require_POST
+def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The methods side by side at the cost now in the form."""
+    draft = own_release(request, release_id)
+    try:
+        budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
+    except DraftError as error:
+        return render(
+            request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
+        )
+    product = product_of(draft)
+    form = MethodForm(
+        request.POST,
+        mechanisms=product.mechanisms,
+        automatic=product.has_automatic,
+        shared=product.parameters,
+    )
+    context = {"release": draft, **choices.methods(draft, budget, form, searches)}
+    return render(request, product.offers_template, context)
+
+
+@curator_required
+@require_GET
+def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
+    draft = own_release(request, release_id)
+    try:
+        found = choices.active_searches(draft, services.ask_strategies(draft))
+    except DraftError as error:
+        return render(
+            request, "releases/queries/_searches.html", {"release": draft, "refusal": error.message}
+        )
+    response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": found})
+    if str(len(found)) != request.GET.get("active"):
+        response["HX-Trigger"] = "strategies:found"
+    return response
+
+
+@curator_required
+@require_POST
+def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The size of the workload now in the form, its text form, and its first queries in words."""
+    draft = own_release(request, release_id)
+    form = WorkloadForm(request.POST, declared=choices.declared_columns(draft), draft=draft)
+    context: dict[str, object] = {"refusals": []}
+    if form.is_valid():
+        context["workload"] = form.described()
+    else:
+        context["refusals"] = [str(text) for errors in form.errors.values() for text in errors]
+    return render(request, "releases/queries/_workload.html", context)
+
+
+@curator_required
+@require_GET
+def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
+    """ε (or ρ) ⇄ ± people at 95%: {"amount", "half_width"}, or {"error": a sentence} with 400."""
+    draft = own_release(request, release_id)
+    try:
+        return JsonResponse(choices.dial(draft, request.GET.dict()))
+    except ValidationError as error:
+        return JsonResponse({"error": error.messages[0]}, status=400)
+    except (DraftError, PlanError) as refusal:
+        return JsonResponse({"error": str(refusal)}, status=400)
+    except KeyError:
+        return JsonResponse({"error": "There is no method of that name."}, status=400)
+
+
+@curator_required
+@require_POST
+def advice(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The ranking of methods for the cost and purpose now in the form; asks for it if nobody did."""
+    draft = own_release(request, release_id)
+    purpose = request.POST.get("purpose", "")
+    context: dict[str, object] = {"release": draft}
+    try:
+        amount = amount_formfield().clean(request.POST.get("amount"))
+        if purpose not in Release.Purpose.values:
+            raise ValidationError(_("Choose what the release is for."))
+        context["advice"] = services.ask_advice(draft, amount, purpose)
+    except ValidationError as error:
+        context["refusal"] = error.messages[0]
+    except DraftError as error:
+        context["refusal"] = error.message
+    else:
+        context["titles"] = {m.name: m.title for m in product_of(draft).mechanisms}
+    return render(request, "releases/_advice.html", context)

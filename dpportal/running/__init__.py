@@ -1,0 +1,1 @@
+"""What any work in the background needs: jobs, questions, the supervisor of processes."""

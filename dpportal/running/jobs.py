@@ -1,0 +1,227 @@
+"""Jobs that survive their worker: claims with a lease and a fence, progress, and the sweep.
+
+The database is the truth and a Celery message is a hint. A claim is one conditional UPDATE that raises the
+job's fence number and takes a lease; while the worker lives it renews the lease. When a worker is killed or
+stopped, its lease runs out, the sweep hints again, and another worker claims with a higher fence. A worker
+that wakes up late finds the fence moved, and everything it still tries to write is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import DatabaseError, connection, models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued", _("Queued")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+
+
+GAVE_UP = _(
+    "The job was interrupted {attempts} times, so it was stopped. Nothing more will be tried by itself; "
+    "ask an administrator to look at the worker's memory and log, then start it again."
+)
+
+
+class LostClaimError(Exception):
+    """Another worker has taken the job over; this one must stop and write nothing."""
+
+
+class Job(models.Model):
+    """What a worker has to do for one object, and how far it is."""
+
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
+    step = models.CharField(max_length=20, blank=True)
+    progress = models.BigIntegerField(default=0)
+    progress_total = models.BigIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    fence = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    hinted_at = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    failure = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+        indexes = [models.Index(fields=["state", "lease_until"])]
+
+    @property
+    def active(self) -> bool:
+        return self.state in (JobState.QUEUED, JobState.RUNNING)
+
+    @property
+    def percent(self) -> int | None:
+        """How far the present step is, or None where its length is not known."""
+        return min(100, 100 * self.progress // self.progress_total) if self.progress_total else None
+
+    @property
+    def elapsed(self) -> timedelta:
+        return (self.finished_at or timezone.now()) - self.queued_at
+
+
+def from_the_beginning() -> dict[str, Any]:
+    """What a job that is done once more is set to; the fence stays, so that no earlier worker can write to it."""
+    now = timezone.now()
+    return {
+        "state": JobState.QUEUED,
+        "step": "",
+        "progress": 0,
+        "progress_total": 0,
+        "attempts": 0,
+        "failure": "",
+        "started_at": None,
+        "finished_at": None,
+        "lease_until": None,
+        "queued_at": now,
+        "hinted_at": now,
+    }
+
+
+class AnnouncedJob(Job):
+    """A job whose end the curator hears of at the bell.
+
+    A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
+    names that lead from the job to its dataset. seen: whether the curator looked since it ended.
+    """
+
+    to_dataset: ClassVar[str]
+    seen = models.BooleanField(default=False)
+
+    class Meta(Job.Meta):
+        abstract = True
+
+    @classmethod
+    def ended(cls, owner: Any) -> models.QuerySet[Any]:
+        """The jobs of the datasets of this user that came to an end, the newest first."""
+        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **{f"{cls.to_dataset}__owner": owner})
+        return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
+
+
+def announced() -> list[type[AnnouncedJob]]:
+    """Every kind of job that rings the bell."""
+    return AnnouncedJob.__subclasses__()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to work on one job until the fence moves."""
+
+    model: type[Job]
+    pk: Any
+    fence: int
+
+    def write(self, **fields: Any) -> None:
+        """Write to the job if this claim still holds; inside a transaction, the row stays locked until it ends."""
+        held = self.model._base_manager.filter(pk=self.pk, fence=self.fence, state=JobState.RUNNING)
+        if held.update(**fields) != 1:
+            raise LostClaimError
+
+    def renew(self) -> None:
+        self.write(lease_until=_lease_end())
+
+    def step(self, name: str) -> None:
+        self.write(step=name, progress=0, progress_total=0, lease_until=_lease_end())
+
+    def advance(self, done: int, total: int | None) -> None:
+        self.write(progress=done, progress_total=total or 0)
+
+    def finish(self, state: JobState, failure: str = "") -> None:
+        self.write(state=state, failure=failure, finished_at=timezone.now(), lease_until=None)
+
+    def give_back(self) -> None:
+        """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
+        self.write(lease_until=timezone.now())
+
+    @contextmanager
+    def kept_alive(self) -> Iterator[None]:
+        """Renew the lease in the background while the block runs."""
+        stop = threading.Event()
+        beat = threading.Thread(target=self._beat, args=(stop,), daemon=True)
+        beat.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            beat.join()
+
+    def _beat(self, stop: threading.Event) -> None:
+        while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
+            try:
+                self.renew()
+            except LostClaimError:
+                break  # the working thread finds out at its next write
+            except DatabaseError:
+                connection.close()  # a server that restarts: the next beat connects anew
+        connection.close()
+
+
+def claim(model: type[Job], pk: Any) -> Claim | None:
+    """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take."""
+    now = timezone.now()
+    free = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now)
+    return _raise_fence(
+        model,
+        pk,
+        free & Q(attempts__lt=settings.JOB_ATTEMPTS),
+        state=JobState.RUNNING,
+        attempts=F("attempts") + 1,
+        lease_until=_lease_end(),
+        started_at=Coalesce("started_at", now, output_field=models.DateTimeField()),
+    )
+
+
+def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]) -> None:
+    """Hint again at every job that waits without an owner; give up those that used all attempts.
+
+    A waiting job is hinted at once a lease: messages may pile up behind a busy worker otherwise.
+    """
+    now = timezone.now()
+    stale = now - timedelta(seconds=settings.JOB_LEASE_SECONDS)
+    lost = model._base_manager.filter(state=JobState.RUNNING, lease_until__lt=now)
+    for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
+        with suppress(LostClaimError):  # another sweep was faster
+            give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
+    waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
+        attempts__lt=settings.JOB_ATTEMPTS
+    )
+    for pk in waiting.filter(hinted_at__lt=stale).values_list("pk", flat=True):
+        model._base_manager.filter(pk=pk).update(hinted_at=now)
+        hint(pk)
+
+
+def take_over_expired(model: type[Job], pk: Any) -> Claim | None:
+    """Claim a job that used all its attempts and whose lease ran out, only to close it."""
+    expired = Q(state=JobState.RUNNING, lease_until__lt=timezone.now())
+    return _raise_fence(model, pk, expired, lease_until=_lease_end())
+
+
+@transaction.atomic
+def _raise_fence(model: type[Job], pk: Any, free: Q, **fields: Any) -> Claim | None:
+    """Claim the job if it is free.
+
+    One transaction: a worker that was stopped between the UPDATE and the reading would read, when it wakes up,
+    the fence of the one that took over from it.
+    """
+    if not model._base_manager.filter(free, pk=pk).update(fence=F("fence") + 1, **fields):
+        return None
+    return Claim(model, pk, model._base_manager.values_list("fence", flat=True).get(pk=pk))
+
+
+def _lease_end() -> Any:
+    return timezone.now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)

@@ -1,0 +1,79 @@
+"""Strategies that are searched for: what their searches share, whether column by column or over all cells together."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain
+from mechanisms.matrix.answering import MatrixMechanism
+from mechanisms.matrix.mechanism import Optimised, Progress
+from mechanisms.matrix.strategy.grid import on_grid, tied
+from mechanisms.matrix.strategy.product import Strategy
+from mechanisms.matrix.strategy.rows import MatrixRows
+from mechanisms.matrix.workload.union import Workload
+from mechanisms.protocol import PlanError
+
+# Seconds between two reports of progress.
+_PACE = 0.5
+# Below this density a matrix is kept sparse.
+_SPARSE = 0.2
+
+
+class SearchedStrategy(MatrixMechanism):
+    """A strategy that is searched for once, for a workload, before there can be a plan; a subclass says how."""
+
+    optimises: ClassVar[bool] = True
+
+    @abstractmethod
+    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+        """The strategy that a search finds, with facts about it; only for a workload that is not refused."""
+
+    @abstractmethod
+    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
+        """The strategy on the grid, from what a search found."""
+
+    def optimise(
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+    ) -> Optimised:
+        if refusal := self.refusal(domain, workload, definition):
+            raise PlanError(refusal)
+        start = time.monotonic()
+        best = self.searched(workload, definition, Paced(on_progress))
+        return Optimised(best.arrays, {"seconds": round(time.monotonic() - start, 3), **best.facts})
+
+    def strategy(
+        self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy:
+        if optimised is None:
+            raise PlanError(
+                f"{self.title}: the strategy has not been worked out yet. Start the search first."
+            )
+        return self.found(workload, definition, optimised)
+
+
+class Paced:
+    """Progress, told no more often than somebody can read it."""
+
+    def __init__(self, on_progress: Progress) -> None:
+        self._on_progress, self._told = on_progress, 0.0
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if time.monotonic() - self._told >= _PACE:
+            self._told = time.monotonic()
+            self._on_progress(done, total)
+
+
+def searched_rows(weights: np.ndarray, bits: int, definition: Definition) -> MatrixRows:
+    """A strategy that was found, on a grid of so many bits; see `grid.tied` for one of few rows."""
+    p, n = weights.shape
+    integers = on_grid(np.asarray(weights, dtype=np.float64), bits, definition)
+    if p < n:
+        integers = tied(integers, n - p, definition)
+    sparse_enough = np.count_nonzero(integers) < _SPARSE * integers.size
+    return MatrixRows(sparse.csr_array(integers) if sparse_enough else integers)

@@ -1,0 +1,1 @@
+"""Strategies: what is measured, as integer matrices over the cells, with their norms and least squares."""

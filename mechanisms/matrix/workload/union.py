@@ -1,0 +1,130 @@
+"""Workloads of linear queries, kept implicit: weighted unions of Kronecker products of simple factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from mechanisms.domain import Domain
+from mechanisms.matrix.workload.factor import Factor, Identity, Total
+
+EVERYTHING = "all rows"
+
+
+def along(tensor: np.ndarray, axis: int, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """A function of the first axis applied to any axis."""
+    return np.moveaxis(function(np.moveaxis(tensor, axis, 0)), 0, axis)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One weighted Kronecker product. factors: by axis of the domain; an axis without one is summed over."""
+
+    weight: float
+    factors: Mapping[int, Factor]
+
+    @cached_property
+    def queries(self) -> int:
+        return math.prod(f.queries for f in self.factors.values())
+
+    def all_factors(self, shape: tuple[int, ...]) -> tuple[Factor, ...]:
+        """A factor for every axis."""
+        return tuple(self.factors.get(axis, Total(n)) for axis, n in enumerate(shape))
+
+    def answers(self, cells: np.ndarray) -> np.ndarray:
+        """A tensor of the domain's shape to (q,) answers in C order of the queries.
+
+        Axis after axis, those that shrink the tensor most first.
+        """
+        factors = self.all_factors(cells.shape)
+        for axis in sorted(range(cells.ndim), key=lambda i: factors[i].queries / factors[i].size):
+            cells = along(cells, axis, factors[axis].times)
+        return cells.ravel()
+
+    def transposed(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Wᵀ y: (q,) values to a tensor of the domain's shape."""
+        factors = self.all_factors(shape)
+        tensor = values.reshape([f.queries for f in factors])
+        for axis in sorted(range(len(shape)), key=lambda i: factors[i].size / factors[i].queries):
+            tensor = along(tensor, axis, factors[axis].transposed_times)
+        return tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """A union of terms over a domain of the given shape, queries in the order of the terms.
+
+    text: the one-line form, from which the same workload can be read again.
+    """
+
+    shape: tuple[int, ...]
+    terms: tuple[Term, ...]
+    text: str
+
+    @property
+    def cells(self) -> int:
+        """n, an exact integer however large."""
+        return math.prod(self.shape)
+
+    @cached_property
+    def queries(self) -> int:
+        """Number of queries."""
+        return sum(term.queries for term in self.terms)
+
+    def offsets(self) -> Iterator[tuple[Term, slice]]:
+        """Each term with the place of its queries among all."""
+        start = 0
+        for term in self.terms:
+            yield term, slice(start, start + term.queries)
+            start += term.queries
+
+    def answers(self, cells: np.ndarray) -> np.ndarray:
+        """(n,) cells to (q,) answers; a term's weight does not scale its answers, only what their error counts."""
+        tensor = cells.reshape(self.shape)
+        return np.concatenate([term.answers(tensor) for term in self.terms])
+
+    def transposed(self, values: np.ndarray) -> np.ndarray:
+        """Wᵀ y, without the terms' weights: (q,) to (n,). For the sum of some answers, 1 at each of them."""
+        tensor = np.zeros(self.shape)
+        for term, place in self.offsets():
+            if values[place].any():
+                tensor += term.transposed(values[place], self.shape)
+        return tensor.ravel()
+
+    def gram_times(self, cells: np.ndarray) -> np.ndarray:
+        """Σ weight² WᵀW x over the terms, (n,) to (n,): what the squared error of the answers weighs."""
+        tensor = np.zeros(self.shape)
+        for term in self.terms:
+            part = cells.reshape(self.shape).astype(np.float64)
+            for axis, factor in enumerate(term.all_factors(self.shape)):
+                part = along(part, axis, factor.gram_times)
+            tensor += term.weight**2 * part
+        return tensor.ravel()
+
+    def labels(self, domain: Domain) -> Iterator[str]:
+        """Each query in words, such as "age 20–39, sex = Female"."""
+        for term in self.terms:
+            phrases = [f.phrases(domain.attributes[axis]) for axis, f in sorted(term.factors.items())]
+            if not phrases:
+                yield EVERYTHING
+                continue
+            # The first factor's phrases one by one: a single column may have millions of ranges.
+            others = list(map(list, phrases[1:]))
+            for first in phrases[0]:
+                for rest in product(*others):
+                    yield ", ".join(filter(None, (first, *rest))) or EVERYTHING
+
+    def marginals(self) -> dict[tuple[int, ...], float] | None:
+        """Weight² by set of axes, where every term asks for a whole marginal table; else None."""
+        weights: dict[tuple[int, ...], float] = {}
+        for term in self.terms:
+            if not all(isinstance(f, (Identity, Total)) for f in term.factors.values()):
+                return None
+            axes = tuple(sorted(axis for axis, f in term.factors.items() if isinstance(f, Identity)))
+            weights[axes] = weights.get(axes, 0.0) + term.weight**2
+        return weights

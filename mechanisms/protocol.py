@@ -1,0 +1,146 @@
+"""The three verbs of every mechanism, and the values that pass between them.
+
+plan (no data) -> measure (the only private step) -> reconstruct (post-processing, repeatable).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.counting import Sensitivity
+from mechanisms.domain import Domain
+from mechanisms.noise import Noise, NoiseLaw, law_from_json
+
+
+class PlanError(ValueError):
+    """A plan that cannot be made; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A choice that a mechanism offers; the wizard makes a form field of it.
+
+    kind: "choice" (with `choices` as (value, label) pairs) or "integer" (with bounds).
+    """
+
+    name: str
+    label: str
+    help: str
+    default: str | int
+    kind: str = "choice"
+    choices: tuple[tuple[str, str], ...] = ()
+    minimum: int | None = None
+    maximum: int | None = None
+
+    @classmethod
+    def integer(cls, name: str, label: str, help: str, default: int, minimum: int, maximum: int) -> Parameter:
+        """A whole number within bounds."""
+        return cls(name, label, help, default, kind="integer", minimum=minimum, maximum=maximum)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a release will do, decided without data. The wizard shows it, the job runs exactly it.
+
+    standard_error, half_width: of one released noisy count, in rows; the interval count ± half_width holds
+    the true count with probability `coverage` (>= 0.95, exact). All three are None for a method whose error
+    depends on the data, which is said in `explanation`.
+    """
+
+    mechanism: str
+    domain: Domain
+    parameters: Mapping[str, Any]
+    loss: Loss
+    sensitivity: Sensitivity
+    noise: NoiseLaw
+    standard_error: float | None
+    half_width: int | None
+    coverage: float | None
+    explanation: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def stage_laws(self) -> Mapping[str, NoiseLaw]:
+        """The laws of the noise of its private steps, by name, in order; of a plan in stages."""
+        return {stage["stage"]: law_from_json(stage["law"]) for stage in self.details["stages"]}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "domain": self.domain.to_json(),
+            "parameters": dict(self.parameters),
+            "loss": self.loss.to_json(),
+            "sensitivity": {"l1": self.sensitivity.l1, "l2_squared": self.sensitivity.l2_squared},
+            "noise": self.noise.to_json(),
+            "standard_error": self.standard_error,
+            "half_width": self.half_width,
+            "coverage": self.coverage,
+            "explanation": self.explanation,
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Plan:
+        read = {
+            "domain": Domain.from_json(value["domain"]),
+            "loss": Loss.from_json(value["loss"]),
+            "sensitivity": Sensitivity(**value["sensitivity"]),
+            "noise": law_from_json(value["noise"]),
+        }
+        return cls(**{**value, **read})
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What the private step saw: integers, and nothing else about the data."""
+
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Result:
+    """What post-processing made of a measurement, cell by cell, in rows.
+
+    raw: (n,) estimates before they are made non-negative: integers where each cell was measured by itself,
+        else floats; unbiased unless the plan's error depends on the data.
+    counts: (n,) integers >= 0, the estimates made into the counts of a possible table.
+    half_width: (n,) of each estimate's 95% interval, where it differs from the plan's; else None.
+    partition: (n,) integers, the block of cells that each cell was measured with, to be drawn; or None.
+    """
+
+    raw: np.ndarray
+    counts: np.ndarray
+    half_width: np.ndarray | None = None
+    partition: np.ndarray | None = None
+
+
+class Mechanism(Protocol):
+    """One way to release; `name` is its key in the registry and in every `release.json`."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]]
+    parameters: ClassVar[tuple[Parameter, ...]]
+
+    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+        """Decide everything without data. Raises PlanError if the loss or the domain does not fit."""
+        ...
+
+    def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """Draw the noise: (n,) int64 counts in, integers out. The only step that spends the loss."""
+        ...
+
+    def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
+        """Post-process: no data, no randomness, the same result every time."""
+        ...
+
+    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
+        """The smallest loss with six decimal places whose 95% interval is at most ± half_width rows."""
+        ...

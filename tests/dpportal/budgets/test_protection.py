@@ -1,0 +1,158 @@
+"""One account for each protection: losses for different people are never added."""
+
+from __future__ import annotations
+
+import importlib
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.db import models
+
+from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.datasets import services
+from dpportal.datasets.protection import Protection
+from dpportal.releases import execution
+from tests.dpportal import building
+
+ROWS, PEOPLE = Protection("add-remove"), Protection("add-remove", "colour")
+
+
+def protect(dataset, protection: Protection, max_rows: int = 1) -> None:
+    services.declare_unit(
+        dataset, neighbours=protection.neighbours, unit_column=protection.unit_column, max_rows=max_rows
+    )
+
+
+def reserve(dataset, amount: str) -> LedgerEntry:
+    return ledger.reserve(dataset, Decimal(amount), key=uuid4(), reason="Test", by=dataset.owner)
+
+
+def accounts(dataset) -> dict[str, tuple[str, str]]:
+    """Total and reserved of each account by whom it protects."""
+    return {str(b.protection): (f"{b.total:f}", f"{b.reserved:f}") for b in dataset.budgets.all()}
+
+
+def test_until_the_first_reservation_the_account_follows_the_domain(dataset):
+    protect(dataset, PEOPLE)
+    assert not dataset.budgets.get().is_fixed and dataset.budgets.get().protection == PEOPLE
+    protect(dataset, ROWS)
+    reserve(dataset, "0.25")
+    protect(dataset, PEOPLE)
+    assert dataset.budgets.get().is_fixed and dataset.budgets.get().protection == ROWS
+
+
+@pytest.mark.parametrize("later", [PEOPLE, Protection("replace-one"), Protection("replace-one", "colour")])
+def test_a_second_protection_is_not_paid_from_the_account_of_the_first(dataset, later):
+    reserve(dataset, "0.25")
+    protect(dataset, later)
+    with pytest.raises(BudgetRefusedError, match=r"never added.*ask an administrator") as refusal:
+        reserve(dataset, "0.25")
+    assert str(ROWS) in str(refusal.value) and str(later) in str(refusal.value)
+    assert ledger.remaining(dataset) == 0
+    protect(dataset, ROWS)
+    assert ledger.remaining(dataset) == Decimal("0.75")
+
+
+def test_a_grant_for_whom_the_domain_now_protects_opens_an_account_beside_the_first(dataset, administrator):
+    reserve(dataset, "0.25")
+    protect(dataset, PEOPLE, max_rows=3)
+    building.granted(dataset, administrator, total="2")
+    reserve(dataset, "0.5")
+    found = accounts(dataset)
+    assert found == {str(ROWS): ("1.000000", "0.250000"), str(PEOPLE): ("2.000000", "0.500000")}
+
+
+def test_capitals_of_no_column_open_no_second_account(dataset):
+    reserve(dataset, "0.25")
+    services.declare_unit(dataset, neighbours="add-remove", unit_column="", max_rows=1, ignore_case=True)
+    assert Protection.of(dataset.current_domain()) == ROWS
+    assert reserve(dataset, "0.25").budget == dataset.budgets.get()
+
+
+def test_the_number_of_rows_of_a_person_may_change(dataset):
+    protect(dataset, PEOPLE, max_rows=3)
+    reserve(dataset, "0.25")
+    protect(dataset, PEOPLE, max_rows=7)
+    assert reserve(dataset, "0.25").budget == dataset.budgets.get()
+
+
+def test_spending_and_voiding_change_the_account_that_was_charged(dataset, administrator):
+    first, voided = reserve(dataset, "0.25"), reserve(dataset, "0.125")
+    protect(dataset, PEOPLE)
+    building.granted(dataset, administrator)
+    ledger.spend(first)
+    ledger.void(voided)
+    rows, people = dataset.budgets.all()
+    assert (rows.spent, rows.reserved, people.spent, people.reserved) == (Decimal("0.25"), 0, 0, 0)
+    assert people.others_spent and not rows.others_spent
+
+
+def test_a_draft_says_why_nothing_can_be_paid(client, ready, dataset):
+    protect(dataset, PEOPLE)
+    draft = building.complete_draft(dataset)
+    client.force_login(dataset.owner)
+    page = client.get(f"/releases/{draft.pk}/method/").content.decode()
+    assert "losses for different people are never added" in page
+
+
+def test_the_release_keeps_the_account_that_paid_for_it(ready, dataset):
+    protect(dataset, PEOPLE)
+    assert ready.account == ready.charge.budget and ready.account.protection == ROWS
+
+
+def test_the_administrator_sees_whom_a_grant_is_for(client, dataset, administrator):
+    protect(dataset, PEOPLE)
+    client.force_login(administrator)
+    page = client.get("/admin/budgets/ledgerentry/add/").content.decode()
+    assert f"{dataset.name} – {PEOPLE}" in page
+    assert str(PEOPLE) in client.get("/admin/budgets/budget/").content.decode()
+
+
+def test_the_ledger_page_shows_one_account_for_each_protection(client, dataset, administrator):
+    reserve(dataset, "0.25")
+    protect(dataset, PEOPLE)
+    building.granted(dataset, administrator)
+    client.force_login(dataset.owner)
+    page = client.get(f"/datasets/{dataset.pk}/ledger/").content.decode()
+    assert f"for {ROWS}" in page and f"for {PEOPLE}" in page
+    assert str(PEOPLE) in client.get(f"/datasets/{dataset.pk}/ledger.csv").content.decode()
+
+
+def test_charges_of_an_older_portal_are_sorted_by_whom_they_protected(dataset):
+    """What one account paid for both before: the second gets an account, and nothing more is left than was."""
+    first = building.requested_release(dataset)
+    execution.execute(first.pk)
+    # As it was: both charged to one account.
+    second = building.complete_draft(dataset, "0.25")
+    models.QuerySet(LedgerEntry).update(budget=dataset.budgets.get())
+    Budget.objects.filter(dataset=dataset).update(is_fixed=False, neighbours="")
+    building.confirm(second)
+    protect(dataset, PEOPLE)
+    services.editable_domain(dataset)
+    other = dataset.current_domain()
+    type(second).objects.filter(pk=second.pk).update(domain_version=other)
+
+    module = importlib.import_module("dpportal.budgets.migrations.0002_account_per_protection")
+    module.open_accounts(apps, None)
+
+    rows, people = Budget.objects.filter(dataset=dataset)
+    assert (rows.protection, rows.total, rows.spent, rows.reserved) == (
+        ROWS,
+        Decimal("0.75"),
+        Decimal("0.1"),
+        0,
+    )
+    assert (people.protection, people.total, people.reserved, people.left) == (
+        PEOPLE,
+        *[Decimal("0.25")] * 2,
+        0,
+    )
+    assert rows.left == Decimal("0.65")
+    for budget in (rows, people):
+        lines = budget.entries.all()
+        booked = sum((-e.amount if e.kind == "reduction" else e.amount) for e in lines if e.kind != "charge")
+        assert booked == budget.total

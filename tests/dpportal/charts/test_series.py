@@ -1,0 +1,83 @@
+"""What the charts of a stream show, and what they never hold."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+
+from dpportal.charts.series import errors_figure, expectation_figure, series_figure
+from dpportal.charts.style import Figure
+from dpportal.streams.drawing import series_svg
+
+SECRET = 987_654_321
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _trace(figure: Figure, name: str) -> dict[str, list[float]]:
+    return next(trace for trace in figure.json["data"] if trace.get("name") == name)
+
+
+def test_the_band_is_the_released_count_with_its_half_width_on_both_sides() -> None:
+    released, half = np.array([5, 9, 11]), np.array([2, 3, 3])
+    figure = series_figure(["a", "b", "c"], released=released, half_widths=half)
+    lower, upper = figure.json["data"][:2]
+    assert lower["y"] == [3, 6, 8]
+    assert upper["y"] == [7, 12, 14]
+    assert _trace(figure, "Released")["y"] == [5, 9, 11]
+
+
+def test_without_true_counts_a_figure_has_no_line_for_them() -> None:
+    values = np.array([1, 2])
+    figure = series_figure(["a", "b"], released=values, half_widths=values)
+    assert "True" not in {trace.get("name") for trace in figure.json["data"]}
+    shown = series_figure(["a", "b"], released=values, half_widths=values, true=values + SECRET)
+    assert str(SECRET + 2) in json.dumps(shown.json)
+
+
+def test_errors_are_released_minus_true() -> None:
+    released, true = np.array([5, 9]), np.array([6, 6])
+    figure = errors_figure(["a", "b"], released=released, true=true, half_widths=np.array([2, 2]))
+    assert _trace(figure, "Released minus true")["y"] == [-1, 3]
+
+
+def test_a_thinned_series_says_so() -> None:
+    values = np.arange(3)
+    figure = series_figure(["1", "2", "3"], released=values, half_widths=values, periods=5_000)
+    assert "3 of 5,000 periods are drawn" in figure.caption
+
+
+def test_a_drawing_of_a_million_periods_has_few_points_and_the_last() -> None:
+    values = np.arange(1_000_000)
+    root = ElementTree.fromstring(
+        series_svg([str(v) for v in values], released=values, half_widths=values * 0, title="t")
+    )
+    (line,) = root.iter(f"{SVG}polyline")
+    points = line.attrib["points"].split()
+    assert len(points) <= 2_000
+    assert float(points[-1].split(",")[0]) == max(float(point.split(",")[0]) for point in points)
+
+
+def test_a_name_that_looks_like_markup_is_shown_as_it_is() -> None:
+    errors = {"<b>tree</b>": np.array([1.0])}
+    figure = expectation_figure(np.array([1]), errors, published=1)
+    assert figure.json["data"][0]["name"] == "&lt;b&gt;tree&lt;/b&gt;"
+
+
+def test_the_drawing_is_well_formed_and_has_a_point_for_each_period() -> None:
+    released, half = np.array([-4, 0, 250]), np.array([10, 10, 10])
+    text = series_svg(["d1", "d2", "d3"], released=released, half_widths=half, title="A <b> & c")
+    root = ElementTree.fromstring(text)
+    (line,) = root.iter(f"{SVG}polyline")
+    (band,) = root.iter(f"{SVG}polygon")
+    assert len(line.attrib["points"].split()) == 3
+    assert len(band.attrib["points"].split()) == 6
+    words = [element.text for element in root.iter(f"{SVG}text")]
+    assert words[0] == "A <b> & c"
+    assert {"d1", "d2", "d3"} <= set(words)
+
+
+def test_a_drawing_of_one_period_of_nothing_has_an_axis() -> None:
+    text = series_svg(["d1"], released=np.array([0]), half_widths=np.array([0]), title="t")
+    assert len(list(ElementTree.fromstring(text).iter(f"{SVG}path"))) >= 4

@@ -1,0 +1,139 @@
+"""The reading of one text: SQL against the Python reference, and the reference against examples checked by hand."""
+
+import datetime as dt
+import itertools
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpportal.datasets.rawdata import ReadOptions, reference
+from dpportal.datasets.rawdata.options import OptionError
+from dpportal.datasets.rawdata.reading import Reading
+from tests.dpportal.datasets.rawdata.awkward import OPTIONS, TEXTS
+
+SETTLED = [options.settled() for options in OPTIONS]
+characters = st.sampled_from("0123456789.,-+eE' \u00a0\t/:TZinfayesNtruéé\u0301\u200b")
+# Small letters of İ and Σ differ between libraries.
+anything = st.characters(codec="utf-8", exclude_characters="\0İΣ")
+texts = st.one_of(st.sampled_from(TEXTS), st.text(characters, max_size=24), st.text(anything, max_size=8))
+
+
+@pytest.fixture(scope="module")
+def database():
+    with duckdb.connect() as connection:
+        yield connection
+
+
+def read(database, field: str | None, options: ReadOptions) -> tuple:
+    reading = Reading(options)
+    text = reading.text("$1::VARCHAR")
+    values = (reading.number("t"), reading.whole("t"), reading.truth("t"), reading.day("t"))
+    persons = [reading.person("$1::VARCHAR", ignore_case=ignore) for ignore in (False, True)]
+    query = f"SELECT t, {', '.join(values)}, {', '.join(persons)} FROM (SELECT {text} AS t)"
+    found, number, whole, truth, day, *person = database.execute(query, [field]).fetchone()
+    return found, number, whole, None if truth is None else bool(truth), day, *person
+
+
+def read_by_reference(field: str | None, options: ReadOptions) -> tuple:
+    text = reference.text_of(field, options)
+    readers = (reference.number_of, reference.whole_of, reference.truth_of, reference.day_of)
+    values = [None if text is None else reader(text, options) for reader in readers]
+    return text, *values, *(reference.person_of(field, ignore_case=ignore) for ignore in (False, True))
+
+
+@given(field=st.none() | texts, options=st.sampled_from(SETTLED))
+@settings(max_examples=200, deadline=None)
+def test_sql_reads_a_text_as_the_reference_does(database, field, options):
+    assert read(database, field, options) == read_by_reference(field, options)
+
+
+def test_every_awkward_text_is_read_as_by_the_reference(database):
+    for field, options in itertools.product(TEXTS, SETTLED):
+        assert read(database, field, options) == read_by_reference(field, options), (field, options)
+
+
+GERMAN = ReadOptions(decimal=",", thousands=".", date_format="day-first").settled()
+PLAIN = ReadOptions().settled()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "number"),
+    [
+        ("1.5", PLAIN, 1.5),
+        ("1,5", PLAIN, None),
+        ("1,5", GERMAN, 1.5),
+        ("1.234", GERMAN, 1234.0),
+        ("1.234.567,25", GERMAN, 1234567.25),
+        ("12.34", GERMAN, None),
+        ("1.23.456", GERMAN, None),
+        ("1E1", PLAIN, 10.0),
+        ("-.5", PLAIN, -0.5),
+        ("nan", PLAIN, None),
+        ("-Inf", PLAIN, float("-inf")),
+        ("1e999", PLAIN, float("inf")),
+        ("1_0", PLAIN, None),
+    ],
+)
+def test_numbers_follow_the_declared_marks(text, options, number):
+    assert reference.number_of(text, options) == number
+
+
+def test_whole_numbers_are_exact_up_to_eighteen_digits():
+    assert reference.whole_of("999999999999999999", PLAIN) == 999_999_999_999_999_999
+    assert reference.whole_of("17.9", PLAIN) == 17
+    assert reference.whole_of("-0.5", PLAIN) == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "day"),
+    [
+        ("2020-02-29", "iso", dt.date(2020, 2, 29)),
+        ("2020-02-29T23:59:59.5+01:00", "iso", dt.date(2020, 2, 29)),
+        ("2020-02-30", "iso", None),
+        ("29.02.2020", "iso", None),
+        ("29.02.2020", "day-first", dt.date(2020, 2, 29)),
+        ("1/2/2020 10:00", "day-first", dt.date(2020, 2, 1)),
+        ("1/2/2020", "month-first", dt.date(2020, 1, 2)),
+        ("13/2/2020", "month-first", None),
+        ("3 mar 69", "%d %b %y", dt.date(1969, 3, 3)),
+        ("March 3, 2068", "%B %d, %Y", dt.date(2068, 3, 3)),
+        ("20200229", "%Y%m%d", dt.date(2020, 2, 29)),
+    ],
+)
+def test_days_follow_the_declared_format(text, form, day):
+    assert reference.day_of(text, ReadOptions(date_format=form).settled()) == day
+
+
+@pytest.mark.parametrize("same", ["P1", "P1 ", " P1", "P1\u00a0", "\tP1\u2003"])
+def test_a_person_is_the_same_with_any_spaces_around(same):
+    assert reference.person_of(same, ignore_case=False) == "P1"
+
+
+def test_persons_are_compared_as_texts():
+    assert (
+        len({reference.person_of(text, ignore_case=False) for text in ("7", "7.0", "007", "p1", "P1")}) == 5
+    )
+    assert len({reference.person_of(text, ignore_case=True) for text in ("p1", "P1")}) == 1
+    assert reference.person_of("e\u0301", ignore_case=False) == reference.person_of(
+        "\u00e9", ignore_case=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("thousands", {"thousands": ".", "decimal": "."}),
+        ("decimal", {"decimal": ";"}),
+        ("encoding", {"encoding": "klingon"}),
+        ("encoding", {"encoding": "iso-2022-jp"}),
+        ("date_format", {"date_format": "%d.%m"}),
+        ("date_format", {"date_format": "%d%d%m%Y"}),
+        ("delimiter", {"delimiter": "x"}),
+    ],
+)
+def test_a_wrong_option_is_refused_by_its_name(field, options):
+    with pytest.raises(OptionError) as caught:
+        ReadOptions(**options)
+    assert caught.value.field == field

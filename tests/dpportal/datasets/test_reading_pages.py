@@ -1,0 +1,228 @@
+"""How a file is read: declared with the upload, changed on its page, fixed by the first release; upload to counts."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.datasets import services
+from dpportal.datasets.conversion import convert
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Real
+
+FORM = {"header": "names", "strip": "ignored", "quote": '"'}
+
+
+@pytest.fixture
+def desk(client, curator) -> Client:
+    client.force_login(curator)
+    return client
+
+
+def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
+    file = SimpleUploadedFile("small.csv", content)
+    answer = desk.post("/datasets/new/", {**FORM, "file": file, "arrived": "whole", **fields})
+    assert answer.status_code == 302, answer.content.decode()
+    dataset = Dataset.objects.latest("created_at")
+    convert(dataset.pk)
+    dataset.refresh_from_db()
+    return dataset
+
+
+def counted(dataset: Dataset, attribute: Attribute) -> list[int]:
+    services.declare(dataset, attribute.name, attribute)
+    version = dataset.current_domain()
+    return records.count(dataset, version, Domain((attribute,)), b"key").tolist()
+
+
+HBA1C = Real("x", lower=4.0, upper=14.0, bins=100)
+EDGES = "".join(f"{tenths // 10}.{tenths % 10}\n" for tenths in range(40, 140))
+YEARS = Date("x", True, dt.date(2020, 1, 1), dt.date(2021, 12, 31), "year")
+WRONG_ONCE = [
+    ("x\n" + EDGES, HBA1C, [1] * 100),
+    ("x\n250.00\n250.10\n250.1\n", Categorical("x", values=("250.00", "250.10", "250.1")), [1, 1, 1, 0]),
+    ("x\nTRUE\nFALSE\nTRUE\n", Categorical("x", values=("TRUE", "FALSE")), [2, 1, 0]),
+    ("x\n31.12.2020\n01.02.2021\n02.02.2021\n", YEARS, [1, 2, 0]),
+    ("x\n1.0\n0.0\n1.0\nU\n", Boolean("x", True), [1, 2, 1]),
+]
+
+
+@pytest.mark.parametrize(("table", "attribute", "counts"), WRONG_ONCE)
+def test_tables_that_were_once_published_wrong_are_counted_right(desk, table, attribute, counts):
+    assert counted(uploaded(desk, table.encode()), attribute) == counts
+
+
+def test_a_foreign_byte_spoils_its_own_row_alone_and_is_told(desk):
+    dataset = uploaded(desk, b"x,y\n" + "Zürich,1\n".encode() * 20_000 + b"Bern,\xe9\n")
+    assert counted(dataset, Categorical("x", values=("Zürich", "Bern"))) == [20_000, 1, 0]
+    assert dataset.facts["replaced_bytes"] == 1
+    assert "1 byte is none" in desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
+
+
+def test_resolved_options_become_declarations(desk):
+    dataset = uploaded(desk, b"a;d\n1,5;31.12.2020\n", missing="NA 'not known'")
+    assert dataset.options["delimiter"] == ";"
+    assert (dataset.options["decimal"], dataset.options["date_format"]) == (",", "day-first")
+    assert dataset.options["missing"] == ["NA", "not known"]
+
+
+def test_marks_and_formats_change_without_reading_again(desk):
+    dataset = uploaded(desk, b"a,x\n1,01/02/2020\n")
+    address = reverse("datasets:reading", args=[dataset.pk])
+    fields = {**FORM, "delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": "none"}
+    months = Date("x", True, dt.date(2020, 1, 1), dt.date(2020, 12, 31), "month")
+    for date_format, month in (("day-first", 1), ("month-first", 0)):
+        assert desk.post(address, {**fields, "date_format": date_format}).status_code == 302
+        dataset.refresh_from_db()
+        assert dataset.state == Dataset.State.STORED
+        assert int(np.argmax(counted(dataset, months))) == month
+    assert AuditEntry.objects.filter(action="changed how the file is read").count() == 2
+
+
+def test_another_delimiter_reads_the_file_again_and_forgets_columns_that_are_gone(desk):
+    dataset = uploaded(desk, b"a;b\n1;2\n", delimiter=",")
+    assert [c["name"] for c in dataset.columns] == ["a;b"]
+    services.declare(dataset, "a;b", Categorical("a;b", values=("x",)))
+    desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "delimiter": ";"})
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.CONVERTING
+    convert(dataset.pk)
+    dataset.refresh_from_db()
+    assert [c["name"] for c in dataset.columns] == ["a", "b"]
+    assert not dataset.current_domain().attributes.exists()
+
+
+def test_a_file_without_names_is_read_where_it_is_said(desk):
+    dataset = uploaded(desk, b"1,x\n2,y\n", header="data", strip="kept")
+    assert [c["name"] for c in dataset.columns] == ["column_1", "column_2"]
+    assert (dataset.rows, dataset.options["header"], dataset.options["strip"]) == (2, False, False)
+
+
+def test_a_refused_file_can_be_read_otherwise(desk):
+    dataset = uploaded(desk, b"a,b\n1,2\n3;4\n")
+    assert dataset.state == Dataset.State.REFUSED
+    desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "delimiter": ";"})
+    convert(dataset.pk)
+    dataset.refresh_from_db()
+    assert dataset.state == Dataset.State.REFUSED
+    desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "delimiter": "|"})
+    convert(dataset.pk)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.rows) == (Dataset.State.STORED, 2)
+
+
+def test_nothing_changes_once_it_is_frozen(desk, curator, django_capture_on_commit_callbacks):
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    with django_capture_on_commit_callbacks(execute=True):
+        services.freeze_reading(dataset)
+    assert not default_storage.exists(dataset.upload)
+    desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "decimal": ","})
+    dataset.refresh_from_db()
+    assert dataset.options["decimal"] == "."
+    assert "this is fixed" in desk.get(reverse("datasets:reading", args=[dataset.pk])).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"thousands": ".", "decimal": "."}, "thousands"),
+        ({"date_format": "own", "own_format": "%d.%m"}, "own_format"),
+        ({"date_format": "own"}, "own_format"),
+        ({"missing": "NA 'open"}, "missing"),
+        ({"delimiter": "x"}, "delimiter"),
+        ({"encoding": "utf-7"}, "encoding"),
+    ],
+)
+def test_a_wrong_option_is_told_at_its_field(desk, fields, field):
+    file = SimpleUploadedFile("small.csv", b"a\n1\n")
+    data = {**FORM, "file": file, "arrived": "whole", **fields}
+    answer = desk.post("/datasets/new/", data, headers={"accept": "application/json"})
+    assert list(answer.json()["errors"]) == [field]
+
+
+def test_a_table_of_an_earlier_version_asks_for_its_file_and_keeps_what_it_has(desk):
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    services.declare(dataset, "a", Categorical("a", values=("1",)))
+    Dataset.objects.filter(pk=dataset.pk).update(
+        state=Dataset.State.OUTDATED, reading_frozen=True, fingerprint=""
+    )
+    page = desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
+    assert "Upload this table again" in page
+    assert "earlier form" in page
+    for content, state in (
+        (b"a,b\n1,2\n3,4\n", Dataset.State.OUTDATED),
+        (b"a,b\n1,2\n", Dataset.State.STORED),
+    ):
+        file = SimpleUploadedFile("again.csv", content)
+        answer = desk.post(
+            reverse("datasets:upload_again", args=[dataset.pk]), {**FORM, "file": file, "arrived": "whole"}
+        )
+        assert answer.status_code == 302
+        convert(dataset.pk)
+        dataset.refresh_from_db()
+        assert dataset.state == state
+    assert dataset.current_domain().attributes.count() == 1
+
+
+def test_the_mark_of_a_filled_column_stays_whatever_is_declared_after(desk):
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"})
+    dataset.refresh_from_db()
+    services.declare(dataset, "a", None)
+    services.declare(dataset, "a", Categorical("a", values=("x",)))
+    assert dataset.current_domain().attributes.get(column="a").filled_from_data
+
+
+def declare(desk, dataset, **fields):
+    return desk.post(reverse("datasets:column", args=[dataset.pk, 0]), fields)
+
+
+def test_a_categorical_column_asks_where_misfits_go(desk):
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    assert "Choose where values go" in declare(desk, dataset, kind="categorical", values="x").content.decode()
+    declare(desk, dataset, kind="categorical", values="x\ny", closed="value", misfits_to="y")
+    assert dataset.current_domain().attributes.get().declared().misfits_to == 1
+    page = declare(desk, dataset, kind="categorical", values="x\ny", closed="value", misfits_to="z")
+    assert "Write one of the declared values" in page.content.decode()
+    declare(desk, dataset, kind="categorical", values="1\n2.50", closed="left-out", as_numbers="on")
+    declared = dataset.current_domain().attributes.get().declared()
+    assert (declared.closed, declared.as_numbers, declared.leaves_out) == (True, True, True)
+
+
+def test_a_yes_or_no_column_begins_closed(desk):
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    declare(desk, dataset, kind="boolean")
+    assert dataset.current_domain().attributes.get().declared() == Boolean("a", closed=True)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"values": "x\nOther", "closed": "open"},
+        {"values": "x\nMissing", "missing_cell": "on", "closed": "open"},
+        {"values": "é\ne\u0301", "closed": "open"},
+    ],
+)
+def test_a_value_called_like_another_cell_is_refused_at_its_field(desk, fields):
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    answer = declare(desk, dataset, kind="categorical", **fields)
+    assert answer.status_code == 422
+    assert answer.context["form"].errors.keys() == {"values"}
+
+
+def test_the_persons_page_tells_how_many_the_first_rows_have(desk):
+    dataset = uploaded(desk, b"who,x\nP1,1\nP1 ,2\np1,3\n")
+    unit = {"neighbours": "add-remove", "unit_column": "who", "max_rows": "1"}
+    address = reverse("datasets:unit", args=[dataset.pk])
+    desk.post(address, unit)
+    assert "first 3 rows have 2 different persons" in desk.get(address).content.decode()
+    desk.post(address, {**unit, "ignore_case": "on"})
+    assert "first 3 rows have 1 different persons" in desk.get(address).content.decode()

@@ -1,0 +1,61 @@
+"""When the portal cannot start, it says in one sentence what to do, and ends with code 1."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.dpportal.portal_command.starting import free_port, refused
+
+# Each starts a portal.
+pytestmark = pytest.mark.slow
+
+
+def database(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "portal.sqlite3"
+
+
+def test_a_data_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    data = tmp_path / "file" / "data"
+    code, said = refused(data, free_port())
+    assert code == 1
+    assert said == (
+        f"The data folder {data} cannot be made (Not a directory). "
+        "Choose another with --data-dir, or have its parent made writable for this account.\n"
+    )
+
+
+def test_a_database_file_that_is_none(tmp_path):
+    path = database(tmp_path / "data")
+    path.write_bytes(b"This is a letter, not a database. " * 100)
+    code, said = refused(tmp_path / "data", free_port())
+    assert code == 1
+    assert said == (
+        f"CommandError: {path} cannot be read as a database. Restore it from a backup, "
+        "or start with an empty folder by --data-dir.\n"
+    )
+
+
+def test_a_database_of_a_newer_version(tmp_path):
+    with closing(sqlite3.connect(database(tmp_path / "data"))) as newer:
+        newer.execute("CREATE TABLE django_migrations (id INTEGER PRIMARY KEY, app, name, applied)")
+        newer.execute("INSERT INTO django_migrations VALUES (1, 'releases', '9999_later', '2030-01-01')")
+        newer.commit()
+    code, said = refused(tmp_path / "data", free_port())
+    assert code == 1
+    assert said == (
+        "CommandError: The database was made by a newer version of the portal. Install that version, or start "
+        "with an empty folder by --data-dir.\n"
+    )
+
+
+@pytest.mark.parametrize("port", [0, 70000])
+def test_a_port_that_is_none(tmp_path, port):
+    code, said = refused(tmp_path / "data", port)
+    assert code == 1
+    assert said == (
+        "CommandError: A port is a number from 1 to 65535; 8000 is usual. Choose one with --port.\n"
+    )

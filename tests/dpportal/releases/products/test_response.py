@@ -1,0 +1,51 @@
+"""Randomised answers, from a draft through the job to bundle and pages."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.releases import drafts, services
+from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+
+
+class TestResponse:
+    @pytest.fixture
+    def replaceable(self, rich) -> Dataset:
+        """A person is replaced and has one row, so the number of answers may be seen."""
+        dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
+        return rich
+
+    @pytest.mark.parametrize("mechanism", ["randomised-response", "unary-encoding"])
+    def test_there_is_an_answer_for_every_person(self, replaceable, mechanism) -> None:
+        release = finished(replaceable, "response", ["colour"], "1", mechanism)
+        assert len(pd.read_csv(io.BytesIO(files(release)["answers.csv"]))) == building.ROWS
+
+    def test_estimates_come_close_when_hardly_anything_is_randomised(self, replaceable) -> None:
+        """At ε = 20 an answer is changed with probability below 1e-8; 300 answers: false alarm below 1e-5."""
+        release = finished(replaceable, "response", ["colour"], "20", "randomised-response")
+        estimates = pd.read_csv(io.BytesIO(files(release)["estimates.csv"])).set_index("colour")
+        assert estimates["estimate"].round().to_dict() == {"red": 100, "green": 100, "blue": 100, "Other": 0}
+        assert estimates["count"].sum() == building.ROWS
+
+    def test_it_is_refused_where_the_number_of_people_is_private(self, rich) -> None:
+        draft = Release.objects.create(
+            dataset=rich, created_by=rich.owner, product="response", columns=["colour"],
+            mechanism="randomised-response", amount=Decimal(1), people=300,
+        )  # fmt: skip
+        with pytest.raises(DraftError, match="a person is replaced"):
+            drafts.plan_of(draft)
+
+    def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
+        release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")
+        services.publish(release, replaceable.owner)
+        text = page_of(client, release)
+        assert "Estimated counts" in text and "True count" not in text

@@ -1,0 +1,132 @@
+"""Private choice, from a draft through the job to bundle and pages."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpportal import storage
+from dpportal.accounts.models import User
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from dpportal.releases import services
+from dpportal.releases.models import Release
+from mechanisms.domain import Boolean
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import ONE_CELL, SURE, files, finished, page_of
+
+
+class TestSelection:
+    def choose(self, dataset: Dataset, columns: list[str], question: str, **parameters) -> Release:
+        return finished(
+            dataset,
+            "selection",
+            columns,
+            SURE,
+            "permute-and-flip",
+            question=question,
+            **{"picks": 1, **parameters},
+        )
+
+    def test_the_most_common_value_is_chosen(self, rich) -> None:
+        """Ages 0 to 99 in ten cells of 30, ages from 100 on never: every cell but Other holds 30 people."""
+        release = self.choose(rich, ["colour"], "most-common-value", picks=3)
+        choices = pd.read_csv(io.BytesIO(files(release)["choice.csv"]))["choice"].tolist()
+        assert sorted(choices) == ["blue", "green", "red"]
+
+    def test_the_median_is_chosen(self, rich) -> None:
+        release = self.choose(rich, ["age"], "quantile", level="1/2")
+        (choice,) = json.loads(files(release)["release.json"])["choice"]
+        assert choice in ("40–49", "50–59")
+
+    def test_the_date_with_the_fewest_conflicts_is_chosen(self, curator, administrator) -> None:
+        dataset = building.granted(conflicts(curator), administrator, "100")
+        release = self.choose(dataset, ["monday", "tuesday", "friday"], "fewest-conflicts")
+        assert json.loads(files(release)["release.json"])["choice"] == ["tuesday"]
+
+    def test_no_count_is_on_the_public_page_or_in_the_bundle(self, rich, client) -> None:
+        """Every cell of age holds 30 people."""
+        release = self.choose(rich, ["age"], "most-common-value")
+        services.publish(release, rich.owner)
+        assert ">30<" not in page_of(client, release)
+        assert set(files(release)) == {"choice.csv", "release.json", "datapackage.json", "README.md"}
+        assert pd.read_csv(io.BytesIO(files(release)["choice.csv"])).columns.tolist() == ["rank", "choice"]
+
+    def test_the_curator_sees_true_scores_and_chances(self, rich, client) -> None:
+        release = self.choose(rich, ["colour"], "most-common-value")
+        client.force_login(rich.owner)
+        text = client.get(f"/releases/{release.pk}/compare/").content.decode()
+        assert "True score" in text and "33.3 %" in text
+
+    def test_more_picks_than_candidates_are_refused_beside_the_field(self, rich, client) -> None:
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
+        client.force_login(rich.owner)
+        answer = {"question": "most-common-value", "columns": ["colour"], "level": "0.5", "picks": 9}
+        response = client.post(f"/releases/{draft.pk}/columns/", answer)
+        assert "There are only 4 candidates" in response.content.decode()
+
+    @pytest.mark.parametrize(
+        ("question", "columns", "message"),
+        [
+            ("most-common-value", ["colour", "age"], "exactly one column"),
+            ("quantile", ["colour"], "has no order"),
+            ("best-option", ["colour", "age"], "declared as yes or no"),
+            ("best-option", [], "Choose at least one column"),
+        ],
+    )
+    def test_columns_that_cannot_answer_are_refused(self, rich, client, question, columns, message) -> None:
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
+        client.force_login(rich.owner)
+        answer = {"question": question, "columns": columns, "level": "0.5", "picks": 1}
+        response = client.post(f"/releases/{draft.pk}/columns/", answer)
+        assert message in response.content.decode()
+        assert rich.budgets.get().reserved == 0
+
+    @pytest.mark.parametrize("question", ["best-option", "fewest-conflicts"])
+    def test_a_single_option_is_no_choice(self, curator, administrator, client, question) -> None:
+        dataset = building.granted(conflicts(curator), administrator, "100")
+        draft = Release.objects.create(dataset=dataset, created_by=curator, product="selection")
+        client.force_login(curator)
+        answer = {"question": question, "columns": ["friday"], "level": "0.5", "picks": 1}
+        response = client.post(f"/releases/{draft.pk}/columns/", answer)
+        assert "needs 2 to 10,000 candidates; this one has 1." in response.content.decode()
+
+    def test_a_column_of_a_single_cell_is_no_choice(self, rich, client) -> None:
+        dataset_services.declare_all(rich, [ONE_CELL])
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
+        client.force_login(rich.owner)
+        answer = {"question": "most-common-value", "columns": ["age"], "level": "0.5", "picks": 1}
+        response = client.post(f"/releases/{draft.pk}/columns/", answer)
+        assert "this one has 1." in response.content.decode()
+
+    def test_one_button_takes_all_yes_or_no_columns(self, curator, administrator, client) -> None:
+        dataset = building.granted(conflicts(curator), administrator, "100")
+        draft = Release.objects.create(dataset=dataset, created_by=curator, product="selection")
+        client.force_login(curator)
+        text = client.get(f"/releases/{draft.pk}/columns/").content.decode()
+        assert "Take all 3 yes-or-no columns" in text and text.count("data-yes-or-no>") == 3
+
+
+def conflicts(owner: User) -> Dataset:
+    """300 people; Monday is bad for all, Tuesday for nobody, Friday for every third."""
+    dataset = building.stored_dataset(owner, "Conflicts")
+    days = {
+        "monday": ["true"] * building.ROWS,
+        "tuesday": ["false"] * building.ROWS,
+        "friday": ["true" if row % 3 == 0 else "false" for row in range(building.ROWS)],
+    }
+    with storage.scratch_folder() as scratch:
+        path = scratch / "table.parquet"
+        pq.write_table(pa.table(days), path)
+        dataset.table, _digest = storage.keep_by_digest(path, records.folder(dataset.pk))
+    dataset.columns = [{"name": day, "kind": "boolean", "remark": ""} for day in days]
+    dataset.save()
+    dataset.domain_versions.all().delete()
+    dataset_services.declare_all(dataset, [Boolean(day) for day in days])
+    return dataset

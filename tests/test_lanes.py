@@ -1,0 +1,88 @@
+"""The quick lane stays quick: no servers, processes or simulations; and no mechanism is left out of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mechanisms import registry
+
+ROOT = Path(__file__).resolve().parents[1]
+SERVERS = {"postgres_url", "redis_url", "portal", "browser", "visit", "stage"}
+# What starts the portal's processes.
+STARTERS = {
+    "tests.dpportal.world.World",
+    "tests.dpportal.crashes.stage.Stage",
+    "tests.dpportal.portal_command.starting.Portal",
+}
+FAMILIES = (registry.HISTOGRAMS, registry.SELECTIONS, registry.RESPONSES, registry.QUERIES, registry.STREAMS)
+MECHANISMS = {f"{type(m).__module__}.{type(m).__qualname__}" for family in FAMILIES for m in family}
+# Those of the audit, of which a lane runs millions.
+SIMULATED = "keeps_its_promise"
+
+Listed = dict[str, Any]
+
+
+def intruders(tests: list[Listed]) -> list[str]:
+    """Tests that use what the quick lane is to do without."""
+    return [
+        test["id"]
+        for test in tests
+        if SERVERS & set(test["fixtures"]) or STARTERS & set(test["classes"]) or SIMULATED in test["id"]
+    ]
+
+
+def left_out(tests: list[Listed]) -> set[str]:
+    """Mechanisms of the registry whose own arithmetic no test looks at; that they have a name is none."""
+    told = [t for t in tests if t["id"].startswith("tests/mechanisms/") and "test_registry.py" not in t["id"]]
+    return MECHANISMS - {name for test in told for name in test["classes"]}
+
+
+@pytest.fixture(scope="module")
+def quick() -> list[Listed]:
+    return listed("quick")
+
+
+def listed(*lane: str) -> list[Listed]:
+    command = [sys.executable, "-m", "tests.lane", *lane]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.slow
+def test_no_quick_test_needs_a_server_a_process_or_a_million_runs(quick: list[Listed]) -> None:
+    assert intruders(quick) == []
+
+
+@pytest.mark.slow
+def test_every_mechanism_has_a_quick_test(quick: list[Listed]) -> None:
+    assert left_out(quick) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", ["budgets/test_ledger", "releases/wizard/", "streams/test_pages"])
+def test_the_ledger_the_wizard_and_the_pages_are_in_the_quick_lane(quick: list[Listed], subject: str) -> None:
+    assert any(test["id"].startswith(f"tests/dpportal/{subject}") for test in quick)
+
+
+@pytest.mark.slow
+def test_a_slow_test_in_the_quick_lane_would_be_seen() -> None:
+    """Of the whole suite the rule finds those that the quick lane leaves out."""
+    found = " ".join(intruders(listed()))
+    assert all(
+        f"tests/{place}" in found for place in ("browser/", "dpportal/crashes/", "mechanisms/test_audit")
+    )
+
+
+def test_a_mechanism_without_a_quick_test_would_be_seen() -> None:
+    """PrivTree is named by its class or given as a parameter, and not by a test of the registry alone."""
+    name = "mechanisms.histogram.privtree.PrivTree"
+    test = {"id": "tests/mechanisms/histogram/test_privtree.py::test_a", "fixtures": [], "classes": [name]}
+    assert name not in left_out([test])
+    assert name in left_out([{**test, "classes": []}])
+    assert name in left_out([{**test, "id": "tests/mechanisms/test_registry.py::test_a"}])
