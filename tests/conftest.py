@@ -34,11 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("quick")
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """One process where files are named, since the others would take longer to start than they save."""
-    return 0 if config.args_source is pytest.Config.ArgsSource.ARGS else None
-
-
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
     return Sharing(config, log)
 

@@ -83,6 +83,7 @@ def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
     for column in columns:
         page.get_by_label(column, exact=True).check()
     page.get_by_label("Your estimate of the number of people").fill("32000")
+    page.get_by_text("People in a cell, on average").wait_for()
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("Cost ε").fill(amount)
     page.get_by_role("button", name="Continue").click()

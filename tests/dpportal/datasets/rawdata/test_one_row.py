@@ -27,6 +27,8 @@ from dpportal.datasets.rawdata.converter import convert_here
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS, TEXTS
 
+pytestmark = pytest.mark.slow
+
 KEY = b"one key for both tables"
 EXAMPLES = 12
 ATTRIBUTES: list[Attribute] = [
