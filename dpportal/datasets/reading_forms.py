@@ -20,7 +20,12 @@ QUOTES = [('"', _('Double quotes "…"')), ("'", _("Single quotes '…'")), ("no
 ENCODINGS = [
     PROPOSED,
     ("utf-8", "UTF-8"),
-    ("utf-16", "UTF-16"),
+    ("utf-16", _("UTF-16, in the order that the file's mark says")),
+    ("utf-16-le", _("UTF-16, low byte first (Windows)")),
+    ("utf-16-be", _("UTF-16, high byte first")),
+    ("utf-32", _("UTF-32, in the order that the file's mark says")),
+    ("utf-32-le", _("UTF-32, low byte first")),
+    ("utf-32-be", _("UTF-32, high byte first")),
     ("windows-1252", _("Windows-1252 (Western Europe)")),
     ("latin-1", _("Latin-1 (ISO 8859-1)")),
     ("iso-8859-15", _("Latin-9 (ISO 8859-15)")),

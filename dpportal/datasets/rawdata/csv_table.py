@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from dpportal.datasets.rawdata.dialect import Dialect, dialect_of, first_lines, first_records
-from dpportal.datasets.rawdata.encoding import PlainText, proposed_encoding, write_plain
+from dpportal.datasets.rawdata.encoding import PlainText, plain_text, settled_encoding
 from dpportal.datasets.rawdata.engine import connect, literal, parquet
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, plain_number, text_name
 from dpportal.datasets.rawdata.locating import fits, refuse_broken_record, unreadable
@@ -22,6 +22,8 @@ from dpportal.datasets.rawdata.watching import watched
 ROW_GROUP_ROWS = 122_880
 # What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
+# Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
+BUFFER_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class TextTable:
             f"read_csv({literal(str(self.plain.path))}, auto_detect=false, strict_mode=true, "
             f"columns={{{columns}}}, delim={literal(self.dialect.delimiter)}, quote={quote}, escape={quote}, "
             f"skip={self.dialect.skip}, header={str(self.options.header).lower()}, "
-            f"max_line_size={MAX_LINE_BYTES}, parallel={str(parallel).lower()})"
+            f"max_line_size={MAX_LINE_BYTES}, buffer_size={BUFFER_BYTES}, compression='none', "
+            f"parallel={str(parallel).lower()})"
         )
 
     def selection(self) -> str:
@@ -67,13 +70,13 @@ def convert_csv(
     source: Path, target: Path, file_name: str, options: ReadOptions, limits: Limits, report: Report
 ) -> TableFacts:
     """Store a text file as Parquet. Raises UploadFault with the row that cannot be read."""
-    encoding = options.encoding or proposed_encoding(source)
-    plain = write_plain(source, target.with_name("plain.csv"), encoding, lambda lines: report(lines, None))
+    encoding = settled_encoding(source, options.encoding)
+    scratch = target.with_name("plain.csv")
+    plain = plain_text(source, scratch, encoding, lambda lines: report(lines, None))
     table = understand(plain, file_name, replace(options, encoding=encoding), limits)
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
-        rows = _store(connection, table, target, report)
-        oddities = _oddities(connection, table, target, rows)
-    plain.path.unlink()
+        rows, oddities = _store(connection, table, target, report)
+    scratch.unlink(missing_ok=True)
     return TableFacts(rows, table.columns, "csv", table.options, oddities=oddities)
 
 
@@ -96,27 +99,29 @@ def understand(plain: PlainText, file_name: str, options: ReadOptions, limits: L
     return TextTable(plain, dialect, options, columns, sum(map(len, lines)) / len(lines))
 
 
-def _store(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report) -> int:
-    """Write the Parquet file; returns its rows.
+def _store(
+    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report
+) -> tuple[int, Oddities]:
+    """Write the Parquet file; returns its rows, and what is odd about the file.
 
     The parallel reader gives up where a quoted field spans pieces of the file; if nothing is wrong with any record, one
     thread reads the same rows. It would pass over an open quotation mark, so the records are looked at before.
     """
     try:
-        return _copy(connection, table, target, report, parallel=True)
+        return _read(connection, table, target, report, parallel=True)
     except UNREADABLE:
         pass
     refuse_broken_record(table.plain.path, table.dialect, len(table.columns))
     try:
-        return _copy(connection, table, target, report, parallel=False)
+        return _read(connection, table, target, report, parallel=False)
     except UNREADABLE:
         # The engine's own words quote cells, so none of them is passed on.
         raise unreadable() from None
 
 
-def _copy(
+def _read(
     connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, *, parallel: bool
-) -> int:
+) -> tuple[int, Oddities]:
     names = literal(names_metadata(table.names))
     statement = (
         f"COPY (SELECT {table.selection()} FROM {table.source(parallel=parallel)}) TO {literal(str(target))} "
@@ -124,16 +129,30 @@ def _copy(
     )
     with watched(connection, report, table.expected_rows):
         [(rows,)] = connection.execute(statement).fetchall()
-    return int(rows)
+    return int(rows), accounted(connection, table, target, int(rows))
 
 
-def _oddities(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, rows: int) -> Oddities:
-    """Every line of the file is a line of a row, a line end within a field, or blank."""
+def accounted(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, rows: int) -> Oddities:
+    """Every line of the file is the line of a row, a line end within a field, or blank.
+
+    Raises duckdb.InvalidInputException if a line is none of these: the engine has lost or invented rows.
+    """
+    others = table.plain.lines - table.dialect.skip - table.options.header - rows
+    if others == 0:
+        return Oddities(table.plain.replaced)
     broken = longest = ends = 0
     if table.plain.quoted:
         broken, longest, ends = broken_fields(connection, target, len(table.columns))
-    blank = table.plain.lines - table.dialect.skip - table.options.header - rows - ends
-    return Oddities(table.plain.replaced, broken, longest, max(0, blank))
+    blank = others - ends
+    if not 0 <= blank <= blank_lines(table.plain.path):
+        raise duckdb.InvalidInputException("rows and lines do not agree")
+    return Oddities(table.plain.replaced, broken, longest, blank)
+
+
+def blank_lines(path: Path) -> int:
+    """How many lines of a plain text file hold nothing, a quoted field's lines among them."""
+    with path.open("rb") as file:
+        return sum(line == b"\n" for line in file)
 
 
 def broken_fields(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int) -> tuple[int, int, int]:

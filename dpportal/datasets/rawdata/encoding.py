@@ -13,20 +13,23 @@ from dpportal.datasets.rawdata.faults import UploadFault
 CHUNK = 1 << 20
 SAMPLE = 1 << 16
 MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
+WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 MARK = "\ufeff"
 REPLACED = "replaced-and-counted"
 
 
 @dataclass
 class PlainText:
-    """A file of plain text. lines: ended by newlines. replaced: bytes without a meaning. quoted: has any quote."""
+    """A file of plain text. lines: ended by newlines. replaced: bytes without a meaning. quoted: has any quote.
+
+    path: the upload itself where it is plain already, else a scratch file.
+    """
 
     path: Path
     lines: int = 0
@@ -47,15 +50,29 @@ def proposed_encoding(source: Path) -> str:
     return "utf-8" if 2 * foreign <= beyond - foreign else "windows-1252"
 
 
-def write_plain(source: Path, target: Path, encoding: str, report: Callable[[int], None]) -> PlainText:
-    """Write a file again as plain text; a byte that the encoding does not know becomes U+FFFD and is counted.
+def settled_encoding(source: Path, encoding: str | None) -> str:
+    """The declared encoding, or the proposed one, with the order of its bytes: by the file's mark, else the usual.
 
-    Byte-order marks at the beginning are dropped. report: is told the lines written. Raises UploadFault for a NUL
-    character, which no text has.
+    Once it is a declaration, no file's first bytes change it.
     """
-    plain = PlainText(target)
-    decode = _decoder(_with_order(source, encoding), plain)
-    with source.open("rb") as old, target.open("wb") as new:
+    proposed = proposed_encoding(source)
+    encoding = encoding or proposed
+    if encoding not in ("utf-16", "utf-32"):
+        return encoding
+    return proposed if proposed.startswith(encoding) else f"{encoding}-le"
+
+
+def plain_text(source: Path, scratch: Path, encoding: str, report: Callable[[int], None]) -> PlainText:
+    """The file as plain text, which most files are already; others are written again.
+
+    A byte that the encoding does not know becomes U+FFFD and is counted. Byte-order marks at the beginning are dropped.
+    encoding: settled. report: is told the lines read. Raises UploadFault for a NUL character, which no text has.
+    """
+    if encoding not in WIDE and (plain := _as_it_is(source, report)):
+        return plain
+    plain = PlainText(scratch)
+    decode = _decoder(encoding, plain)
+    with source.open("rb") as old, scratch.open("wb") as new:
         last = b"\n"
         while chunk := old.read(CHUNK):
             last = _write(new, plain, decode(chunk, False)) or last
@@ -66,22 +83,31 @@ def write_plain(source: Path, target: Path, encoding: str, report: Callable[[int
     return plain
 
 
+def _as_it_is(source: Path, report: Callable[[int], None]) -> PlainText | None:
+    """The file itself if its lines end as they should and hold ASCII alone, which all but the wide encodings share."""
+    plain, last = PlainText(source), b""
+    with source.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            if not chunk.isascii() or b"\r" in chunk:
+                return None
+            last = _note(plain, chunk)
+            report(plain.lines)
+    return plain if last == b"\n" else None
+
+
 def _write(new: BinaryIO, plain: PlainText, piece: bytes) -> bytes:
     """Write a piece, adding to what is known of the file; returns its last byte."""
+    new.write(piece)
+    return _note(plain, piece)
+
+
+def _note(plain: PlainText, piece: bytes) -> bytes:
+    """Add a piece to what is known of the file; returns its last byte."""
     if (position := piece.find(b"\0")) >= 0:
         raise _binary(plain.lines + 1 + piece.count(b"\n", 0, position))
     plain.lines += piece.count(b"\n")
     plain.quoted = plain.quoted or b'"' in piece or b"'" in piece
-    new.write(piece)
     return piece[-1:]
-
-
-def _with_order(source: Path, encoding: str) -> str:
-    """The encoding, with the usual order of bytes where the file has no mark that says it."""
-    with source.open("rb") as file:
-        head = file.read(4)
-    marked = any(head.startswith(mark) for mark, name in MARKS if name == encoding)
-    return encoding if marked or encoding not in ("utf-16", "utf-32") else f"{encoding}-le"
 
 
 def _decoder(encoding: str, plain: PlainText) -> Callable[[bytes, bool], bytes]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import duckdb
 
-from dpportal.datasets.rawdata.engine import literal, parquet
+from dpportal.datasets.rawdata.engine import parquet
 from dpportal.datasets.rawdata.layout import StoredColumn, layout, plain_number
-from dpportal.datasets.rawdata.reading import SPACES
+from dpportal.datasets.rawdata.reading import trimmed
 
 LOW_64_BITS = 2**64 - 1
 
@@ -20,7 +20,7 @@ def canonical_text(column: StoredColumn) -> str:
     """SQL: a field's text, the same for 5, 5.0 and " 5 ", for true and TRUE; NULL if it is empty."""
     if column.all_plain:
         return _written(str(column.plain))
-    text = f"nullif(trim({column.text}, {literal(SPACES)}), '')"
+    text = f"nullif({trimmed(column.text)}, '')"
     # A cast is cheap where it fails, and most texts are no numbers.
     read = f"CASE WHEN TRY_CAST({text} AS DOUBLE) IS NOT NULL THEN {plain_number(text)} END"
     number = f"coalesce({column.plain}, {read})" if column.plain else read

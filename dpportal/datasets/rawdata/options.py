@@ -18,6 +18,8 @@ ENCODINGS = (
     "utf-16-le",
     "utf-16-be",
     "utf-32",
+    "utf-32-le",
+    "utf-32-be",
     "latin-1",
     "windows-1250",
     "windows-1251",

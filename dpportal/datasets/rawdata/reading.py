@@ -18,6 +18,8 @@ from dpportal.datasets.rawdata.options import ReadOptions
 SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
+# A text between its spaces. The engine's own trim takes three times as long with so many kinds of space.
+TRIMMED = f"^[{SPACES}]*(.*?)[{SPACES}]*$"
 # A text of this form is stored also as the double that it writes, so that most numbers need no reading at all.
 PLAIN_NUMBER = "-?(?:0|[1-9][0-9]{0,14})(?:[.][0-9]{1,15})?"
 EXPONENT = "(?:[eE][-+]?[0-9]{1,3})?"
@@ -46,8 +48,7 @@ class Reading:
 
     def text(self, field: str) -> str:
         """The text that counts, NULL if it means that there is no value."""
-        trimmed = f"trim({field}, {literal(SPACES)})" if self.options.strip else field
-        text = f"nullif(nfc_normalize({trimmed}), '')"
+        text = f"nullif(nfc_normalize({trimmed(field) if self.options.strip else field}), '')"
         if not self.options.missing:
             return text
         words = ", ".join(literal(prepared(word, self.options)) for word in self.options.missing)
@@ -93,7 +94,7 @@ class Reading:
 
     def person(self, field: str, *, ignore_case: bool) -> str:
         """What two rows of one person have in common: the identifier trimmed and composed; NULL if there is none."""
-        text = f"nullif(nfc_normalize(trim({field}, {literal(SPACES)})), '')"
+        text = f"nullif(nfc_normalize({trimmed(field)}), '')"
         return f"lower({text})" if ignore_case else text
 
     def _plain(self, text: str) -> str:
@@ -106,6 +107,11 @@ class Reading:
 def prepared(text: str, options: ReadOptions) -> str:
     """What `Reading.text` makes of a declared text, so that both sides of a comparison are alike."""
     return unicodedata.normalize("NFC", text.strip(SPACES) if options.strip else text)
+
+
+def trimmed(field: str) -> str:
+    """SQL: a text without the spaces around it."""
+    return f"regexp_extract({field}, {literal(TRIMMED)}, 1, 's')"
 
 
 def floor_of(number: str) -> str:

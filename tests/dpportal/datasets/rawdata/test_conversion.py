@@ -6,6 +6,7 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import openpyxl
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpportal.datasets.rawdata import Limits, ReadOptions, TableFacts, UploadFault, convert, first_rows
+from dpportal.datasets.rawdata.csv_table import accounted, understand
+from dpportal.datasets.rawdata.encoding import WIDE, plain_text
+from dpportal.datasets.rawdata.options import ENCODINGS
 
 # Each reads a file in a process of its own, as the portal does.
 pytestmark = pytest.mark.slow
@@ -74,7 +78,7 @@ def test_the_delimiter_is_found(tmp_path, delimiter):
     [
         ("utf-8", "utf-8"),
         ("utf-8-sig", "utf-8"),
-        ("utf-16", "utf-16"),
+        ("utf-16", "utf-16-le"),
         ("windows-1252", "windows-1252"),
     ],
 )
@@ -88,6 +92,21 @@ def test_the_encoding_is_found(tmp_path, encoding, said):
 def test_utf_16_with_the_high_byte_first_is_read(tmp_path):
     stored = Stored(tmp_path, b"\xfe\xff" + "a,b\né,1\n".encode("utf-16-be"))
     assert stored.rows == [("é", "1")]
+    assert stored.facts.options.encoding == "utf-16-be"
+
+
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff", b""])
+def test_once_the_order_of_bytes_is_declared_no_first_bytes_change_it(tmp_path, mark):
+    rows = "1,2\n3,4\n".encode("utf-16-le")
+    stored = Stored(tmp_path, mark + rows, encoding="utf-16-le", header=False)
+    assert stored.facts.options.encoding == "utf-16-le"
+    assert stored.rows[1] == ("3", "4")
+
+
+@pytest.mark.parametrize("encoding", sorted(set(ENCODINGS) - {"utf-16", "utf-32", *WIDE}))
+def test_a_file_of_ascii_alone_is_the_same_text_in_every_encoding(encoding):
+    letters = bytes(range(128))
+    assert letters.decode(encoding).encode() == letters
 
 
 def test_a_named_encoding_is_used(tmp_path):
@@ -207,6 +226,19 @@ def test_quoted_line_ends_are_normalised_and_told(tmp_path):
     assert stored.rows == [("x\ny", "1"), ("longer\nz", "2")]
     oddities = stored.oddities
     assert (oddities.broken_fields, oddities.longest_broken, oddities.blank_rows) == (2, 8, 1)
+
+
+def test_a_row_that_the_engine_lost_is_no_blank_line(tmp_path):
+    """A file that has one row more than was stored of it, with and without a blank line."""
+    for text, blank in (("a,b\n1,2\n3,4\n", 0), ("a,b\n\n1,2\n3,4\n", 1)):
+        file = tmp_path / "table.csv"
+        file.write_text(text)
+        plain = plain_text(file, tmp_path / "plain.csv", "utf-8", lambda lines: None)
+        table = understand(plain, "table.csv", ReadOptions(encoding="utf-8"), Limits())
+        with duckdb.connect() as connection:
+            assert accounted(connection, table, file, 2).blank_rows == blank
+            with pytest.raises(duckdb.InvalidInputException):
+                accounted(connection, table, file, 1)
 
 
 def test_a_column_may_be_called_like_a_name_of_the_engine(tmp_path):
