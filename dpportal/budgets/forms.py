@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from decimal import Decimal
 from typing import Any
 
@@ -15,15 +16,41 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 
+# Between a dataset's key and whom it protects.
+APART = "."
 CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTION.value, _("Reduction"))]
 
 
 class ProtectedDatasetField(forms.ModelChoiceField):
-    """A dataset to grant for, named with whom it protects."""
+    """A dataset to grant for, named with whom it protects; a choice holds for whom it named."""
+
+    default_error_messages = {
+        "changed": _(
+            "Whom this dataset protects has changed since you opened this page. The list says whom now: choose again."
+        )
+    }
 
     def label_from_instance(self, obj: models.Model) -> str:
         assert isinstance(obj, Dataset)
         return f"{obj.name} – {Protection.of(obj.current_domain())}"
+
+    def prepare_value(self, value: Any) -> Any:
+        """The dataset with the protection that the page names; what was posted stays as it is."""
+        if not isinstance(value, Dataset):
+            return value
+        return f"{value.pk}{APART}{_named(value)}"
+
+    def to_python(self, value: Any) -> models.Model | None:
+        key, _apart, named = str(value or "").partition(APART)
+        dataset = super().to_python(key)
+        if isinstance(dataset, Dataset) and named != _named(dataset):
+            raise forms.ValidationError(self.error_messages["changed"], code="changed")
+        return dataset
+
+
+def _named(dataset: Dataset) -> str:
+    """Whom a dataset protects now, as part of a form's value."""
+    return hashlib.sha256(repr(Protection.of(dataset.current_domain())).encode()).hexdigest()[:12]
 
 
 class BudgetChangeForm(forms.ModelForm):

@@ -20,6 +20,7 @@ from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
 
@@ -34,6 +35,8 @@ def grant(
 ) -> LedgerEntry:
     """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ."""
     _check_positive(amount)
+    # Two first grants at once open one account, not one each.
+    dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
     budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
@@ -62,15 +65,18 @@ def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> 
 
 
 @transaction.atomic
-def reserve(dataset: Dataset, amount: Decimal, *, key: uuid.UUID, reason: str, by: User) -> LedgerEntry:
+def reserve(
+    dataset: Dataset, amount: Decimal, *, definition: Definition, key: uuid.UUID, reason: str, by: User
+) -> LedgerEntry:
     """Set an amount aside for the job called `key`, from the account of the protection that is declared now.
 
-    The caller holds the dataset's domain still. The first reservation fixes the protection of its account. Refused if
-    not that much is left, or if all accounts are for other protections: their losses would not add up.
+    definition: whether the amount is of ε or ρ. The caller holds the dataset's domain still. The first reservation
+    fixes the protection of its account. Refused if not that much is left, if it counts the other of ε and ρ, or if all
+    accounts are for other protections: their losses would not add up.
     """
     _check_positive(amount)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
-    enough = _with(amount).filter(dataset=dataset)
+    enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     change = {"reserved": F("reserved") + stored(amount)}
     # Asked again at the end: two first reservations at once fix the account once, and both are paid from it.
     done = (
@@ -79,7 +85,7 @@ def reserve(dataset: Dataset, amount: Decimal, *, key: uuid.UUID, reason: str, b
         or enough.filter(**fixed).update(**change)
     )
     if not done:
-        raise BudgetRefusedError(_refusal_text(dataset, amount))
+        raise BudgetRefusedError(_refusal_text(dataset, amount, definition))
     return _append(
         Budget.objects.get(dataset=dataset, **fixed), Kind.CHARGE, State.RESERVED, amount, reason, by, key=key
     )
@@ -179,10 +185,13 @@ def missing_text(dataset: Dataset) -> str:
     return text % {"now": Protection.of(dataset.current_domain()), "name": dataset.name, "before": before}
 
 
-def _refusal_text(dataset: Dataset, cost: Decimal) -> str:
+def _refusal_text(dataset: Dataset, cost: Decimal, definition: Definition) -> str:
     budget = Budget.of(dataset)
     if budget is None:
         return missing_text(dataset)
+    if budget.definition != definition.value:
+        text = _("This budget is counted in %(symbol)s. Choose the cost again, in %(symbol)s.")
+        return text % {"symbol": budget.symbol}
     values = {"s": budget.symbol, "cost": plain(cost), "left": plain(budget.left), "name": dataset.name}
     if not budget.left:
         return (

@@ -124,6 +124,18 @@ class DomainVersion(models.Model):
         # Whoever is named by a column may have no row of it.
         return unit.allowing_absence(bool(self.unit_column))
 
+    def declared(self) -> dict[str, Any]:
+        """All that decides what is counted, and of whom: what a curator read before confirming."""
+        return {
+            "dataset": str(self.dataset_id),
+            "reading": self.dataset.options,
+            "attributes": [attribute.declaration for attribute in self.attributes.all()],
+            "neighbours": self.neighbours,
+            "unit_column": self.unit_column,
+            "max_rows": self.max_rows,
+            "ignore_case": self.ignore_case,
+        }
+
     def domain(self) -> Domain:
         """The product of all declared columns, in table order."""
         return Domain(tuple(a.declared() for a in self.attributes.all()))

@@ -28,26 +28,28 @@ class ConfirmForm(forms.Form):
     )
 
 
-def digest(plan: Plan) -> str:
-    """A short name of a plan, so that a confirmation is for exactly what was reviewed."""
-    return hashlib.sha256(json.dumps(plan.to_json(), sort_keys=True).encode()).hexdigest()[:32]
+def digest(plan: Plan, *declared: dict[str, Any]) -> str:
+    """A short name of a plan and of what it rests on, so that a confirmation is for exactly what was reviewed."""
+    read = [plan.to_json(), *declared]
+    return hashlib.sha256(json.dumps(read, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
 def confirmation(
-    request: HttpRequest, plan: Plan, act: Callable[[str], object], refusals: tuple[type[Exception], ...]
+    request: HttpRequest, shown: str, act: Callable[[str], object], refusals: tuple[type[Exception], ...]
 ) -> ConfirmForm | None:
     """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
 
-    act: called with the digest of the plan that the curator read. refusals: what it may raise to say why not.
+    shown: the digest of what this page shows. act: called with that of what the curator read. refusals: what it may
+    raise to say why not.
     """
-    form = ConfirmForm(request.POST or None, initial={"reviewed": digest(plan)})
+    form = ConfirmForm(request.POST or None, initial={"reviewed": shown})
     if request.method == "POST" and form.is_valid():
         try:
             act(form.cleaned_data["reviewed"])
         except refusals as refusal:
             form.add_error(None, str(refusal))
             # What is confirmed next is what this page shows.
-            form.data = {**request.POST.dict(), "reviewed": digest(plan)}
+            form.data = {**request.POST.dict(), "reviewed": shown}
         else:
             return None
     return form

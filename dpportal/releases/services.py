@@ -17,7 +17,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.pages.confirming import digest
 from dpportal.releases import advice, drafts
 from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
-from dpportal.releases.products import product_of
+from dpportal.releases.products import ReleasePlan, product_of
 from dpportal.releases.products.queries import strategies
 from dpportal.releases.tasks import find_strategy, rank_methods, run_release
 from dpportal.running.jobs import JobState
@@ -34,16 +34,22 @@ def start_draft(dataset: Dataset, by: User) -> Release:
     return Release.objects.create(dataset=dataset, created_by=by, people=people)
 
 
+def reviewed_as(version: DomainVersion, plan: ReleasePlan) -> str:
+    """The digest of what a curator reviews."""
+    return digest(plan, version.declared())
+
+
 @transaction.atomic
 def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     """Reserve the budget and queue the job; False if that was done before.
 
     reviewed: the digest of the plan that the curator saw. Raises DraftError, ReleaseError or BudgetRefusedError.
     """
-    # No one edits the domain between this plan and the moment it is frozen.
+    # No one edits the draft or the domain between this plan and the moment they are frozen.
+    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
     list(DomainVersion.objects.select_for_update().filter(dataset=release.dataset))
     version, plan = drafts.plan_of(release)
-    if digest(plan) != reviewed:
+    if reviewed_as(version, plan) != reviewed:
         raise ReleaseError(
             _("The domain or the method changed since you reviewed it. Read the review again.")
         )
@@ -59,7 +65,9 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
         )
     assert release.amount is not None
     title = release.title or release.get_product_display()
-    charge = ledger.reserve(release.dataset, release.amount, key=release.pk, reason=title, by=by)
+    charge = ledger.reserve(
+        release.dataset, release.amount, definition=plan.loss.definition, key=release.pk, reason=title, by=by
+    )
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     Release.objects.filter(pk=release.pk).update(
         title=title, domain_version=version, plan_json=plan.to_json(), charge=charge

@@ -120,7 +120,8 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     def spend(reviewed: str) -> None:
         services.request_opening(draft, reviewed=reviewed, by=current_user(request))
 
-    form = confirmation(request, plan, spend, (DraftError, StreamError, BudgetRefusedError))
+    shown = services.reviewed_as(draft, version, plan)
+    form = confirmation(request, shown, spend, (DraftError, StreamError, BudgetRefusedError))
     if form is None:
         return redirect("streams:home", draft.pk)
     budget = drafts.budget_of(draft)

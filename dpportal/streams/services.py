@@ -26,6 +26,7 @@ from dpportal.running.jobs import JobState
 from dpportal.streams import drafts, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.tasks import run_stream_job
+from mechanisms.continual.mechanism import StreamPlan
 
 # Ends the name of a file that waits to be counted; the sweep knows it.
 WAITING = ".update"
@@ -59,12 +60,20 @@ def request_opening(stream: Stream, *, reviewed: str, by: User) -> bool:
     return _request_opening(stream, reviewed, by)
 
 
+def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str:
+    """The digest of what a curator reviews."""
+    # The amount is in the plan's loss.
+    chosen = {name: getattr(stream, name) for name in CHOICES if name != "amount"}
+    return digest(plan, version.declared(), chosen)
+
+
 @transaction.atomic
 def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
-    # No one edits the domain between this plan and the moment it is frozen.
+    # No one edits the draft or the domain between this plan and the moment they are frozen.
+    stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
     list(DomainVersion.objects.select_for_update().filter(dataset=stream.dataset))
     version, plan = drafts.plan_of(stream)
-    if digest(plan) != reviewed:
+    if reviewed_as(stream, version, plan) != reviewed:
         raise StreamError(
             _("The domain or the strategy changed since you reviewed it. Read the review again.")
         )
@@ -81,7 +90,14 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
         )
     datasets.freeze_reading(stream.dataset)
     assert stream.amount is not None
-    charge = ledger.reserve(stream.dataset, stream.amount, key=stream.pk, reason=stream.name, by=by)
+    charge = ledger.reserve(
+        stream.dataset,
+        stream.amount,
+        definition=plan.loss.definition,
+        key=stream.pk,
+        reason=stream.name,
+        by=by,
+    )
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     Stream.objects.filter(pk=stream.pk).update(
         domain_version=version, plan_json=plan.to_json(), labels=counted.labels, charge=charge

@@ -14,7 +14,6 @@ from dpportal.datasets import services as dataset_services
 from dpportal.datasets.conversion import fingerprint
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.rawdata import records
-from dpportal.pages.confirming import digest
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.running.jobs import JobState
@@ -88,5 +87,5 @@ def requested_release(dataset: Dataset, amount: str = "0.1") -> Release:
 
 def confirm(draft: Release) -> bool:
     """Confirm what is shown now, as the review page's form does."""
-    _version, plan = drafts.plan_of(draft)
-    return services.request_release(draft, reviewed=digest(plan), by=draft.created_by)
+    version, plan = drafts.plan_of(draft)
+    return services.request_release(draft, reviewed=services.reviewed_as(version, plan), by=draft.created_by)

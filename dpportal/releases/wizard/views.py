@@ -120,7 +120,8 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
     def spend(reviewed: str) -> None:
         services.request_release(draft, reviewed=reviewed, by=current_user(request))
 
-    form = confirmation(request, plan, spend, (DraftError, ReleaseError, BudgetRefusedError))
+    shown = services.reviewed_as(version, plan)
+    form = confirmation(request, shown, spend, (DraftError, ReleaseError, BudgetRefusedError))
     if form is None:
         return redirect("releases:job", draft.pk)
     budget = drafts.budget_of(draft)

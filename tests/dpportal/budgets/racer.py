@@ -21,6 +21,7 @@ from django.db import connection  # noqa: E402
 from dpportal.accounts.models import Role  # noqa: E402
 from dpportal.budgets import ledger  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
+from mechanisms.accounting import Definition  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 
 AMOUNT = Decimal("0.1")
@@ -63,7 +64,9 @@ def _try(dataset: Dataset, attempts: int, gate: threading.Event, outcomes: Count
 def _reserve_and_settle(dataset: Dataset, spend: bool) -> str:
     """Every second reservation is spent at once, so that both kinds of writing race."""
     try:
-        entry = ledger.reserve(dataset, AMOUNT, key=uuid.uuid4(), reason="Race", by=dataset.owner)
+        entry = ledger.reserve(
+            dataset, AMOUNT, definition=Definition.PURE, key=uuid.uuid4(), reason="Race", by=dataset.owner
+        )
         if spend:
             ledger.spend(entry)
     except ledger.BudgetRefusedError:

@@ -7,7 +7,10 @@ import pytest
 from django.urls import reverse
 
 from dpportal.budgets import ledger
+from dpportal.budgets.forms import BudgetChangeForm
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.datasets import services
+from mechanisms.accounting import Definition
 from tests.dpportal.building import stored_dataset
 
 ADD = "admin:budgets_ledgerentry_add"
@@ -19,9 +22,14 @@ def admin(client, administrator):
     return client
 
 
+def chosen(dataset) -> str:
+    """The value of the dataset's option on a page that is opened now."""
+    return BudgetChangeForm().fields["dataset"].prepare_value(dataset)
+
+
 def change(dataset, **fields) -> dict[str, str]:
     form = {
-        "dataset": str(dataset.pk),
+        "dataset": chosen(dataset),
         "kind": "grant",
         "definition": "pure",
         "delta_exponent": "6",
@@ -57,6 +65,19 @@ def test_a_grant_is_a_ledger_line_with_reason_and_name(admin, dataset, administr
     assert total(dataset) == Decimal("1.5")
 
 
+def test_a_grant_for_whom_the_page_named_is_refused_once_others_are_protected(admin, dataset):
+    page = admin.get(reverse(ADD)).text
+    assert f'value="{chosen(dataset)}"' in page and "each row, as one person" in page
+    posted = change(dataset)
+    services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    response = admin.post(reverse(ADD), posted)
+    assert "has changed since you opened this page" in errors(response)["dataset"][0]
+    assert total(dataset) == 1
+    assert "replaced by another" in response.text
+    admin.post(reverse(ADD), change(dataset))
+    assert total(dataset) == Decimal("1.5")
+
+
 def test_a_first_grant_of_zcdp_keeps_its_delta(admin, curator):
     dataset = stored_dataset(curator)
     admin.post(reverse(ADD), change(dataset, definition="zcdp", delta_exponent="9"))
@@ -78,7 +99,9 @@ def test_a_reduction_is_a_ledger_line(admin, dataset):
 
 
 def test_a_reduction_below_what_is_spent_and_reserved_is_refused_beside_the_field(admin, dataset):
-    ledger.reserve(dataset, Decimal("0.7"), key=uuid4(), reason="A release", by=dataset.owner)
+    ledger.reserve(
+        dataset, Decimal("0.7"), definition=Definition.PURE, key=uuid4(), reason="A release", by=dataset.owner
+    )
     response = admin.post(reverse(ADD), change(dataset, kind="reduction", amount="0.4"))
     assert errors(response)["amount"] == [
         "Only ε = 0.30 of this budget is neither spent nor reserved. Reduce it by at most that."

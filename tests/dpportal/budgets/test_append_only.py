@@ -9,11 +9,14 @@ from django.db.models import ProtectedError
 
 from dpportal.budgets import ledger
 from dpportal.budgets.models import AppendOnlyError, Budget, LedgerEntry
+from mechanisms.accounting import Definition
 
 
 @pytest.fixture
 def line(dataset) -> LedgerEntry:
-    return ledger.reserve(dataset, Decimal("0.6"), key=uuid4(), reason="A release", by=dataset.owner)
+    return ledger.reserve(
+        dataset, Decimal("0.6"), definition=Definition.PURE, key=uuid4(), reason="A release", by=dataset.owner
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -10,13 +10,13 @@ from django.db import IntegrityError, transaction
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, LedgerEntry
+from mechanisms.accounting import Definition
 from tests.dpportal.building import stored_dataset
 
 
-def reserve(dataset, amount: str, key=None) -> LedgerEntry:
-    return ledger.reserve(
-        dataset, Decimal(amount), key=key or uuid4(), reason="Test release", by=dataset.owner
-    )
+def reserve(dataset, amount: str, key=None, definition=Definition.PURE) -> LedgerEntry:
+    how = {"definition": definition, "key": key or uuid4(), "reason": "Test release", "by": dataset.owner}
+    return ledger.reserve(dataset, Decimal(amount), **how)
 
 
 def grant(dataset, amount: str, definition: str = "pure") -> LedgerEntry:
@@ -141,6 +141,12 @@ def test_a_refusal_says_how_far_to_lower_the_cost(dataset):
         BudgetRefusedError, match=r"costs ε = 0\.30; .* has ε = 0\.25 left\. Lower ε to at most 0\.25"
     ):
         reserve(dataset, "0.3")
+
+
+def test_an_amount_of_the_other_kind_is_refused(dataset):
+    with pytest.raises(BudgetRefusedError, match="counted in ε"):
+        reserve(dataset, "0.25", definition=Definition.ZCDP)
+    assert parts(dataset) == amounts("1", "0", "0")
 
 
 def test_a_refused_reservation_leaves_no_line(dataset):

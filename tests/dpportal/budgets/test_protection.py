@@ -16,6 +16,7 @@ from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import services
 from dpportal.datasets.protection import Protection
 from dpportal.releases import execution
+from mechanisms.accounting import Definition
 from tests.dpportal import building
 
 ROWS, PEOPLE = Protection("add-remove"), Protection("add-remove", "colour")
@@ -28,7 +29,9 @@ def protect(dataset, protection: Protection, max_rows: int = 1) -> None:
 
 
 def reserve(dataset, amount: str) -> LedgerEntry:
-    return ledger.reserve(dataset, Decimal(amount), key=uuid4(), reason="Test", by=dataset.owner)
+    return ledger.reserve(
+        dataset, Decimal(amount), definition=Definition.PURE, key=uuid4(), reason="Test", by=dataset.owner
+    )
 
 
 def accounts(dataset) -> dict[str, tuple[str, str]]:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as dataset_services
-from dpportal.releases import execution, services, tasks
+from dpportal.datasets.models import Dataset
+from dpportal.releases import drafts, execution, services, tasks
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.services import ReleaseError
 from dpportal.running import jobs
@@ -311,6 +312,26 @@ class TestConfirmation:
             services.request_release(draft, reviewed="0" * 32, by=draft.created_by)
         draft.refresh_from_db()
         assert (draft.state, parts(draft)) == ("draft", (0, 0))
+
+    @pytest.mark.parametrize("change", ["person", "capitals", "reading", "columns"])
+    def test_what_the_plan_rests_on_is_confirmed_with_it(self, draft, change):
+        dataset, unit = draft.dataset, {"neighbours": "add-remove", "max_rows": 1}
+        dataset_services.declare_unit(dataset, unit_column="colour", **unit)
+        draft.dataset.refresh_from_db()
+        version, plan = drafts.plan_of(draft)
+        shown = services.reviewed_as(version, plan)
+        match change:
+            case "person":
+                dataset_services.declare_unit(dataset, unit_column="age", **unit)
+            case "capitals":
+                dataset_services.declare_unit(dataset, unit_column="colour", ignore_case=True, **unit)
+            case "reading":
+                Dataset.objects.filter(pk=dataset.pk).update(options={**dataset.options, "missing": ["red"]})
+            case "columns":
+                Release.objects.filter(pk=draft.pk).update(columns=["age"])
+        with pytest.raises(ReleaseError, match="changed since you reviewed it"):
+            services.request_release(draft, reviewed=shown, by=draft.created_by)
+        assert parts(draft) == (0, 0)
 
     def test_a_refused_reservation_leaves_the_draft_as_it_was(self, dataset):
         draft = complete_draft(dataset, "1.5")

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from dpportal.datasets.models import Dataset
-from dpportal.pages.confirming import digest
 from dpportal.streams import drafts, services, working
 from dpportal.streams.models import Stream
 from mechanisms.noise import Noise, repeatable
@@ -34,10 +33,16 @@ def draft_stream(dataset: Dataset, **chosen: Any) -> Stream:
 def requested_stream(dataset: Dataset, **chosen: Any) -> Stream:
     """Confirmed as it is shown now; its job is queued."""
     stream = draft_stream(dataset, **chosen)
-    _version, plan = drafts.plan_of(stream)
-    assert services.request_opening(stream, reviewed=digest(plan), by=stream.created_by)
+    assert confirm(stream)
     stream.refresh_from_db()
     return stream
+
+
+def confirm(stream: Stream) -> bool:
+    """Confirm what is shown now, as the review page's form does."""
+    version, plan = drafts.plan_of(stream)
+    shown = services.reviewed_as(stream, version, plan)
+    return services.request_opening(stream, reviewed=shown, by=stream.created_by)
 
 
 def open_stream(dataset: Dataset, **chosen: Any) -> Stream:

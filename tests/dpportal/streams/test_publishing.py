@@ -13,9 +13,9 @@ from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
 from dpportal.keys import UnsealError, seal, unseal
-from dpportal.pages.confirming import digest
 from dpportal.running.jobs import Claim, LostClaimError
 from dpportal.streams import drafts, execution, services, vault, working
+from dpportal.streams.counted import DraftError
 from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
@@ -74,8 +74,7 @@ def test_opening_reserves_then_spends_once(dataset) -> None:
 
 def test_a_stream_is_confirmed_once(dataset) -> None:
     stream = building.requested_stream(dataset)
-    _version, plan = drafts.plan_of(stream)
-    assert not services.request_opening(stream, reviewed=digest(plan), by=stream.created_by)
+    assert not building.confirm(stream)
     assert LedgerEntry.objects.filter(key=stream.pk).count() == 1
 
 
@@ -270,12 +269,22 @@ def test_erasing_the_records_closes_streams_and_forgets_true_counts(stream) -> N
     assert refusal(stream, 1, 5).why is Why.CLOSED
 
 
+@pytest.mark.parametrize("change", [{"cells": [1]}, {"column": "age", "cells": [0]}, {"horizon": 99}])
+def test_what_another_window_changed_is_not_confirmed_unread(dataset, change) -> None:
+    draft = building.draft_stream(dataset)
+    version, plan = drafts.plan_of(draft)
+    shown = services.reviewed_as(draft, version, plan)
+    Stream.objects.filter(pk=draft.pk).update(**change)
+    with pytest.raises((services.StreamError, DraftError)):
+        services.request_opening(draft, reviewed=shown, by=dataset.owner)
+    assert not LedgerEntry.objects.filter(key=draft.pk).exists()
+
+
 def test_a_draft_cannot_be_opened_once_the_records_are_erased(dataset) -> None:
     draft = building.draft_stream(dataset)
-    _version, plan = drafts.plan_of(draft)
     dataset_services.erase(dataset, dataset.owner)
     with pytest.raises(services.StreamError, match="records of this dataset were deleted"):
-        services.request_opening(draft, reviewed=digest(plan), by=dataset.owner)
+        building.confirm(draft)
     draft.refresh_from_db()
     assert draft.is_draft and not LedgerEntry.objects.filter(key=draft.pk).exists()
 
