@@ -18,6 +18,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import codebook, services
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.strip import strip
 from dpportal.datasets.views import own_dataset
@@ -101,12 +102,14 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
 def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = own_dataset(request, dataset_id)
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
+    accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
+    account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)
     form = UnitForm(request.POST or None, instance=current, dataset=dataset)
     if request.method == "POST" and form.is_valid():
         services.declare_unit(dataset, **{name: form.cleaned_data[name] for name in UnitForm.Meta.fields})
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
-    context = {**_context(dataset), "form": form}
+    context = {**_context(dataset), "form": form, "accounts": accounts, "account": account}
     if current.unit_column and dataset.has_records:
         context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
         audit.record(current_user(request), "viewed persons in first rows", dataset)

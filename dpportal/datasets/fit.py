@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
 from dpportal.datasets.fitting import asked_of
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.rawdata import records
@@ -59,11 +61,18 @@ def current(dataset: Dataset) -> TableFit | None:
     return None if asked is None else records.kept_fit(dataset.pk, asked)
 
 
-def fit_warnings(dataset: Dataset, columns: Collection[str]) -> list[FitWarning] | None:
+def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list[FitWarning] | None:
     """Where more than 1 % of the rows do not fit these columns or the limit of each person's rows.
 
-    True numbers: for the curator's eyes, and the look is to be recorded. None if nobody looked since the last change.
+    True numbers, for the curator's eyes: that they are shown is recorded. None if nobody looked since the last change.
     """
+    warnings = _warnings(dataset, columns)
+    if warnings:
+        audit.record(to, "viewed the fit", dataset)
+    return warnings
+
+
+def _warnings(dataset: Dataset, columns: Collection[str]) -> list[FitWarning] | None:
     found = current(dataset)
     if found is None:
         return None

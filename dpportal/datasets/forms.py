@@ -70,7 +70,8 @@ class UnitForm(forms.ModelForm):
         ],
         help_text=_(
             "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: the number of rows is published exactly, and a histogram needs twice the noise scale."
+            "Replace one: a histogram needs twice the noise scale; where every person has one row and no row is left "
+            "out, the number of rows is published exactly."
         ),
     )
     unit_column = forms.ChoiceField(

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.views import own_dataset
 from dpportal.pages.confirming import confirmation
@@ -126,16 +127,20 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         return redirect("streams:home", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
+    columns = [name for name in (draft.column, draft.summed) if name]
     context = {
         "plan": plan,
         "version": version,
+        "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
         "statement": promise(plan.loss, budget.delta, version),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,
     }
-    return wizard.page(request, "review", draft, form, **context)
+    response = wizard.page(request, "review", draft, form, **context)
+    response["Cache-Control"] = "no-store"  # a warning of the fit holds true shares
+    return response
 
 
 @curator_required

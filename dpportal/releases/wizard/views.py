@@ -13,10 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
-from dpportal.datasets.fit import fit_warnings
+from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.views import own_dataset
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
@@ -126,13 +125,10 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect("releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
-    warnings = fit_warnings(draft.dataset, draft.columns)
-    if warnings:
-        audit.record(current_user(request), "viewed the fit", draft.dataset)
     context = {
         "plan": plan,
         "version": version,
-        "fit_warnings": warnings,
+        "fit_warnings": shown_warnings(draft.dataset, draft.columns, current_user(request)),
         **product_of(draft).offer(plan, draft),
         "statement": statement(plan.loss, budget.delta, version.unit_column),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),

@@ -125,6 +125,17 @@ def test_the_ledger_page_shows_one_account_for_each_protection(client, dataset, 
     assert str(PEOPLE) in client.get(f"/datasets/{dataset.pk}/ledger.csv").content.decode()
 
 
+def test_the_page_of_who_is_protected_names_the_accounts_once_one_is_fixed(client, dataset):
+    client.force_login(dataset.owner)
+    address = f"/datasets/{dataset.pk}/domain/unit/"
+    assert "never added" not in client.get(address).content.decode()
+    reserve(dataset, "0.25")
+    page = client.get(address).content.decode()
+    assert f"left for {ROWS}" in page and "charged to the budget" in page
+    protect(dataset, PEOPLE)
+    assert "There is no budget for whom the domain now protects" in client.get(address).content.decode()
+
+
 def test_charges_of_an_older_portal_are_sorted_by_whom_they_protected(dataset):
     """What one account paid for both before: the second gets an account, and nothing more is left than was."""
     first = building.requested_release(dataset)

@@ -86,7 +86,7 @@ def test_the_page_asks_a_worker_and_does_not_wait(
 def test_it_is_stale_after_a_change_of_the_domain(looked):
     services.declare(looked, "age", Integer("age", lower=0, upper=99, width=10))
     assert fit.current(looked) is None
-    assert fit.fit_warnings(looked, ["age"]) is None
+    assert fit.shown_warnings(looked, ["age"], looked.owner) is None
 
 
 def test_it_is_stale_after_a_change_of_who_is_protected(looked):
@@ -109,16 +109,16 @@ def test_a_new_look_replaces_the_old_one(looked):
 
 
 def test_warnings_name_the_columns_above_one_percent(looked):
-    warnings = fit.fit_warnings(looked, ["colour", "age"])
+    warnings = fit.shown_warnings(looked, ["colour", "age"], looked.owner)
     assert [(w.column, w.percent) for w in warnings] == [("colour", "33.3"), ("age", "10.0")]
-    assert [w.column for w in fit.fit_warnings(looked, ["age"])] == ["age"]
+    assert [w.column for w in fit.shown_warnings(looked, ["age"], looked.owner)] == ["age"]
 
 
 def test_rows_beyond_the_limit_of_each_person_warn(looked):
     services.declare_unit(looked, neighbours="add-remove", unit_column="colour", max_rows=90)
     fit.ask(looked)
     fitting.look(looked.pk)
-    [warning] = fit.fit_warnings(looked, [])
+    [warning] = fit.shown_warnings(looked, [], looked.owner)
     assert (warning.column, warning.share) == ("", 20 / 300)  # green is left out by its column
 
 

@@ -11,11 +11,13 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import fit, fitting
 from dpportal.datasets import services as dataset_services
 from dpportal.streams import execution, services, working
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
+from mechanisms.domain import Categorical
 from tests.dpportal.streams import building
 
 
@@ -296,6 +298,19 @@ def test_a_draft_that_was_confirmed_in_another_window_stays_as_it_was_confirmed(
     assert not stale.keep(["horizon"])
     kept = Stream.objects.get()
     assert (kept.horizon, kept.state) == (12, "opening")
+
+
+def test_the_review_warns_of_rows_that_nothing_declared_has_a_place_for(curious, dataset) -> None:
+    draft = building.draft_stream(dataset)
+    assert "No look at the fit yet" in text(curious.get(f"/streams/{draft.pk}/review/"))
+    dataset_services.declare(dataset, "colour", Categorical("colour", values=("red",)))
+    Stream.objects.filter(pk=draft.pk).update(cells=[0])
+    fit.ask(dataset)
+    fitting.look(dataset.pk)
+    answer = curious.get(f"/streams/{draft.pk}/review/")
+    assert "of the rows fit nothing declared in colour" in text(answer)
+    assert "no-store" in answer["Cache-Control"]
+    assert AuditEntry.objects.filter(action="viewed the fit").count() == 1
 
 
 PAGES = ["home", "live", "counted", "timing", "strategy", "review", "compare"]
