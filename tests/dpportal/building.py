@@ -6,12 +6,14 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from dpportal import storage
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
 from dpportal.datasets import services as dataset_services
-from dpportal.datasets.conversion import fingerprint
+from dpportal.datasets.conversion import convert, fingerprint
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.releases import drafts, services
@@ -20,6 +22,8 @@ from dpportal.running.jobs import JobState
 from mechanisms.domain import Categorical, Integer
 
 ROWS = 300
+# What the page of a new upload sends when nothing is changed.
+FORM = {"header": "names", "strip": "ignored", "quote": '"'}
 PASSWORD = "correct horse battery staple"
 
 
@@ -55,6 +59,17 @@ def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
     colour = Categorical("colour", values=("red", "green", "blue"))
     age = Integer("age", lower=0, upper=99, width=10)
     dataset_services.declare_all(dataset, [colour, age])
+    return dataset
+
+
+def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
+    """A file given to the page of a new upload, and converted."""
+    file = SimpleUploadedFile("small.csv", content)
+    answer = desk.post("/datasets/new/", {**FORM, "file": file, "arrived": "whole", **fields})
+    assert answer.status_code == 302, answer.content.decode()
+    dataset = Dataset.objects.latest("created_at")
+    convert(dataset.pk)
+    dataset.refresh_from_db()
     return dataset
 
 

@@ -95,8 +95,9 @@ class ResidualPlanner(MarginalMechanism):
 
 
 def _explanation(closed: MarginalSets, unit: PrivacyUnit) -> str:
-    total_moves = unit.neighbours is Neighbours.REPLACE_ONE and not unit.total_public
-    least = "" if total_moves else " No strategy with Gaussian noise has a smaller total error."
+    # Xiao et al. 2023 prove it for a person who is added or removed.
+    proved = unit.neighbours is Neighbours.ADD_REMOVE
+    least = " No strategy with Gaussian noise has a smaller total error." if proved else ""
     return (
         f"Measures {closed.size:,} numbers in {len(closed.sets):,} tables: for each set of columns, what varies with "
         f"exactly those columns. Tables that overlap agree with each other.{least}"

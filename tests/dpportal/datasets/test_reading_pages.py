@@ -17,24 +17,13 @@ from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Real
-
-FORM = {"header": "names", "strip": "ignored", "quote": '"'}
+from tests.dpportal.building import FORM, uploaded
 
 
 @pytest.fixture
 def desk(client, curator) -> Client:
     client.force_login(curator)
     return client
-
-
-def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
-    file = SimpleUploadedFile("small.csv", content)
-    answer = desk.post("/datasets/new/", {**FORM, "file": file, "arrived": "whole", **fields})
-    assert answer.status_code == 302, answer.content.decode()
-    dataset = Dataset.objects.latest("created_at")
-    convert(dataset.pk)
-    dataset.refresh_from_db()
-    return dataset
 
 
 def counted(dataset: Dataset, attribute: Attribute) -> list[int]:
