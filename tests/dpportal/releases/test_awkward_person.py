@@ -67,7 +67,7 @@ CASES = {
     "a person of many names": Case(
         b"x,who",
         b"a,Q1",
-        "a,P1\na,P1 \na, P1\na,P1\u00a0\na,\ufeffP1".encode(),
+        b"\n".join(b"a,P1" + b" " * spaces for spaces in range(300)),
         Categorical("x", values=("a",)),
         unit_column="who",
     ),
