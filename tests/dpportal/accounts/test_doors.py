@@ -17,6 +17,7 @@ from tests.dpportal.streams import building
 GENERAL = {
     "home",
     "health",
+    "health_page",
     "guide",
     "guide_choice",
     "guide_queries",

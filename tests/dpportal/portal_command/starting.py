@@ -90,7 +90,7 @@ class Portal:
     def answers(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=20) as response:
-                return bool(response.read() == b"ok")
+                return bool(response.status == 200)
         except OSError:
             return False
 
