@@ -246,7 +246,9 @@ class Real(_Bounded):
         super().__post_init__()
         self._require(self.bins >= 1, "declare at least 1 bin.")
         self._check_edges(self.edges)
-        narrow = not self.edges and not self.lower < self._equal_edge(1)
+        # Neighbouring doubles are farthest apart at the larger bound; edges two of them apart stay apart when rounded.
+        spacing = math.ulp(max(abs(self.lower), abs(self.upper)))
+        narrow = not self.edges and (self.upper - self.lower) / self.bins < 2 * spacing
         self._require(not narrow, "the bins are narrower than numbers can tell; declare fewer.")
 
     @property
@@ -268,7 +270,16 @@ class Real(_Bounded):
         return self.all_edges[cell], self.all_edges[cell + 1]
 
     def regular_labels(self) -> list[str]:
-        return [f"{a:.10g} to {b:.10g}" for a, b in map(self.bounds, range(self.regular_size))]
+        written = self._written_edges()
+        return [f"{a} to {b}" for a, b in pairwise(written)]
+
+    def _written_edges(self) -> list[str]:
+        """The edges in as many digits as tell them apart, at least ten; seventeen always do."""
+        for digits in range(10, 18):
+            written = [f"{edge:.{digits}g}" for edge in self.all_edges]
+            if len(set(written)) == len(written):
+                break
+        return written
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "bins": self.bins, "edges": list(self.edges)}

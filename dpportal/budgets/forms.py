@@ -99,9 +99,12 @@ class BudgetChangeForm(forms.ModelForm):
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         data = super().clean() or {}
         dataset = data.get("dataset")
-        # The lock that makes concurrent changes of one dataset's accounts wait for each other.
+        # The lock that makes changes of one dataset's domain and accounts wait for each other.
+        if dataset:
+            list(Dataset.objects.select_for_update().filter(pk=dataset.pk))
         list(Budget.objects.select_for_update().filter(dataset=dataset))
-        budget = data.get("budget") or (Budget.of(dataset) if dataset else None)
+        chosen = data.get("budget")
+        budget = chosen or (Budget.of(dataset) if dataset else None)
         data["budget"] = budget
         if budget and budget.dataset_id != (dataset and dataset.pk):
             self.add_error(
@@ -109,6 +112,13 @@ class BudgetChangeForm(forms.ModelForm):
             )
         if data.get("kind") == LedgerEntry.Kind.REDUCTION:
             self._check_reduction(budget, data.get("amount"))
+        elif chosen:
+            self.add_error(
+                "budget",
+                _(
+                    "A grant goes to the account of whom the domain protects now. Leave this empty for a grant."
+                ),
+            )
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
         return data

@@ -86,10 +86,10 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
         return here
     try:
         attribute = records.suggested_attribute(dataset, name)
+        services.declare(dataset, name, attribute, filled=True)
     except (UploadFault, DomainError) as fault:
         messages.error(request, str(fault))
         return here
-    services.declare(dataset, name, attribute, filled=True)
     audit.record(current_user(request), "filled domain from data", dataset, f"column {position + 1}")
     messages.warning(
         request, _("Taken from the data. Check it: releases will say that this column was filled so.")

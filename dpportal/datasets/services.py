@@ -14,11 +14,12 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
+from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.rawdata import ReadOptions, records
 from dpportal.datasets.tasks import convert_upload
 from dpportal.running.jobs import JobState, from_the_beginning
-from mechanisms.domain import Attribute
+from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
 # of it. A receiver that cannot now raises DatasetError.
@@ -52,15 +53,25 @@ def _keep_original(dataset: Dataset, file: File) -> str:
 
 
 def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User) -> None:
-    """Take the file of a table that an earlier version stored; its domain, budget and ledger stay."""
+    """Take the file of a table that an earlier version stored; its domain, budget and ledger stay.
+
+    Where a release has fixed how the file is read, that stays, too.
+    """
     upload = _keep_original(dataset, file)
     with transaction.atomic():
+        hold(dataset)
+        options = fixed_options(dataset) if dataset.reading_frozen else options
         waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
         changes = {"upload": upload, "options": options, "file_name": (file.name or "table")[-255:]}
         if not waiting.update(state=Dataset.State.CONVERTING, **changes):
             raise DatasetError(_("This dataset does not wait for its file."))
         audit.record(by, "uploaded again", dataset)
         _queue_conversion(dataset)
+
+
+def fixed_options(dataset: Dataset) -> dict[str, Any]:
+    """What was declared of reading, where anything was; the rest is still to be proposed."""
+    return {name: value for name, value in dataset.options.items() if value is not None}
 
 
 def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
@@ -103,9 +114,15 @@ def freeze_reading(dataset: Dataset) -> None:
         transaction.on_commit(partial(default_storage.delete, current.upload))
 
 
+def hold(dataset: Dataset) -> None:
+    """Until this transaction ends, nobody else changes what is declared of a dataset, or how it is read."""
+    dataset.refresh_from_db(from_queryset=Dataset.objects.select_for_update())
+
+
 @transaction.atomic
 def editable_domain(dataset: Dataset) -> DomainVersion:
     """The version that may be edited: the current one, or a copy of it if a release keeps it."""
+    hold(dataset)
     current = DomainVersion.objects.select_for_update().filter(dataset=dataset).order_by("-version").first()
     if current is None:
         return DomainVersion.objects.create(dataset=dataset, version=1)
@@ -146,6 +163,7 @@ def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, fille
     if attribute is None:
         version.attributes.filter(column=column).delete()
         return
+    _refuse_clash(attribute)
     position = [c["name"] for c in dataset.columns].index(column)
     values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
     if filled:
@@ -153,6 +171,15 @@ def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, fille
         dataset.refresh_from_db(fields=["filled_columns"])
     values["filled_from_data"] = column in dataset.filled_columns
     version.attributes.update_or_create(column=column, defaults=values)
+
+
+def _refuse_clash(attribute: Attribute) -> None:
+    """Raise DomainError if two cells would be called alike: what names a cell must name one."""
+    if isinstance(attribute, Categorical):
+        is_open = not attribute.closed and OTHER_LABEL not in attribute.values
+        wrong = wrong_values(attribute.values, own_missing=attribute.missing is not None, is_open=is_open)
+        if wrong:
+            raise DomainError(f"{attribute.name}: {wrong}")
 
 
 @transaction.atomic

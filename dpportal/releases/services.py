@@ -48,7 +48,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     """
     # No one edits the draft or the domain between this plan and the moment they are frozen.
     release.refresh_from_db(from_queryset=Release.objects.select_for_update())
-    list(DomainVersion.objects.select_for_update().filter(dataset=release.dataset))
+    datasets.hold(release.dataset)
     version, plan = drafts.plan_of(release)
     if reviewed_as(version, plan) != reviewed:
         raise ReleaseError(

@@ -25,11 +25,11 @@ class DraftError(Exception):
 class Counted:
     """What is counted, by declared attributes.
 
-    column: whose cells are told apart; cells: which of them count, each for itself if `split`.
+    column: whose cells are told apart, None to tell none; cells: which of them count, each for itself if `split`.
     summed: whose values are added up, clipped to its bounds, missing as 0; None to count rows.
     """
 
-    column: Attribute
+    column: Attribute | None
     cells: tuple[int, ...]
     split: bool
     summed: Integer | None = None
@@ -37,7 +37,7 @@ class Counted:
     @property
     def labels(self) -> list[str]:
         """A label for each running count; one empty label if there is only one."""
-        if not self.split:
+        if self.column is None or not self.split:
             return [""]
         labels = self.column.labels()
         return [labels[cell] for cell in self.cells]
@@ -50,17 +50,18 @@ class Counted:
     @property
     def domain(self) -> Domain:
         """The cells to count a table in: one for each value of the summed column, so that sums are exact."""
+        columns = () if self.column is None else (self.column,)
         if self.summed is None:
-            return Domain((self.column,))
+            return Domain(columns)
         values = Integer(self.summed.name, True, self.summed.lower, self.summed.upper)
-        return Domain((self.column, values))
+        return Domain((*columns, values))
 
     def increments(self, counts: np.ndarray) -> np.ndarray:
         """What a period with these cell counts adds to each running count.
 
         counts: (domain.size,) int64 of `domain`. Returns (k,) int64.
         """
-        by_cell = counts.reshape(self.domain.shape)
+        by_cell = counts.reshape(self.domain.shape if self.column else (1, *self.domain.shape))
         if self.summed is not None:
             values = np.arange(self.summed.lower, self.summed.upper + 1, dtype=np.int64)
             by_cell = by_cell @ np.append(values, 0)
@@ -75,10 +76,14 @@ def counted_by(stream: Stream, domain: Domain) -> Counted:
         raise DraftError(_("No column has a declared domain yet. Declare the columns first."))
     if stream.column and stream.column not in declared:
         raise DraftError(_("The chosen column has no declared domain any more. Choose it again."))
-    column = declared[stream.column] if stream.column else domain.attributes[0]
-    every = not stream.column or stream.split
-    cells = tuple(range(column.size)) if every else tuple(stream.cells)
-    counted = Counted(column, cells, stream.split and bool(stream.column), _summed(stream, declared))
+    summed = _summed(stream, declared)
+    if not stream.column:
+        counted = Counted(None, (0,), False, summed)
+    else:
+        column = declared[stream.column]
+        cells = tuple(range(column.size)) if stream.split else tuple(stream.cells)
+        counted = Counted(column, cells, stream.split, summed)
+        _check_column(counted, column)
     _check(counted)
     return counted
 
@@ -97,13 +102,19 @@ def _summed(stream: Stream, declared: dict[str, Attribute]) -> Integer | None:
     return summed
 
 
-def _check(counted: Counted) -> None:
-    if counted.summed is not None and counted.summed.name == counted.column.name:
+def _check_column(counted: Counted, column: Attribute) -> None:
+    if counted.summed is not None and counted.summed.name == column.name:
         raise DraftError(
             _("One column cannot both be added up and choose the rows. Choose another for one of the two.")
         )
-    if not counted.cells or max(counted.cells) >= counted.column.size:
+    if not counted.cells or max(counted.cells) >= column.size:
         raise DraftError(_("Choose at least one of the column's values, as they are declared now."))
+    if len(set(counted.labels)) != len(counted.labels):
+        raise DraftError(
+            _(
+                "Two values of this column have the same name, so their counts cannot be told apart. Declare others."
+            )
+        )
     if counted.split and len(counted.cells) > MAX_SERIES:
         raise DraftError(
             _(
@@ -111,6 +122,14 @@ def _check(counted: Counted) -> None:
                 "values, or declare wider cells."
             )
             % {"most": f"{MAX_SERIES:,}", "cells": f"{len(counted.cells):,}"}
+        )
+
+
+def _check(counted: Counted) -> None:
+    if counted.summed is not None and counted.summed.upper > MAX_INCREMENT:
+        raise DraftError(
+            _("A row may add at most %(most)s. Declare a smaller upper bound for the column to add up.")
+            % {"most": f"{MAX_INCREMENT:,}"}
         )
     if counted.domain.size > MAX_CELLS:
         raise DraftError(

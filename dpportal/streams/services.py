@@ -71,7 +71,7 @@ def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str
 def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     # No one edits the draft or the domain between this plan and the moment they are frozen.
     stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
-    list(DomainVersion.objects.select_for_update().filter(dataset=stream.dataset))
+    datasets.hold(stream.dataset)
     version, plan = drafts.plan_of(stream)
     if reviewed_as(stream, version, plan) != reviewed:
         raise StreamError(

@@ -7,7 +7,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models.functions import Now
 from django.test import Client
+from django.utils import timezone
 
 from dpportal import storage
 from dpportal.accounts.models import Role, User
@@ -19,6 +21,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.running.jobs import JobState
+from dpportal.running.models import Heartbeat
 from mechanisms.domain import Categorical, Integer
 
 ROWS = 300
@@ -71,6 +74,13 @@ def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
     convert(dataset.pk)
     dataset.refresh_from_db()
     return dataset
+
+
+def a_worker_lives() -> None:
+    """As if one had just been heard of."""
+    Heartbeat.objects.update_or_create(
+        name="worker@here:1", defaults={"kind": "worker", "own_clock": timezone.now(), "seen_at": Now()}
+    )
 
 
 def granted(dataset: Dataset, by: User, total: str = "1", definition: str = "pure") -> Dataset:

@@ -28,8 +28,12 @@ class Dialect:
     skip: int
 
     def records(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
-        """The fields of each record, as a plain reader sees them."""
+        """The fields of each record, as a plain reader sees them.
+
+        Spaces before a field are passed over, since the engine takes a quotation mark after them for an opening one.
+        """
         how: dict[str, Any] = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
+        how["skipinitialspace"] = True
         return csv.reader(lines, delimiter=self.delimiter, strict=strict, **how)
 
 

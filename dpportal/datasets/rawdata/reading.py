@@ -95,7 +95,9 @@ class Reading:
     def person(self, field: str, *, ignore_case: bool) -> str:
         """What two rows of one person have in common: the identifier trimmed and composed; NULL if there is none."""
         text = f"nullif(nfc_normalize({trimmed(field)}), '')"
-        return f"lower({text})" if ignore_case else text
+        # Composed again, since a small letter may be one character where the capital with its mark is two; by way of
+        # capitals, since Greek has two small letters of one capital.
+        return f"nfc_normalize(lower(nfc_normalize(upper({text}))))" if ignore_case else text
 
     def _plain(self, text: str) -> str:
         """A number's text with a point and without marks between thousands."""

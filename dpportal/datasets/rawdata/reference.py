@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+import unicodedata
 from fractions import Fraction
 
 from dpportal.datasets.rawdata.dates import FIRST_OF_1900S, MONTHS, date_pattern
@@ -66,7 +67,17 @@ def day_of(text: str, options: ReadOptions) -> dt.date | None:
 
 def person_of(field: str | None, *, ignore_case: bool) -> str | None:
     text = prepared(field or "", ReadOptions()).strip(SPACES)
-    return (text.lower() if ignore_case else text) or None
+    return (_without_capitals(text) if ignore_case else text) or None
+
+
+def _without_capitals(text: str) -> str:
+    """As the engine does it: letter by letter, where a letter's other form is a single one."""
+    capitals = unicodedata.normalize("NFC", "".join(_single(c, c.upper()) for c in text))
+    return unicodedata.normalize("NFC", "".join(c.lower()[0] for c in capitals))
+
+
+def _single(letter: str, other: str) -> str:
+    return other if len(other) == 1 else letter
 
 
 def _plain(text: str, options: ReadOptions) -> str:

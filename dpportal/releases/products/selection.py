@@ -181,7 +181,10 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
             return records.count(release.dataset, version, domain, key)
         options = [domain.project([name]) for name in domain.names]
         return np.array(
-            [records.count(release.dataset, version, option, key)[TRUE_CELL] for option in options]
+            [
+                records.count(release.dataset, version, option, key, within=domain)[TRUE_CELL]
+                for option in options
+            ]
         )
 
     def measure(self, plan: SelectionPlan, counts: np.ndarray, noise: Noise) -> Measurement:

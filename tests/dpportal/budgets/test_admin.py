@@ -78,6 +78,13 @@ def test_a_grant_for_whom_the_page_named_is_refused_once_others_are_protected(ad
     assert total(dataset) == Decimal("1.5")
 
 
+def test_a_grant_names_no_account_since_it_has_one(admin, dataset):
+    [account] = dataset.budgets.all()
+    response = admin.post(reverse(ADD), change(dataset, budget=str(account.pk)))
+    assert "Leave this empty for a grant" in errors(response)["budget"][0]
+    assert total(dataset) == 1
+
+
 def test_a_first_grant_of_zcdp_keeps_its_delta(admin, curator):
     dataset = stored_dataset(curator)
     admin.post(reverse(ADD), change(dataset, definition="zcdp", delta_exponent="9"))

@@ -15,6 +15,7 @@ from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.rawdata import records
 from dpportal.running.jobs import JobState
 from mechanisms.domain import Categorical, Integer
+from tests.dpportal import building
 
 
 def kept(dataset: Dataset) -> list[str]:
@@ -154,6 +155,7 @@ def test_a_look_whose_worker_was_lost_is_brought_back(dataset, monkeypatch):
     fit.ask(dataset)
     Fit.objects.update(state=JobState.RUNNING, attempts=1, lease_until=timezone.now() - timedelta(minutes=9))
     Fit.objects.update(hinted_at=timezone.now() - timedelta(minutes=9))
+    building.a_worker_lives()
     hints: list[str] = []
     monkeypatch.setattr(tasks.look_at_fit, "delay", hints.append)
     tasks.sweep()

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dpportal.datasets import codebook, services
 from dpportal.datasets.forms import AttributeForm, initial_of
-from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, DomainError, Integer, Real
 
 WHOLE = {"kind": "integer", "lower": "0", "upper": "99", "binning": "width", "width": "25"}
 LIST = {"kind": "categorical", "values": "a\nb"}
@@ -153,7 +153,10 @@ def test_a_codebook_with_a_wrong_closing_is_refused(wrong):
 
 
 def test_what_was_declared_before_still_loads(dataset):
-    """Earlier declarations could list the label of a cell that the column has."""
-    services.declare(dataset, "colour", Categorical("colour", True, ("red", "Other", "Missing")))
+    """Earlier declarations could list the label of a cell that the column has; now that is refused, wherever from."""
+    clash = Categorical("colour", True, ("red", "Other", "Missing"))
+    with pytest.raises(DomainError, match="already the name of a cell"):
+        services.declare(dataset, "colour", clash)
+    dataset.current_domain().attributes.filter(column="colour").update(declaration=clash.to_json())
     [colour, _age] = dataset.current_domain().domain().attributes
     assert colour.labels() == ["red", "Other", "Missing", "Missing"]

@@ -161,6 +161,28 @@ def test_a_table_of_an_earlier_version_asks_for_its_file_and_keeps_what_it_has(d
     assert dataset.current_domain().attributes.count() == 1
 
 
+def test_a_table_of_an_earlier_version_is_read_as_it_was_fixed(desk):
+    dataset = uploaded(desk, b"a;b\n1,5;2\n", decimal=",")
+    changes = {"state": Dataset.State.OUTDATED, "reading_frozen": True, "fingerprint": ""}
+    Dataset.objects.filter(pk=dataset.pk).update(**changes)
+    file = SimpleUploadedFile("again.csv", b"a;b\n1.5;2\n")
+    form = {**FORM, "file": file, "arrived": "whole", "decimal": "."}
+    desk.post(reverse("datasets:upload_again", args=[dataset.pk]), form)
+    dataset.refresh_from_db()
+    kept = dataset.upload
+    assert default_storage.exists(kept)
+    convert(dataset.pk)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.options["decimal"], dataset.upload) == ("stored", ",", "")
+
+
+def test_a_text_called_like_a_cell_is_not_declared_from_the_data(desk):
+    dataset = uploaded(desk, b"a,b\nMissing,1\nx,2\n")
+    answer = desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"}, follow=True)
+    assert "already the name of a cell" in answer.content.decode()
+    assert dataset.current_domain() is None or not dataset.current_domain().attributes.exists()
+
+
 def test_the_mark_of_a_filled_column_stays_whatever_is_declared_after(desk):
     dataset = uploaded(desk, b"a,b\n1,2\n")
     desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"})

@@ -20,7 +20,7 @@ from dpportal.running import jobs
 from dpportal.running.jobs import JobState, LostClaimError
 from dpportal.running.models import Heartbeat
 from mechanisms.domain import Integer
-from tests.dpportal.building import complete_draft, confirm
+from tests.dpportal.building import a_worker_lives, complete_draft, confirm
 
 TENTH = Decimal("0.1")
 
@@ -41,12 +41,6 @@ def end_lease(release: Release) -> None:
 
 def hinted_long_ago(release: Release) -> None:
     ReleaseJob.objects.filter(pk=release.pk).update(hinted_at=timezone.now() - timedelta(days=1))
-
-
-def a_worker_lives() -> None:
-    Heartbeat.objects.update_or_create(
-        name="worker@here:1", defaults={"kind": "worker", "own_clock": timezone.now()}
-    )
 
 
 def swept(give_up=execution.give_up) -> list:
@@ -169,7 +163,6 @@ class TestSweep:
         Heartbeat.objects.update(seen_at=timezone.now() - timedelta(minutes=2))
         assert swept() == []
         a_worker_lives()
-        Heartbeat.objects.update(seen_at=timezone.now())
         assert swept() == [requested.pk]
 
     def test_a_fresh_job_is_left_to_its_own_message(self, requested):

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+import unicodedata
 
 import duckdb
 import pytest
@@ -109,6 +110,33 @@ def test_days_follow_the_declared_format(text, form, day):
 @pytest.mark.parametrize("same", ["P1", "P1 ", " P1", "P1\u00a0", "\tP1\u2003"])
 def test_a_person_is_the_same_with_any_spaces_around(same):
     assert reference.person_of(same, ignore_case=False) == "P1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ΝΙΚΟΣ", "Νικος"),
+        ("νικος", "νικοσ"),
+        ("H\u0331asan", "\u1e96asan"),
+        ("J\u030cane", "\u01f0ane"),
+        ("\u0130pek", "i\u0307pek"),
+        ("STRA\u1e9eE", "straße"),
+    ],
+)
+def test_a_person_is_the_same_whatever_the_capitals(database, one, other):
+    persons = {read(database, text, ReadOptions().settled())[-1] for text in (one, other)}
+    assert len(persons) == 1
+    assert persons == {reference.person_of(text, ignore_case=True) for text in (one, other)}
+
+
+@pytest.mark.slow
+def test_every_letter_is_made_small_as_by_the_reference(database):
+    letters = (chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000)
+    texts = [f"x{letter}y" for letter in letters if unicodedata.category(letter)[0] in "LMN"]
+    small = Reading(ReadOptions().settled()).person("t", ignore_case=True)
+    read = database.execute(f"SELECT t, {small} FROM (SELECT unnest(?::VARCHAR[]) AS t)", [texts]).fetchall()
+    assert len(read) > 100_000
+    assert [text for text, found in read if found != reference.person_of(text, ignore_case=True)] == []
 
 
 def test_persons_are_compared_as_texts():

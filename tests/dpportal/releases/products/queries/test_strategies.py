@@ -23,6 +23,7 @@ from dpportal.running.jobs import JobState
 from mechanisms import registry
 from mechanisms.matrix.mechanism import Optimised
 from mechanisms.protocol import PlanError
+from tests.dpportal.building import a_worker_lives
 from tests.dpportal.releases.products.queries.building import draft_of
 
 TABLES = "marginals(<=2)"
@@ -85,6 +86,7 @@ def test_a_worker_that_is_killed_is_followed_by_another(search, monkeypatch) -> 
     Optimisation.objects.filter(pk=search.key).update(
         state=JobState.RUNNING, lease_until=lost, hinted_at=lost, attempts=1
     )
+    a_worker_lives()
     hinted: list[str] = []
     monkeypatch.setattr(tasks.find_strategy, "delay", hinted.append)
     tasks.sweep()
