@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import dj_database_url
@@ -34,6 +35,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "dpportal",
     "dpportal.accounts",
+    "axes",
     "dpportal.datasets",
     "dpportal.budgets",
     "dpportal.releases",
@@ -52,6 +54,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "dpportal.urls"
@@ -88,6 +91,23 @@ AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "accounts:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
+# Whoever has tried too often is turned away before a password is looked at.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Tries are counted in the database, which all machines share; by name and address together, so that nobody can lock
+# another person out from elsewhere.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_CALLABLE = "dpportal.accounts.locking.locked_page"
+AXES_CLIENT_IP_CALLABLE = "dpportal.accounts.addresses.client_address"
+# The portal writes down who signed in, see accounts.sign_ins; typed names are shown to nobody.
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -132,7 +152,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
-if os.environ.get("DPPORTAL_HTTPS") == "1":
+BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
+if BEHIND_PROXY:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -170,4 +191,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("DPPORTAL_LOG_LEVEL", "WARNING")},
+    # Who signed in is told at every level; what axes says of the same tries is not.
+    "loggers": {"dpportal.accounts.sign_ins": {"level": "INFO"}, "axes": {"level": "ERROR"}},
 }

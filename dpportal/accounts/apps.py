@@ -4,3 +4,8 @@ from django.apps import AppConfig
 class AccountsConfig(AppConfig):
     name = "dpportal.accounts"
     label = "accounts"
+
+    def ready(self) -> None:
+        from dpportal.accounts import sign_ins
+
+        sign_ins.connect()
