@@ -23,7 +23,7 @@ class PortalUserAdmin(UserAdmin):
     list_filter = ["role", "is_active"]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
-        ("Person", {"fields": ["first_name", "last_name", "email"]}),
+        ("Person", {"fields": ["first_name", "last_name", "display_name", "email"]}),
         ("Access", {"fields": ["role", "is_active"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]

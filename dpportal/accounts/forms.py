@@ -27,3 +27,20 @@ class UserForm(BaseUserCreationForm):
     class Meta:
         model = User
         fields = ["username", "email", "role"]
+
+
+class DisplayNameForm(forms.ModelForm):
+    """The name that stands on what a person publishes."""
+
+    class Meta:
+        model = User
+        fields = ["display_name"]
+
+    def clean_display_name(self) -> str:
+        """Refuse the sign-in name, which is what this name is there to hide."""
+        name: str = self.cleaned_data["display_name"]
+        if name.casefold() == self.instance.get_username().casefold():
+            raise forms.ValidationError(
+                _("This is the name that you sign in with, which nobody should learn. Choose another.")
+            )
+        return name

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -30,10 +31,24 @@ class User(AbstractUser):
     objects: ClassVar[PortalUserManager] = PortalUserManager()
 
     role = models.CharField(max_length=15, choices=Role.choices, default=Role.ANALYST)
+    display_name = models.CharField(
+        _("display name"),
+        max_length=80,
+        blank=True,
+        help_text=_(
+            "Stands on what you publish and in its downloads; the name that you sign in with never does. Without one "
+            "they say “a curator of this portal”."
+        ),
+    )
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.is_staff = self.is_superuser = self.role == Role.ADMINISTRATOR
         super().save(*args, **kwargs)
+
+    @property
+    def public_name(self) -> str:
+        """Who published, for everyone: a sign-in name is half of what opens an account."""
+        return self.display_name or gettext("a curator of this portal")
 
     @property
     def is_curator(self) -> bool:

@@ -21,6 +21,7 @@ GENERAL = {
     "guide_choice",
     "guide_queries",
     "guide_streams",
+    "accounts:display_name",
     "accounts:sign_in",
     "accounts:sign_out",
     "accounts:password_change",
