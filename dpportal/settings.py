@@ -11,7 +11,9 @@ import plotly
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datafolder import prepare
+from dpportal.environment import whole_number
 from dpportal.keys import secret
+from dpportal.mail import MailServer
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())
@@ -51,6 +53,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dpportal.security.NoStore",
+    "dpportal.accounts.sessions.IdleLimit",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -118,6 +122,17 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+# Where mail can be sent, people can have a forgotten password replaced by themselves.
+EMAIL_URL = os.environ.get("DPPORTAL_EMAIL_URL", "")
+if EMAIL_URL:
+    _server = MailServer.of(EMAIL_URL)
+    EMAIL_HOST, EMAIL_PORT = _server.host, _server.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _server.user, _server.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = _server.scheme == "smtp+tls", _server.scheme == "smtps"
+    EMAIL_TIMEOUT = 10
+    DEFAULT_FROM_EMAIL = _server.sender(os.environ.get("DPPORTAL_EMAIL_FROM", ""))
+PASSWORD_RESET_TIMEOUT = 3600
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
 TIME_ZONE = os.environ.get("DPPORTAL_TIME_ZONE", "UTC")
@@ -152,6 +167,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
 BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
 if BEHIND_PROXY:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
