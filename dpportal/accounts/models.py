@@ -55,6 +55,11 @@ class User(AbstractUser):
         return self.role == Role.CURATOR
 
     @property
+    def may_publish(self) -> bool:
+        """Whether programs that act for this person still may."""
+        return self.is_active and self.role in (Role.CURATOR, Role.ADMINISTRATOR)
+
+    @property
     def is_administrator(self) -> bool:
         return self.role == Role.ADMINISTRATOR
 

@@ -24,7 +24,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import uploads
 from dpportal.datasets.views import too_large_text
-from dpportal.streams import comparison, execution, public, services, vault
+from dpportal.streams import comparison, execution, public, services, tokens, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
@@ -146,6 +146,7 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "token": made,
         "address": request.build_absolute_uri(f"/streams/{stream.pk}/periods"),
         "example": json.dumps(_example(stream), ensure_ascii=False),
+        "limit": tokens.REQUESTS_PER_MINUTE,
         "nav_section": "streams",
     }
     response = render(request, "streams/token.html", context)

@@ -13,7 +13,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import fit, fitting
 from dpportal.datasets import services as dataset_services
-from dpportal.streams import execution, services, working
+from dpportal.streams import execution, services, tokens, working
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
@@ -259,7 +259,7 @@ def test_the_token_is_shown_once(curious, stream) -> None:
     assert page["Cache-Control"] == "no-store"
     assert f"Authorization: Bearer {token}" in text(page)
     stream.refresh_from_db()
-    assert services.opens(token, stream)
+    assert tokens.opens(token, stream)
     assert token not in text(curious.get(f"/streams/{stream.pk}/home/"))
 
 
