@@ -172,6 +172,14 @@ BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
 if BEHIND_PROXY:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # load balancers ask each machine without encryption
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    # Browsers' preload list is for the owner of the whole domain to ask for.
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]
+# Where to report weaknesses: a mail or web address.
+SECURITY_CONTACT = os.environ.get("DPPORTAL_SECURITY_CONTACT", "")
 
 # A job's lease is renewed while its worker lives, so it can be short: a killed worker's job is taken over
 # after JOB_LEASE_SECONDS. The time limits bound a worker that lives but hangs.

@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import TemplateView
 
 from dpportal.home import healthy, home
+from dpportal.security_txt import security_txt
 
 # Address, template and name of the guide's pages.
 GUIDE = [
@@ -17,6 +18,7 @@ GUIDE = [
 urlpatterns = [
     path("", home, name="home"),
     path("health/", healthy, name="health"),
+    path(".well-known/security.txt", security_txt, name="security_txt"),
     *(
         path(
             address,

@@ -109,6 +109,8 @@ class BudgetChangeForm(forms.ModelForm):
             )
         if data.get("kind") == LedgerEntry.Kind.REDUCTION:
             self._check_reduction(budget, data.get("amount"))
+        elif dataset and ledger.has_no_table(dataset):
+            self.add_error("dataset", ledger.no_table_text())
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
         return data

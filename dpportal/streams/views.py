@@ -149,9 +149,7 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "limit": tokens.REQUESTS_PER_MINUTE,
         "nav_section": "streams",
     }
-    response = render(request, "streams/token.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "streams/token.html", context)
 
 
 @curator_required
@@ -199,9 +197,7 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         **comparison.build(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
         "nav_section": "streams",
     }
-    response = render(request, "streams/compare.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "streams/compare.html", context)
 
 
 def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:

@@ -18,6 +18,7 @@ from tests.dpportal.streams import building
 GENERAL = {
     "home",
     "health",
+    "security_txt",
     "guide",
     "guide_choice",
     "guide_queries",

@@ -256,7 +256,7 @@ def test_a_file_for_a_period_that_is_not_due_is_refused_at_once(curious, stream)
 def test_the_token_is_shown_once(curious, stream) -> None:
     page = curious.post(f"/streams/{stream.pk}/token/")
     token = page.context["token"]
-    assert page["Cache-Control"] == "no-store"
+    assert page["Cache-Control"] == "no-store, private"
     assert f"Authorization: Bearer {token}" in text(page)
     stream.refresh_from_db()
     assert tokens.opens(token, stream)
@@ -275,7 +275,7 @@ def test_the_compare_page_shows_true_counts_and_is_recorded(curious, stream) -> 
         curious.post(f"/streams/{stream.pk}/add/", {"index": index, "count-0": count})
     page = curious.get(f"/streams/{stream.pk}/compare/")
     assert [row["true"] for row in page.context["rows"]] == [70008, 70004, 70001]
-    assert page["Cache-Control"] == "no-store"
+    assert page["Cache-Control"] == "no-store, private"
     assert AuditEntry.objects.filter(action="viewed true counts", subject=f"stream {stream.pk}").count() == 1
 
 
