@@ -6,6 +6,7 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        from dpportal.accounts import sign_ins
+        from dpportal.accounts import sessions, sign_ins
 
         sign_ins.connect()
+        sessions.connect()

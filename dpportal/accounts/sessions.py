@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest, HttpResponse
 
 SEEN = "seen_at"
+
+
+def connect() -> None:
+    """A session begins with somebody at work."""
+    user_logged_in.connect(_seen, dispatch_uid="session begins")
+
+
+def _seen(sender: Any, request: HttpRequest, **_kwargs: Any) -> None:
+    request.session[SEEN] = int(time.time())
 
 
 class IdleLimit:
@@ -23,10 +34,10 @@ class IdleLimit:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated and not _asks_by_itself(request):
-            now = int(time.time())
             # Either way: clocks of several machines differ.
-            if abs(now - request.session.get(SEEN, 0)) * 20 >= settings.SESSION_COOKIE_AGE:
-                request.session[SEEN] = now
+            since = abs(time.time() - request.session.get(SEEN, 0))
+            if since * 20 >= settings.SESSION_COOKIE_AGE:
+                _seen(self, request)
         return self.get_response(request)
 
 

@@ -240,14 +240,10 @@ def test_more_rows_per_person_need_the_column_that_names_the_person(desk, datase
         b"a\nb\n",
         b"\xff\xfe",
         b'{"age": %s}' % (b"9" * 5000),
-        b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "width": -%s}}' % (b"9" * 400),
-        b'{"age": {"kind": "real", "lower": 0, "upper": %s}}' % (b"9" * 400),
         rb'{"colour": ["red", "\ud800"]}',
         rb'{"\udfff": ["red"]}',
-        rb'{"colour": ["red", "a\u0000b"]}',
         b"column,value\ncolour,a\0b\n",
     ],
-    ids=lambda content: content[:24],
 )
 def test_a_broken_codebook_is_refused_in_words(desk, dataset, content):
     file = SimpleUploadedFile("codebook", content)

@@ -45,6 +45,8 @@ def test_json_declares_as_release_json_writes_it():
         (b'{"age": 0}', "exchange"),
         (b'{"sex": ["a", "a"]}', "twice"),
         (b'{"age": %s}' % (b"9" * 5000), "more than 18 digits"),
+        (b'{"age": {"kind": "integer", "lower": 0, "upper": 3, "width": -%s}}' % (b"9" * 400), "18 digits"),
+        (b'{"age": {"kind": "real", "lower": 0, "upper": %s}}' % (b"9" * 400), "18 digits"),
         (rb'{"sex": ["\ud800"]}', "lone surrogate"),
         (rb'{"sex": ["\u0000"]}', "zero byte"),
         (b"", "two columns"),
