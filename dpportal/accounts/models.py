@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +15,12 @@ class Role(models.TextChoices):
     CURATOR = "curator", _("Curator")
     ADMINISTRATOR = "administrator", _("Administrator")
     ANALYST = "analyst", _("Analyst")
+
+
+def validate_printable(name: str) -> None:
+    """Refuse line ends and invisible signs, with which a name could look like another or change a text around it."""
+    if not name.isprintable():
+        raise ValidationError(_("Use letters, digits, spaces and visible signs only."))
 
 
 class PortalUserManager(UserManager["User"]):
@@ -35,6 +42,7 @@ class User(AbstractUser):
         _("display name"),
         max_length=80,
         blank=True,
+        validators=[validate_printable],
         help_text=_(
             "Stands on what you publish and in its downloads; the name that you sign in with never does. Without one "
             "they say “a curator of this portal”."

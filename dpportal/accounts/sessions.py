@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
 
 SEEN = "seen_at"
 
@@ -38,7 +39,17 @@ class IdleLimit:
             since = abs(time.time() - request.session.get(SEEN, 0))
             if since * 20 >= settings.SESSION_COOKIE_AGE:
                 _seen(self, request)
-        return self.get_response(request)
+        return _whole_page(request, self.get_response(request))
+
+
+def _whole_page(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """The sign-in page is never put into a part of another: a page whose session ended is loaded again."""
+    to_sign_in = response.status_code == 302 and response["Location"].startswith(
+        resolve_url(settings.LOGIN_URL)
+    )
+    if to_sign_in and "HX-Request" in request.headers:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+    return response
 
 
 def _asks_by_itself(request: HttpRequest) -> bool:

@@ -103,7 +103,7 @@ def test_people_choose_their_name_on_a_page_of_the_account_menu(client, person):
     assert f"What you publish says “{NEUTRAL}”." in save(client, "").text
 
 
-@pytest.mark.parametrize("name", [SIGN_IN_NAME, SIGN_IN_NAME.upper(), "x" * 81])
+@pytest.mark.parametrize("name", [SIGN_IN_NAME, SIGN_IN_NAME.upper(), "x" * 81, "Two\nlines", "\u202eeciffO"])
 def test_a_name_that_cannot_be_gets_a_sentence(client, person, name):
     client.force_login(person)
     assert "Nothing was saved yet" in save(client, name).text

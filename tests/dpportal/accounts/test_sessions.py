@@ -56,9 +56,14 @@ def test_work_prolongs_a_session(desk, clock):
 
 
 def test_a_page_that_asks_by_itself_prolongs_nothing(desk, clock):
-    for minutes, status in ((40, 200), (21, 302)):
+    for minutes, status in ((40, 200), (21, 204)):
         clock.pass_minutes(minutes)
         assert desk.get(LIST, headers={"HX-Request": "true"}).status_code == status
+
+
+def test_a_part_of_a_page_whose_session_ended_has_the_page_loaded_again(client, db):
+    answer = client.get(LIST, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer["HX-Refresh"], answer.content) == (204, "true", b"")
 
 
 def test_not_every_request_writes(desk):
