@@ -1,6 +1,6 @@
-"""The front door, and the answer to "is the web server up?"."""
+"""The front door."""
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
 from dpportal.accounts.models import User
@@ -14,7 +14,3 @@ def home(request: HttpRequest) -> HttpResponseBase:
     if user.is_administrator:
         return redirect("admin:index")
     return redirect("datasets:list" if user.is_curator else "releases:list")
-
-
-def healthy(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok", content_type="text/plain")

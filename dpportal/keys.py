@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,24 +13,50 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.core.exceptions import ImproperlyConfigured
 
 NONCE_BYTES = 12
+SHORTEST = 50
 
 
 def secret(name: str, folder: Path) -> str:
-    """The secret called `name`: the variable DPPORTAL_<NAME> if set, else the file keys/<name>, made on first use."""
-    given = os.environ.get(f"DPPORTAL_{name.upper()}")
-    if given:
-        return given
+    """The secret called `name`: the variable DPPORTAL_<NAME> if set, else the file keys/<name>, made on first use.
+
+    Raises ImproperlyConfigured for one that is too short to be secret, such as an empty file.
+    """
+    variable = f"DPPORTAL_{name.upper()}"
+    if variable in os.environ:
+        return _long_enough(os.environ[variable], f"The variable {variable}")
     path = folder / "keys" / name
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        return path.read_text()
+    if not path.exists():
+        _make(path)
+    return _long_enough(path.read_text(), f"The key file {path}")
+
+
+def _make(path: Path) -> None:
+    """Write a new key durably; of several that start at once, all see the key of the first, whole."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(48))
-    return path.read_text()
+        file.flush()
+        os.fsync(file.fileno())
+    with suppress(FileExistsError):
+        path.hardlink_to(part)
+    part.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def _long_enough(key: str, what: str) -> str:
+    if len(key) < SHORTEST:
+        raise ImproperlyConfigured(
+            f"{what} has {len(key)} characters; a key needs at least {SHORTEST}. Restore the key from a backup. "
+            "Only if nothing was ever made with it, remove it, and a new one is made at the next start."
+        )
+    return key
 
 
 class UnsealError(Exception):

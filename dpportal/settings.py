@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "dpportal",
+    "dpportal.running",
     "dpportal.accounts",
     "axes",
     "dpportal.datasets",
@@ -160,6 +161,8 @@ tempfile.tempdir = str(SCRATCH_DIR)
 # Uploads are streamed to disk, whatever their size.
 FILE_UPLOAD_HANDLERS = ["dpportal.datasets.uploads.LimitedUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = SCRATCH_DIR
+# Below so much free space no upload and no job begins.
+MIN_FREE_BYTES = int(os.environ.get("DPPORTAL_MIN_FREE_BYTES", 2**30))
 MAX_UPLOAD_BYTES = int(os.environ.get("DPPORTAL_MAX_UPLOAD_BYTES", 8 * 2**30))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
@@ -185,10 +188,12 @@ SECURITY_CONTACT = os.environ.get("DPPORTAL_SECURITY_CONTACT", "")
 # after JOB_LEASE_SECONDS. The time limits bound a worker that lives but hangs.
 JOB_LEASE_SECONDS = float(os.environ.get("DPPORTAL_JOB_LEASE", 30))
 JOB_ATTEMPTS = 3
+# Leases are counted by the database's clock; a machine whose own differs by more than this is told of.
+CLOCK_TOLERANCE_SECONDS = 5.0
 SWEEP_SECONDS = float(os.environ.get("DPPORTAL_SWEEP_SECONDS", 5))
 
 BROKER_DIR = DATA_DIR / "broker"
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "filesystem://localhost//")
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "folder://localhost//")
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
@@ -196,16 +201,14 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-CELERY_TASK_SOFT_TIME_LIMIT = 3300
-CELERY_TASK_TIME_LIMIT = 3600
+TASK_SECONDS, TASK_KILLED_AFTER_SECONDS = 3300.0, 3600.0
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}
-if CELERY_BROKER_URL.startswith("filesystem"):
+if CELERY_BROKER_URL.startswith("folder"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR),
         "data_folder_out": str(BROKER_DIR),
-        "control_folder": str(BROKER_DIR / "control"),
         "polling_interval": 0.1,
     }
 

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 # Ends the name of a file that is not complete yet.
 PART = ".part"
@@ -31,6 +32,25 @@ class PrivateStorage(FileSystemStorage):
 
     def url(self, name: str | None) -> str:
         raise ValueError("private files have no URL")
+
+
+class DiskFullError(Exception):
+    """Too little space is left on the data disk to begin anything; the message is for whoever wanted to."""
+
+
+def floor() -> int:
+    """The bytes that must stay free, at most a tenth of the disk."""
+    return min(settings.MIN_FREE_BYTES, shutil.disk_usage(settings.DATA_DIR).total // 10)
+
+
+def require_space(more: int = 0) -> None:
+    """Raise DiskFullError if less than the floor would be left after writing `more` bytes."""
+    if shutil.disk_usage(settings.DATA_DIR).free - more < floor():
+        raise DiskFullError(
+            _(
+                "The portal's disk is nearly full, so nothing new is begun. Ask an administrator to make space."
+            )
+        )
 
 
 @contextmanager

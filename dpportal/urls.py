@@ -4,7 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import TemplateView
 
-from dpportal.home import healthy, home
+from dpportal import health
+from dpportal.home import home
 from dpportal.security_txt import security_txt
 
 # Address, template and name of the guide's pages.
@@ -17,7 +18,8 @@ GUIDE = [
 
 urlpatterns = [
     path("", home, name="home"),
-    path("health/", healthy, name="health"),
+    path("health/", health.health, name="health"),
+    path("health/portal/", health.page, name="health_page"),
     path(".well-known/security.txt", security_txt, name="security_txt"),
     *(
         path(

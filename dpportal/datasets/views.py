@@ -60,9 +60,9 @@ def upload(request: HttpRequest) -> HttpResponseBase:
     """The upload form. A script that asks for JSON is told where to go on, or the errors of each field."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST":
-        if uploads.was_too_large(request):
+        if refusal := uploads.refusal(request):
             form.errors.clear()
-            form.add_error("file", too_large_text())
+            form.add_error("file", refusal)
         elif form.is_valid():
             draft = form.save(commit=False)
             dataset = services.create_dataset(
@@ -83,13 +83,6 @@ def _uploaded(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 
 def _wants_json(request: HttpRequest) -> bool:
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
-
-
-def too_large_text() -> str:
-    limit = settings.MAX_UPLOAD_BYTES / 2**30
-    return _(
-        "The file is larger than %(limit).1f GB. Upload a part of it, or as Parquet, which is smaller."
-    ) % {"limit": limit}
 
 
 @curator_required
@@ -163,8 +156,8 @@ def upload_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The file of a table that an earlier version stored, into the same dataset."""
     dataset = own_dataset(request, dataset_id)
     form = UploadForm(request.POST, request.FILES, instance=Dataset(name=dataset.name))
-    if uploads.was_too_large(request):
-        return JsonResponse({"errors": {"file": [too_large_text()]}}, status=400)
+    if too_much := uploads.refusal(request):
+        return JsonResponse({"errors": {"file": [too_much]}}, status=400)
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
@@ -53,6 +54,10 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
         raise ReleaseError(
             _("The domain or the method changed since you reviewed it. Read the review again.")
         )
+    try:
+        storage.require_space()
+    except storage.DiskFullError as full:
+        raise ReleaseError(str(full)) from None
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
         return False

@@ -18,9 +18,12 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from dpportal.running.clock import ago, from_now
+from dpportal.running.models import Heartbeat
 
 
 class JobState(models.TextChoices):
@@ -113,6 +116,12 @@ class AnnouncedJob(Job):
         return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
 
 
+def kinds() -> list[type[Job]]:
+    """Every kind of job."""
+    direct = [kind for kind in Job.__subclasses__() if not kind._meta.abstract]
+    return [*direct, *AnnouncedJob.__subclasses__()]
+
+
 def announced() -> list[type[AnnouncedJob]]:
     """Every kind of job that rings the bell."""
     return AnnouncedJob.__subclasses__()
@@ -142,11 +151,11 @@ class Claim:
         self.write(progress=done, progress_total=total or 0)
 
     def finish(self, state: JobState, failure: str = "") -> None:
-        self.write(state=state, failure=failure, finished_at=timezone.now(), lease_until=None)
+        self.write(state=state, failure=failure, finished_at=Now(), lease_until=None)
 
     def give_back(self) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
-        self.write(lease_until=timezone.now())
+        self.write(lease_until=Now())
 
     @contextmanager
     def kept_alive(self) -> Iterator[None]:
@@ -173,8 +182,7 @@ class Claim:
 
 def claim(model: type[Job], pk: Any) -> Claim | None:
     """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take."""
-    now = timezone.now()
-    free = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now)
+    free = Q(state=JobState.QUEUED) | _lost()
     return _raise_fence(
         model,
         pk,
@@ -182,33 +190,33 @@ def claim(model: type[Job], pk: Any) -> Claim | None:
         state=JobState.RUNNING,
         attempts=F("attempts") + 1,
         lease_until=_lease_end(),
-        started_at=Coalesce("started_at", now, output_field=models.DateTimeField()),
+        started_at=Coalesce("started_at", Now(), output_field=models.DateTimeField()),
     )
 
 
 def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]) -> None:
     """Hint again at every job that waits without an owner; give up those that used all attempts.
 
-    A waiting job is hinted at once a lease: messages may pile up behind a busy worker otherwise.
+    A waiting job is hinted at once a lease, and while a worker lives to hear it: messages would pile up otherwise.
     """
-    now = timezone.now()
-    stale = now - timedelta(seconds=settings.JOB_LEASE_SECONDS)
-    lost = model._base_manager.filter(state=JobState.RUNNING, lease_until__lt=now)
+    lost = model._base_manager.filter(_lost())
     for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
         with suppress(LostClaimError):  # another sweep was faster
             give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )
-    for pk in waiting.filter(hinted_at__lt=stale).values_list("pk", flat=True):
-        model._base_manager.filter(pk=pk).update(hinted_at=now)
+    if not Heartbeat.alive(Heartbeat.Kind.WORKER).exists():
+        return
+    stale = waiting.filter(hinted_at__lt=ago(settings.JOB_LEASE_SECONDS))
+    for pk in stale.values_list("pk", flat=True):
+        model._base_manager.filter(pk=pk).update(hinted_at=Now())
         hint(pk)
 
 
 def take_over_expired(model: type[Job], pk: Any) -> Claim | None:
     """Claim a job that used all its attempts and whose lease ran out, only to close it."""
-    expired = Q(state=JobState.RUNNING, lease_until__lt=timezone.now())
-    return _raise_fence(model, pk, expired, lease_until=_lease_end())
+    return _raise_fence(model, pk, _lost(), lease_until=_lease_end())
 
 
 @transaction.atomic
@@ -223,5 +231,11 @@ def _raise_fence(model: type[Job], pk: Any, free: Q, **fields: Any) -> Claim | N
     return Claim(model, pk, model._base_manager.values_list("fence", flat=True).get(pk=pk))
 
 
-def _lease_end() -> Any:
-    return timezone.now() + timedelta(seconds=settings.JOB_LEASE_SECONDS)
+def _lease_end() -> models.Expression:
+    return from_now(settings.JOB_LEASE_SECONDS)
+
+
+def _lost() -> Q:
+    """Running without an owner: its lease ended, or it was given by a clock that was far ahead."""
+    beyond = from_now(2 * settings.JOB_LEASE_SECONDS)
+    return Q(state=JobState.RUNNING) & (Q(lease_until__lt=Now()) | Q(lease_until__gt=beyond))

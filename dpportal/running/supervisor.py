@@ -16,23 +16,30 @@ from django.conf import settings
 GRACE_SECONDS = 15.0
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
+# Between two starts of a process that ends again and again: doubled each time, up to the longest.
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0
 # The portal's tasks carry ids in JSON, so what Celery warns a superuser of cannot happen.
 ROOT_WARNING = "ignore:You're running the worker with superuser"
 
 
 class GaveUpError(Exception):
-    """A process ended again and again right after its start."""
+    """The web server ended again and again right after its start."""
 
 
 @dataclass
 class Process:
-    """A child in a session of its own, so that Ctrl-C reaches only the supervisor, which stops it in order."""
+    """A child in a session of its own, so that Ctrl-C reaches only the supervisor, which stops it in order.
+
+    vital: without it the portal ends; others are tried for ever, so that people can still sign in and read.
+    """
 
     name: str
     command: list[str]
+    vital: bool = False
     popen: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     short_lives: int = field(default=0)
+    not_before: float = 0.0
 
     def start(self) -> None:
         self.started = time.monotonic()
@@ -43,16 +50,27 @@ class Process:
     def ended(self) -> bool:
         return self.popen is not None and self.popen.poll() is not None
 
-    def restart(self) -> None:
-        """Start again after an unwanted end. Raises GaveUpError when that keeps happening."""
+    def keep(self) -> None:
+        """Start again after an unwanted end, later and later if that keeps happening.
+
+        Raises GaveUpError where the portal is nothing without it.
+        """
+        if self.popen is None and time.monotonic() >= self.not_before:
+            self.start()
+        elif self.ended():
+            self._end_group()
+            self.popen = None
+            self._pause()
+
+    def _pause(self) -> None:
         short = time.monotonic() - self.started < SHORT_LIFE_SECONDS
         self.short_lives = self.short_lives + 1 if short else 0
-        if self.short_lives >= SHORT_LIVES:
+        if self.vital and self.short_lives >= SHORT_LIVES:
             raise GaveUpError(
                 f"The {self.name} ended {SHORT_LIVES} times right after its start; its message is above."
             )
-        self._end_group()
-        self.start()
+        pause = min(FIRST_PAUSE_SECONDS * 2.0 ** (self.short_lives - 1), LONGEST_PAUSE_SECONDS)
+        self.not_before = time.monotonic() + (pause if self.short_lives else 0.0)
 
     def terminate(self) -> None:
         """Ask the process to end in order; it asks its own children, so that a worker may finish its job."""
@@ -76,7 +94,11 @@ class Process:
 
 
 def processes(host: str, port: int, workers: int) -> list[Process]:
-    """The three processes of an embedded portal."""
+    """The processes of an embedded portal: a web server, a worker for each job at a time, and the sweep.
+
+    Each worker does its job itself. In a pool of one worker's own processes all take from one queue under one lock,
+    which a process that is killed while it waits would hold for ever.
+    """
     python = sys.executable
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     web = [python, "-m", "gunicorn", "dpportal.wsgi", "--bind", address, "--workers", "2", "--threads", "4"]
@@ -92,17 +114,15 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
         "dpportal",
         "worker",
         "--pool",
-        "prefork",
-        "--concurrency",
-        str(workers),
+        "solo",
     ]
     worker += ["--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     sweep = [python, "manage.py", "sweep"]
-    return [
-        Process("web server", web),
-        Process("worker", worker),
-        Process("sweep", sweep),
+    slots = [
+        Process(f"worker {slot}", [*worker, "--hostname", f"worker-{slot}@%h"])
+        for slot in range(1, workers + 1)
     ]
+    return [Process("web server", web, vital=True), *slots, Process("sweep", sweep)]
 
 
 def supervise(children: list[Process], ready: Callable[[], None]) -> None:
@@ -113,8 +133,7 @@ def supervise(children: list[Process], ready: Callable[[], None]) -> None:
         ready()
         while True:
             for child in children:
-                if child.ended():
-                    child.restart()
+                child.keep()
             time.sleep(0.5)
     finally:
         stop(children)

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
@@ -75,6 +76,10 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
             _("The domain or the strategy changed since you reviewed it. Read the review again.")
         )
     _version, counted = drafts.counted_of(stream)
+    try:
+        storage.require_space()
+    except storage.DiskFullError as full:
+        raise StreamError(str(full)) from None
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
     if not taken.update(state=Stream.State.OPENING, requested_at=timezone.now()):
         return False

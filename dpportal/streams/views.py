@@ -23,7 +23,6 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import uploads
-from dpportal.datasets.views import too_large_text
 from dpportal.streams import comparison, execution, public, services, tokens, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
@@ -100,9 +99,9 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have a file of a period's records counted."""
     stream = own_stream(request, stream_id)
     form = RecordsForm(request.POST, request.FILES, auto_id="records_%s")
-    if uploads.was_too_large(request):
+    if refusal := uploads.refusal(request):
         form.errors.clear()
-        form.add_error("file", too_large_text())
+        form.add_error("file", refusal)
 
     def queue() -> str:
         index = form.cleaned_data["index"]

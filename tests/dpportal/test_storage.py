@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -192,6 +193,38 @@ def test_two_keys_differ(tmp_path):
 
 
 def test_a_key_from_the_environment_goes_first(tmp_path, monkeypatch):
-    monkeypatch.setenv("DPPORTAL_SECRET_KEY", "given")
-    assert keys.secret("secret_key", tmp_path) == "given"
+    monkeypatch.setenv("DPPORTAL_SECRET_KEY", "given" * 10)
+    assert keys.secret("secret_key", tmp_path) == "given" * 10
     assert not (tmp_path / "keys").exists()
+
+
+@pytest.mark.parametrize("short", ["", "k", "k" * 49])
+def test_a_key_too_short_to_be_one_is_refused_with_a_remedy(tmp_path, monkeypatch, short):
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "secret_key").write_text(short)
+    with pytest.raises(ImproperlyConfigured, match=f"has {len(short)} characters.*Restore the key"):
+        keys.secret("secret_key", tmp_path)
+    assert (tmp_path / "keys" / "secret_key").read_text() == short
+    monkeypatch.setenv("DPPORTAL_STREAM_KEY", short)
+    with pytest.raises(ImproperlyConfigured, match="DPPORTAL_STREAM_KEY"):
+        keys.secret("stream_key", tmp_path)
+
+
+def test_of_many_first_starts_all_have_one_whole_key(tmp_path):
+    """Each reads the key the moment that there is one; none ever sees a part of it."""
+    with ThreadPoolExecutor(16) as pool:
+        for attempt in range(40):
+            folder = tmp_path / str(attempt)
+            made = set(pool.map(lambda _: keys.secret("secret_key", folder), range(16)))  # noqa: B023
+            assert len(made) == 1 and len(made.pop()) == 64
+            assert [path.name for path in (folder / "keys").iterdir()] == ["secret_key"]
+
+
+def test_a_folder_that_others_may_enter_is_closed(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o755)
+    folder.chmod(0o755)
+    datafolder.prepare(folder)
+    (folder / "portal.sqlite3").write_text("")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "portal.sqlite3").stat().st_mode) == 0o600

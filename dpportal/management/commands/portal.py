@@ -17,8 +17,8 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from dpportal import demonstration
-from dpportal.celery import READY_FILE
 from dpportal.running.supervisor import GaveUpError, Process, processes, supervise
+from dpportal.running.worker import READY_FILE
 
 START_SECONDS = 90.0
 

@@ -11,6 +11,8 @@ from django.db import OperationalError, connection
 from kombu.exceptions import OperationalError as QueueError
 
 from dpportal import sweeping
+from dpportal.running.heartbeat import Pulse
+from dpportal.running.models import Heartbeat
 
 
 class Command(BaseCommand):
@@ -21,6 +23,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         files_swept = float("-inf")
+        pulse = Pulse(Heartbeat.Kind.SWEEP)
+        if not options["once"]:
+            pulse.start()
         while True:
             try:
                 sweeping.sweep_jobs()

@@ -18,6 +18,7 @@ from tests.dpportal.streams import building
 GENERAL = {
     "home",
     "health",
+    "health_page",
     "security_txt",
     "guide",
     "guide_choice",

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from tests.dpportal.world import World
 
 PATIENCE_SECONDS = 90.0
-CELERY_OPTIONS = ["--pool", "prefork", "--loglevel", "WARNING"]
+CELERY_OPTIONS = ["--loglevel", "WARNING"]
 CELERY_OPTIONS += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 
@@ -78,8 +78,15 @@ class Stage:
         return self.trace.read_text().split().count(str(release)) if self.trace.exists() else 0
 
     def _celery(self, app: str, processes: int, **extra: str) -> subprocess.Popen[bytes]:
-        options = [*CELERY_OPTIONS, "--concurrency", str(processes)]
-        return self.world.start("-m", "celery", "--quiet", "-A", app, "worker", *options, extra=extra)
+        """Servers have a pool of processes; an embedded portal has workers that do their jobs themselves."""
+        command = ["-m", "celery", "--quiet", "-A", app, "worker", *CELERY_OPTIONS]
+        if self.world.broker:
+            pool = ["--pool", "prefork", "--concurrency", str(processes)]
+            return self.world.start(*command, *pool, extra=extra)
+        solo = [*command, "--pool", "solo"]
+        for _ in range(processes - 1):
+            self.world.start(*solo, "--hostname", f"worker-{uuid4().hex}@%h", extra=extra)
+        return self.world.start(*solo, extra=extra)
 
     def see(self, release: UUID) -> Seen:
         [release_row] = self._table("releases_release", "id", release)

@@ -10,6 +10,14 @@ from tests.dpportal.world import World, embedded
 
 pytestmark = pytest.mark.worker
 
+# A worker that lives and hears nothing of its queue.
+LIVING = """
+import django, time
+django.setup()
+from dpportal.running.heartbeat import Pulse
+Pulse("worker").start()
+time.sleep(600)
+"""
 NOBODY = "redis://127.0.0.1:1/0"
 
 
@@ -35,6 +43,7 @@ def test_a_confirmation_stands_and_the_sweep_keeps_trying(world):
     assert jobs == [("queued", 0)]
     assert world.rows("SELECT spent, reserved FROM budgets_budget") == [(0, 100_000)]
 
+    world.start("-c", LIVING)
     sweep = world.start("manage.py", "sweep")
     complaint = "The queue does not answer"
     wait_until(lambda: world.log().read_text().count(complaint) >= 2, "the sweep has tried twice")

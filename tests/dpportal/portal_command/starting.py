@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 90.0
@@ -90,9 +92,14 @@ class Portal:
     def answers(self) -> bool:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=20) as response:
-                return bool(response.read() == b"ok")
+                return bool(response.status == 200)
         except OSError:
             return False
+
+    def health(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=20) as response:
+            told: dict[str, Any] = json.load(response)
+            return told
 
     def passwords(self) -> list[tuple[str, str]]:
         """Names with the stored hashes of their passwords."""

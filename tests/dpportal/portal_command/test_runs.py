@@ -58,6 +58,26 @@ def test_a_killed_worker_is_back_at_its_queue(portal):
     wait_until(ready.exists, "the worker is ready again", portal.said)
 
 
+def test_an_idle_worker_that_is_killed_does_not_end_the_others_work(portal):
+    """Each worker takes from the queue itself; what one was about to take, another or the next one does."""
+    for _ in range(3):
+        kill_and_wait(portal, "celery")
+    wait_until(
+        lambda: portal.health()["workers"] >= 1 and not portal.health()["troubles"],
+        "a worker is heard of again",
+        portal.said,
+    )
+
+
+def test_messages_that_nobody_can_read_end_no_worker(portal):
+    workers = portal.children("celery")
+    for number in range(10):
+        (portal.data / "broker" / f"0_{number}.celery.msg").write_bytes(b"")
+    aside = portal.data / "broker" / "unreadable"
+    wait_until(lambda: aside.exists() and len(list(aside.iterdir())) == 10, "they are set aside", portal.said)
+    assert portal.children("celery") == workers
+
+
 def test_a_killed_sweep_is_back(portal):
     kill_and_wait(portal, "sweep")
 

@@ -1,5 +1,6 @@
 """Jobs: claims, fences, leases, attempts, the sweep, cancelling, resuming, and what is confirmed twice."""
 
+import datetime as dt
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.services import ReleaseError
 from dpportal.running import jobs
 from dpportal.running.jobs import JobState, LostClaimError
+from dpportal.running.models import Heartbeat
 from mechanisms.domain import Integer
 from tests.dpportal.building import complete_draft, confirm
 
@@ -39,6 +41,12 @@ def end_lease(release: Release) -> None:
 
 def hinted_long_ago(release: Release) -> None:
     ReleaseJob.objects.filter(pk=release.pk).update(hinted_at=timezone.now() - timedelta(days=1))
+
+
+def a_worker_lives() -> None:
+    Heartbeat.objects.update_or_create(
+        name="worker@here:1", defaults={"kind": "worker", "own_clock": timezone.now()}
+    )
 
 
 def swept(give_up=execution.give_up) -> list:
@@ -129,7 +137,41 @@ class TestFence:
         assert jobs.claim(ReleaseJob, requested.pk) is None
 
 
+class TestClocks:
+    """A machine one day ahead, or behind: only the database's clock counts."""
+
+    @pytest.mark.parametrize("off", [timedelta(days=1), timedelta(days=-1)])
+    def test_a_claim_by_a_wrong_clock_is_as_long_as_any(self, requested, monkeypatch, off):
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(timezone, "now", lambda: dt.datetime.now(dt.UTC) + off)
+            claim = jobs.claim(ReleaseJob, requested.pk)
+            claim.renew()
+        assert jobs.claim(ReleaseJob, requested.pk) is None
+        left = job_of(requested).lease_until - dt.datetime.now(dt.UTC)
+        assert timedelta(seconds=25) < left < timedelta(seconds=35)
+
+    def test_a_lease_of_a_day_that_an_older_portal_gave_is_no_lease(self, requested):
+        jobs.claim(ReleaseJob, requested.pk)
+        ReleaseJob.objects.filter(pk=requested.pk).update(lease_until=timezone.now() + timedelta(days=1))
+        hinted_long_ago(requested)
+        a_worker_lives()
+        assert swept() == [requested.pk]
+        assert jobs.claim(ReleaseJob, requested.pk) is not None
+
+
 class TestSweep:
+    @pytest.fixture(autouse=True)
+    def _worker(self, db):
+        a_worker_lives()
+
+    def test_while_no_worker_lives_no_message_is_added_to_the_queue(self, requested):
+        hinted_long_ago(requested)
+        Heartbeat.objects.update(seen_at=timezone.now() - timedelta(minutes=2))
+        assert swept() == []
+        a_worker_lives()
+        Heartbeat.objects.update(seen_at=timezone.now())
+        assert swept() == [requested.pk]
+
     def test_a_fresh_job_is_left_to_its_own_message(self, requested):
         assert swept() == []
 

@@ -1,0 +1,96 @@
+"""A process's sign of life, and its end where it has become deaf to the queue."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from dpportal.running.clock import ago
+from dpportal.running.jobs import JobState, kinds
+from dpportal.running.models import Heartbeat
+
+log = logging.getLogger(__name__)
+
+# An idle worker that hears of nothing for so many leases, while something waits, hears nothing at all.
+DEAF_AFTER_LEASES = 3
+FORGET_AFTER_SECONDS = 24 * 3600.0
+
+
+class Pulse:
+    """Beats in the background for one process, four times a lease.
+
+    kind: what it is. deaf: asked at each beat; if true, the process is killed, to be started anew by whoever keeps it.
+    """
+
+    def __init__(self, kind: Heartbeat.Kind, deaf: Callable[[], bool] = lambda: False) -> None:
+        self.kind = kind
+        self.deaf = deaf
+        self.name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
+        self._stop = threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def end(self) -> None:
+        """Stop beating, and be gone from the list at once."""
+        self._stop.set()
+        with suppress(DatabaseError):
+            Heartbeat.objects.filter(pk=self.name).delete()
+
+    def beat(self) -> None:
+        own_clock = timezone.now()
+        if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), own_clock=own_clock):
+            Heartbeat.objects.filter(seen_at__lt=ago(FORGET_AFTER_SECONDS)).delete()
+            Heartbeat.objects.create(name=self.name, kind=self.kind, own_clock=own_clock)
+
+    def _run(self) -> None:
+        while True:
+            deaf = False
+            with suppress(DatabaseError):  # a server that restarts: the next beat finds it
+                self.beat()
+                deaf = self.deaf()
+            # Not kept for the next beat: a pool that forks meanwhile would share it.
+            connection.close()
+            if deaf:
+                log.error("This worker hears nothing of the jobs that wait; it ends, to be started anew.")
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self._stop.wait(settings.JOB_LEASE_SECONDS / 4):
+                return
+
+
+class Idleness:
+    """For how long a worker that does one task at a time has had none."""
+
+    def __init__(self) -> None:
+        self.since: float | None = time.monotonic()
+
+    def begin(self, **_: object) -> None:
+        self.since = None
+
+    def end(self, **_: object) -> None:
+        self.since = time.monotonic()
+
+    def deaf(self) -> bool:
+        """Whether it has been idle so long that it should have heard of a job that has waited as long."""
+        patience = DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
+        since = self.since
+        return since is not None and time.monotonic() - since > patience and waited_longer(patience)
+
+
+def waited_longer(seconds: float) -> bool:
+    """Whether a job has been queued for longer than that."""
+    return any(
+        kind._base_manager.filter(state=JobState.QUEUED, queued_at__lt=ago(seconds)).exists()
+        for kind in kinds()
+    )

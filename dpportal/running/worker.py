@@ -1,0 +1,28 @@
+"""What a Celery worker of the portal does beside its tasks: it says that it lives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery.concurrency.solo import TaskPool
+from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutting_down
+from django.conf import settings
+
+from dpportal.running.heartbeat import Idleness, Pulse
+from dpportal.running.models import Heartbeat
+
+READY_FILE = "worker.ready"
+
+
+@worker_ready.connect
+def say_ready(sender: Any, **_: Any) -> None:
+    """Tell the supervisor, and all who ask for the portal's health, that the worker listens to its queue."""
+    idleness = Idleness()
+    task_prerun.connect(idleness.begin, weak=False)
+    task_postrun.connect(idleness.end, weak=False)
+    # In other pools the tasks run in other processes, of which this one does not know whether they are idle.
+    alone = isinstance(sender.pool, TaskPool)
+    pulse = Pulse(Heartbeat.Kind.WORKER, idleness.deaf) if alone else Pulse(Heartbeat.Kind.WORKER)
+    pulse.start()
+    worker_shutting_down.connect(lambda **_: pulse.end(), weak=False)
+    (settings.DATA_DIR / READY_FILE).touch()
