@@ -34,7 +34,7 @@ def test_pages_are_redirected_told_to_stay_encrypted_and_cookies_are_secure(tmp_
     told = """
 from django.test import Client
 plain, secure = Client(), Client(headers={"X-Forwarded-Proto": "https"})
-print(plain.get("/account/sign-in/").headers["Location"], plain.get("/health/").status_code)
+print(plain.get("/account/sign-in/").headers["Location"], "Location" in plain.get("/health/").headers)
 answer = secure.get("/account/sign-in/")
 print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.cookies["csrftoken"]["secure"])
 from django.conf import settings
@@ -51,7 +51,7 @@ print(settings.SESSION_COOKIE_SECURE)
         DJANGO_SETTINGS_MODULE="tests.settings",
     )
     assert done.stdout.splitlines() == [
-        "https://testserver/account/sign-in/ 200",
+        "https://testserver/account/sign-in/ False",
         "200 max-age=31536000; includeSubDomains True",
         "True",
     ], done
