@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import dj_database_url
@@ -10,7 +11,9 @@ import plotly
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datafolder import prepare
+from dpportal.environment import whole_number
 from dpportal.keys import secret
+from dpportal.mail import MailServer
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())
@@ -35,6 +38,7 @@ INSTALLED_APPS = [
     "dpportal",
     "dpportal.running",
     "dpportal.accounts",
+    "axes",
     "dpportal.datasets",
     "dpportal.budgets",
     "dpportal.releases",
@@ -50,9 +54,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dpportal.security.NoStore",
+    "dpportal.accounts.sessions.IdleLimit",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "dpportal.urls"
@@ -89,6 +96,23 @@ AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "accounts:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
+# Whoever has tried too often is turned away before a password is looked at.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Tries are counted in the database, which all machines share; by name and address together, so that nobody can lock
+# another person out from elsewhere.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_CALLABLE = "dpportal.accounts.locking.locked_page"
+AXES_CLIENT_IP_CALLABLE = "dpportal.accounts.addresses.client_address"
+# The portal writes down who signed in, see accounts.sign_ins; typed names are shown to nobody.
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -98,6 +122,17 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+
+# Where mail can be sent, people can have a forgotten password replaced by themselves.
+EMAIL_URL = os.environ.get("DPPORTAL_EMAIL_URL", "")
+if EMAIL_URL:
+    _server = MailServer.of(EMAIL_URL)
+    EMAIL_HOST, EMAIL_PORT = _server.host, _server.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _server.user, _server.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = _server.scheme == "smtp+tls", _server.scheme == "smtps"
+    EMAIL_TIMEOUT = 10
+    DEFAULT_FROM_EMAIL = _server.sender(os.environ.get("DPPORTAL_EMAIL_FROM", ""))
+PASSWORD_RESET_TIMEOUT = 3600
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
@@ -135,9 +170,19 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
-if os.environ.get("DPPORTAL_HTTPS") == "1":
+SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
+BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
+if BEHIND_PROXY:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # load balancers ask each machine without encryption
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    # Browsers' preload list is for the owner of the whole domain to ask for.
+    SILENCED_SYSTEM_CHECKS = ["security.W021"]
+# Where to report weaknesses: a mail or web address.
+SECURITY_CONTACT = os.environ.get("DPPORTAL_SECURITY_CONTACT", "")
 
 # A job's lease is renewed while its worker lives, so it can be short: a killed worker's job is taken over
 # after JOB_LEASE_SECONDS. The time limits bound a worker that lives but hangs.
@@ -173,4 +218,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("DPPORTAL_LOG_LEVEL", "WARNING")},
+    # Who signed in is told at every level; what axes says of the same tries is not.
+    "loggers": {"dpportal.accounts.sign_ins": {"level": "INFO"}, "axes": {"level": "ERROR"}},
 }

@@ -6,6 +6,7 @@ from django.views.generic import TemplateView
 
 from dpportal import health
 from dpportal.home import home
+from dpportal.security_txt import security_txt
 
 # Address, template and name of the guide's pages.
 GUIDE = [
@@ -19,6 +20,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("health/", health.health, name="health"),
     path("health/portal/", health.page, name="health_page"),
+    path(".well-known/security.txt", security_txt, name="security_txt"),
     *(
         path(
             address,

@@ -1,10 +1,15 @@
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
+from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from dpportal.accounts import locking
 from dpportal.accounts.forms import UserForm
 from dpportal.accounts.models import AuditEntry, User
+from dpportal.accounts.permissions import current_user
 
 admin.site.unregister(Group)
 admin.site.site_header = admin.site.site_title = "Privacy portal administration"
@@ -18,7 +23,7 @@ class PortalUserAdmin(UserAdmin):
     list_filter = ["role", "is_active"]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
-        ("Person", {"fields": ["first_name", "last_name", "email"]}),
+        ("Person", {"fields": ["first_name", "last_name", "display_name", "email"]}),
         ("Access", {"fields": ["role", "is_active"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
@@ -26,6 +31,14 @@ class PortalUserAdmin(UserAdmin):
     add_form = UserForm
     filter_horizontal = []
     readonly_fields = ["last_login", "date_joined"]
+    actions = ["unlock"]
+
+    @admin.action(description=gettext_lazy("Unlock signing in after wrong passwords"))
+    def unlock(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        """End the wait after too many wrong passwords."""
+        for user in users:
+            locking.unlock(user, current_user(request))
+        self.message_user(request, _("These people can try to sign in again at once."))
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,6 +15,12 @@ class Role(models.TextChoices):
     CURATOR = "curator", _("Curator")
     ADMINISTRATOR = "administrator", _("Administrator")
     ANALYST = "analyst", _("Analyst")
+
+
+def validate_printable(name: str) -> None:
+    """Refuse line ends and invisible signs, with which a name could look like another or change a text around it."""
+    if not name.isprintable():
+        raise ValidationError(_("Use letters, digits, spaces and visible signs only."))
 
 
 class PortalUserManager(UserManager["User"]):
@@ -30,14 +38,34 @@ class User(AbstractUser):
     objects: ClassVar[PortalUserManager] = PortalUserManager()
 
     role = models.CharField(max_length=15, choices=Role.choices, default=Role.ANALYST)
+    display_name = models.CharField(
+        _("display name"),
+        max_length=80,
+        blank=True,
+        validators=[validate_printable],
+        help_text=_(
+            "Stands on what you publish and in its downloads; the name that you sign in with never does. Without one "
+            "they say “a curator of this portal”."
+        ),
+    )
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.is_staff = self.is_superuser = self.role == Role.ADMINISTRATOR
         super().save(*args, **kwargs)
 
     @property
+    def public_name(self) -> str:
+        """Who published, for everyone: a sign-in name is half of what opens an account."""
+        return self.display_name or gettext("a curator of this portal")
+
+    @property
     def is_curator(self) -> bool:
         return self.role == Role.CURATOR
+
+    @property
+    def may_publish(self) -> bool:
+        """Whether programs that act for this person still may."""
+        return self.is_active and self.role in (Role.CURATOR, Role.ADMINISTRATOR)
 
     @property
     def is_administrator(self) -> bool:

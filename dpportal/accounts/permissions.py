@@ -32,3 +32,9 @@ def current_user(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise Http404
     return request.user
+
+
+def is_curator_of(request: HttpRequest, owner_id: int) -> bool:
+    """Whether the visitor owns it and still is a curator; a former one is a stranger."""
+    user = request.user
+    return isinstance(user, User) and user.is_curator and user.pk == owner_id

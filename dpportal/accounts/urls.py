@@ -1,31 +1,17 @@
-from django.contrib.auth import views
-from django.urls import path, reverse_lazy
+from django.urls import path
 
-from dpportal.accounts.forms import SignInForm
+from dpportal.accounts import views
 
 app_name = "accounts"
 
 urlpatterns = [
-    path(
-        "sign-in/",
-        views.LoginView.as_view(
-            template_name="accounts/sign_in.html",
-            authentication_form=SignInForm,
-            redirect_authenticated_user=True,
-        ),
-        name="sign_in",
-    ),
-    path("sign-out/", views.LogoutView.as_view(), name="sign_out"),
-    path(
-        "password/",
-        views.PasswordChangeView.as_view(
-            template_name="accounts/password.html", success_url=reverse_lazy("accounts:password_changed")
-        ),
-        name="password_change",
-    ),
-    path(
-        "password/changed/",
-        views.PasswordChangeDoneView.as_view(template_name="accounts/password_changed.html"),
-        name="password_changed",
-    ),
+    path("sign-in/", views.sign_in, name="sign_in"),
+    path("sign-out/", views.sign_out, name="sign_out"),
+    path("name/", views.display_name, name="display_name"),
+    path("password/", views.password, name="password_change"),
+    path("password/changed/", views.password_changed, name="password_changed"),
+    path("password/forgotten/", views.forgotten, name="forgotten"),
+    path("password/forgotten/sent/", views.forgotten_sent, name="forgotten_sent"),
+    path("password/replace/<uidb64>/<token>/", views.replace, name="replace"),
+    path("password/replaced/", views.replaced, name="replaced"),
 ]

@@ -5,6 +5,7 @@ SQLite keeps decimals as floating point, in which ten times 0.1 is not 1; whole 
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -16,11 +17,22 @@ from django.utils.translation import gettext_lazy as _
 PLACES = 6
 STEP = Decimal(1).scaleb(-PLACES)
 LARGEST = Decimal(1000)
+# A sign is read, so that a negative amount is told that it is too small.
+PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)")
 
 TOO_FINE = _("Give at most 6 digits after the point: amounts are counted in millionths.")
 TOO_SMALL = _("The amount must be above 0; the smallest is 0.000001.")
 TOO_LARGE = _("The amount must be at most 1000; above that there is no privacy left to speak of.")
 NOT_A_NUMBER = _("Write one plain number such as 0.25, without signs, sums or letters.")
+
+
+class AmountFormField(forms.DecimalField):
+    """A field for a plain number: what Decimal reads besides, such as 1_0, 1e1 or digits of other scripts, is none."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and value.strip() and not PLAIN.fullmatch(value.strip()):
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
 
 
 def amount_formfield(**kwargs: Any) -> forms.DecimalField:
@@ -33,7 +45,7 @@ def amount_formfield(**kwargs: Any) -> forms.DecimalField:
         "max_decimal_places": TOO_FINE,
         "max_whole_digits": TOO_LARGE,
     }
-    return forms.DecimalField(
+    return AmountFormField(
         min_value=STEP, max_value=LARGEST, decimal_places=PLACES, error_messages=messages, **kwargs
     )
 

@@ -119,6 +119,8 @@ class BudgetChangeForm(forms.ModelForm):
                     "A grant goes to the account of whom the domain protects now. Leave this empty for a grant."
                 ),
             )
+        elif dataset and ledger.has_no_table(dataset):
+            self.add_error("dataset", ledger.no_table_text())
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
         return data

@@ -37,6 +37,8 @@ def grant(
     _check_positive(amount)
     # Two first grants at once open one account, not one each.
     dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
+    if has_no_table(dataset):
+        raise BudgetRefusedError(no_table_text())
     budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
@@ -111,6 +113,19 @@ def remaining(dataset: Dataset) -> Decimal:
     """What can still be reserved for the protection declared now; zero without a budget for it."""
     budget = Budget.of(dataset)
     return budget.left if budget else Decimal(0)
+
+
+def has_no_table(dataset: Dataset) -> bool:
+    """Whether its upload failed, or was one that is there already: nothing could be spent on it."""
+    return dataset.state in (Dataset.State.REFUSED, Dataset.State.DUPLICATE)
+
+
+def no_table_text() -> str:
+    """Why a grant to such a dataset is refused."""
+    return _(
+        "This upload was not loaded, so no budget can be spent on it. Choose a dataset that is stored, or have the "
+        "curator upload the file again first."
+    )
 
 
 def other_kind_text(budget: Budget) -> str:

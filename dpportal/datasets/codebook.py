@@ -15,6 +15,7 @@ from mechanisms.domain import Attribute, Categorical, DomainError, Integer, attr
 MAX_BYTES = 2 * 2**20
 MAX_LENGTH = 1000
 MAX_CELLS_OF_A_COLUMN = 10**6
+MAX_DIGITS = 18  # what a whole number of a table can have
 
 
 class CodebookError(ValueError):
@@ -57,6 +58,11 @@ def _declared(name: str, entry: Any) -> Attribute:
         )
         raise CodebookError(text % {"name": name[:80]}) from None
     if isinstance(attribute, Categorical):
+        if any("\0" in value for value in attribute.values):
+            raise CodebookError(
+                _("The codebook gives “%(name)s” a value with a zero byte. Leave it out.")
+                % {"name": name[:80]}
+            )
         wrong = wrong_values(
             attribute.values, own_missing=attribute.missing_cell, is_open=not attribute.closed
         )
@@ -74,7 +80,12 @@ def _declared(name: str, entry: Any) -> Attribute:
 
 def _from_json(text: str) -> dict[str, Any]:
     try:
-        entries = json.loads(text)
+        entries = json.loads(text, parse_int=_whole_number)
+        json.dumps(entries, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise CodebookError(
+            _("The codebook holds half of a character (a lone surrogate, \\ud800 to \\udfff). Write it anew.")
+        ) from None
     except json.JSONDecodeError as error:
         place = {"line": error.lineno, "column": error.colno}
         text = _("The codebook's JSON is broken at line %(line)s, column %(column)s.")
@@ -82,6 +93,14 @@ def _from_json(text: str) -> dict[str, Any]:
     except RecursionError:
         raise CodebookError(_("The codebook's JSON is nested too deeply to be a codebook.")) from None
     return {str(name): entry for name, entry in entries.items()}
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits.lstrip("-")) > MAX_DIGITS:
+        raise CodebookError(
+            _("The codebook holds a whole number of more than 18 digits. No column needs one: shorten it.")
+        )
+    return int(digits)
 
 
 def _from_csv(text: str) -> dict[str, Any]:

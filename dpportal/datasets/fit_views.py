@@ -38,9 +38,7 @@ def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         "possible": fits.asked_now(dataset) is not None,
         "nav_section": "datasets",
     }
-    response = render(request, "datasets/fit.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "datasets/fit.html", context)
 
 
 @curator_required

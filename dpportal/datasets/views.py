@@ -127,9 +127,7 @@ def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         "rows": records.first_rows(dataset.table, PREVIEW_ROWS),
         "nav_section": "datasets",
     }
-    response = render(request, "datasets/first_rows.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "datasets/first_rows.html", context)
 
 
 @curator_required

@@ -67,7 +67,7 @@ def _facts(made: AnyMade) -> dict[str, Any]:
         "product": release.product,
         "title": release.title,
         "dataset": release.dataset.name,
-        "curator": release.created_by.get_full_name() or release.created_by.get_username(),
+        "curator": release.created_by.public_name,
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
         "statement": _promise(made),
         "protects": release.protects(made.plan.loss.unit),

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from dpportal.accounts.models import User
+from dpportal.accounts.permissions import is_curator_of
 from dpportal.publishing.downloads import attachment, withdrawn
 from dpportal.publishing.statement import epsilon_delta_text, loss_text, statement
 from dpportal.releases import results
@@ -36,7 +36,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "artifacts": release.artifacts.all(),
         "shown": results.kept_page(release),
         **product_of(release).asked(release, plan, request.GET),
-        "is_curator": request.user == release.dataset.owner,
+        "is_curator": is_curator_of(request, release.dataset.owner_id),
         "address": request.build_absolute_uri(release.get_absolute_url()),
         "nav_section": "releases",
     }
@@ -61,7 +61,7 @@ def _visible(request: HttpRequest, release_id: UUID) -> Release | None:
         Release.objects.select_related("charge__budget", "dataset__owner", "domain_version", "created_by"),
         pk=release_id,
     )
-    is_own = isinstance(request.user, User) and release.dataset.owner_id == request.user.pk
+    is_own = is_curator_of(request, release.dataset.owner_id)
     if release.is_ready and (release.is_public or is_own):
         return release
     if release.withdrawn_at is not None:

@@ -152,9 +152,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "product": product_of(release),
         "nav_section": "releases",
     }
-    response = render(request, "releases/compare.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "releases/compare.html", context)
 
 
 @curator_required
@@ -167,7 +165,6 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         return redirect("releases:job", release.pk)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="confidential-comparison-{release.pk}.csv"'
-    response["Cache-Control"] = "no-store"
     writer = csv.writer(response)
     for row in (comparison["header"], *comparison["table"]):
         writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])

@@ -7,8 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from dpportal.accounts.models import User
-from dpportal.accounts.permissions import current_user
+from dpportal.accounts.permissions import current_user, is_curator_of
 from dpportal.streams.models import Stream
 
 
@@ -27,5 +26,5 @@ def visible_stream(request: HttpRequest, stream_id: UUID) -> Stream | None:
     )
     if stream is None or not stream.was_opened:
         return None
-    is_own = isinstance(request.user, User) and stream.dataset.owner_id == request.user.pk
+    is_own = is_curator_of(request, stream.dataset.owner_id)
     return stream if stream.is_public or is_own else None

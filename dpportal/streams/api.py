@@ -6,17 +6,20 @@ import json
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpRequest, JsonResponse, UnreadablePostError
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from dpportal.streams import execution, services
+from dpportal.accounts import audit
+from dpportal.streams import execution, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.counted import DraftError, read_increments
-from dpportal.streams.execution import PeriodRefusedError, Update
+from dpportal.streams.execution import PeriodRefusedError, Published, Update
 from dpportal.streams.models import Period, Stream
+from dpportal.streams.tokens import TokenRefusedError, TooManyRequestsError
 from dpportal.streams.vault import VaultError
 
 # A period of a thousand running counts takes a tenth of it.
@@ -48,6 +51,11 @@ def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         response = JsonResponse({"error": str(refusal), "why": refusal.why.value}, status=409)
     except VaultError as shut:
         response = JsonResponse({"error": str(shut)}, status=503)
+    except TokenRefusedError as refusal:
+        response = JsonResponse({"error": str(refusal)}, status=403)
+    except TooManyRequestsError as refusal:
+        wait = {"Retry-After": str(refusal.wait)}
+        response = JsonResponse({"error": str(refusal)}, status=429, headers=wait)
     if response.status_code == 401:
         response["WWW-Authenticate"] = "Bearer"
     return response
@@ -64,8 +72,17 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         )
     index = stream.calendar.read(sent["period"])
     update = Update(index, read_increments(stream, sent["counts"]), Period.Source.PROGRAM)
-    [published] = execution.publish(stream.pk, [update])
+    published = _publish(stream, update)
     return JsonResponse(as_json(stream, published.period), status=201 if published.new else 200)
+
+
+@transaction.atomic
+def _publish(stream: Stream, update: Update) -> Published:
+    """Publish it, and record for whom."""
+    [published] = execution.publish(stream.pk, [update])
+    if published.new:
+        audit.record(stream.dataset.owner, "published by token", stream, f"period {update.index}")
+    return published
 
 
 def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
@@ -106,12 +123,13 @@ def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:
     header = request.headers.get("Authorization", "")
     if header[: len(BEARER)].lower() != BEARER:
         raise RequestRefusedError(401, _("Send the stream's token in the header “Authorization: Bearer …”."))
-    stream = Stream.objects.filter(pk=stream_id).first()
-    if not services.opens(header[len(BEARER) :].strip(), stream) or stream is None:
+    stream = Stream.objects.select_related("dataset__owner").filter(pk=stream_id).first()
+    if not tokens.opens(header[len(BEARER) :].strip(), stream) or stream is None:
         raise RequestRefusedError(
             403,
             _("This token does not open this stream. Its curator can make a new one on the stream's page."),
         )
+    tokens.admit(stream)
     return stream
 
 

@@ -134,7 +134,7 @@ def _facts(stream: Stream, series: Series) -> dict[str, Any]:
         "product": "stream",
         "title": stream.name,
         "dataset": stream.dataset.name,
-        "curator": stream.created_by.get_full_name() or stream.created_by.get_username(),
+        "curator": stream.created_by.public_name,
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),

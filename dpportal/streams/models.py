@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField
@@ -125,6 +126,26 @@ class Period(models.Model):
 
     def __str__(self) -> str:
         return f"Period {self.index} of {self.stream_id}"
+
+
+class Token(models.Model):
+    """Until when a stream's token opens it, and how it was used; its digest stands in the stream. `tokens` writes it.
+
+    minute, requests: of the last request, and how many there were in that minute.
+    """
+
+    stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="token")
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    minute = models.DateTimeField(null=True)
+    requests = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"Token of {self.stream_id}"
+
+    @property
+    def has_expired(self) -> bool:
+        return self.expires_at <= timezone.now()
 
 
 class SealedState(models.Model):

@@ -138,9 +138,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,
     }
-    response = wizard.page(request, "review", draft, form, **context)
-    response["Cache-Control"] = "no-store"  # a warning of the fit holds true shares
-    return response
+    return wizard.page(request, "review", draft, form, **context)
 
 
 @curator_required

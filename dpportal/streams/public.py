@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from dpportal import storage
+from dpportal.accounts.permissions import is_curator_of
 from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
 from dpportal.charts.style import Figure
 from dpportal.publishing.downloads import attachment, withdrawn
@@ -37,7 +38,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "statement": promise_of(stream),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
-        "is_curator": request.user == stream.dataset.owner,
+        "is_curator": is_curator_of(request, stream.dataset.owner_id),
         "address": request.build_absolute_uri(stream.get_absolute_url()),
         "files": bundle.names(stream),
         "nav_section": "streams",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import uuid
 from typing import Any
 
@@ -13,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import keys, storage
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
@@ -23,7 +21,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
 from dpportal.pages.confirming import digest
 from dpportal.running.jobs import JobState
-from dpportal.streams import drafts, vault
+from dpportal.streams import drafts, tokens, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.tasks import run_stream_job
 from mechanisms.continual.mechanism import StreamPlan
@@ -146,17 +144,10 @@ def renew_token(stream: Stream, by: User) -> str:
     """A new token for programs; the one before it opens nothing any more. Only this call ever shows it."""
     if not stream.is_open:
         raise StreamError(_("Only an open stream takes periods from programs. Open it first."))
-    token = keys.new_token()
     with transaction.atomic():
-        Stream.objects.filter(pk=stream.pk).update(token_sha256=_token_digest(token))
+        token = tokens.renew(stream)
         audit.record(by, "made a token", stream)
     return token
-
-
-def opens(token: str, stream: Stream | None) -> bool:
-    """Whether a token is this stream's; as slow for a stream that does not exist."""
-    kept = stream.token_sha256 if stream is not None else ""
-    return hmac.compare_digest(_token_digest(token), kept or "0" * 64)
 
 
 @transaction.atomic
@@ -231,7 +222,3 @@ def _queue(job: StreamJob) -> None:
 
 def _active_jobs(stream: Stream) -> bool:
     return stream.jobs.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).exists()
-
-
-def _token_digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

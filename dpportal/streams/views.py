@@ -23,7 +23,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import uploads
-from dpportal.streams import comparison, execution, public, services, vault
+from dpportal.streams import comparison, execution, public, services, tokens, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
@@ -145,11 +145,10 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "token": made,
         "address": request.build_absolute_uri(f"/streams/{stream.pk}/periods"),
         "example": json.dumps(_example(stream), ensure_ascii=False),
+        "limit": tokens.REQUESTS_PER_MINUTE,
         "nav_section": "streams",
     }
-    response = render(request, "streams/token.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "streams/token.html", context)
 
 
 @curator_required
@@ -197,9 +196,7 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         **comparison.build(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
         "nav_section": "streams",
     }
-    response = render(request, "streams/compare.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "streams/compare.html", context)
 
 
 def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:

@@ -32,6 +32,7 @@ CURATOR_PAGES = [
     "{release}",
     "/releases/",
     "/releases/finished/",
+    "/account/name/",
     "/account/password/",
     "/guide/",
     "/guide/choice/",

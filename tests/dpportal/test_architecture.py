@@ -26,7 +26,7 @@ ROOMS = {
     "streams": {"accounts", "publishing", "running", "pages", "charts", "datasets", "budgets"},
 }
 # The portal's own modules that know no room; the others stand above all rooms.
-BELOW_THE_ROOMS = {"storage", "datafolder", "keys", "security", "celery"}
+BELOW_THE_ROOMS = {"storage", "datafolder", "keys", "security", "celery", "environment", "mail"}
 # Rooms of pure functions, and what they must not touch besides.
 WITHOUT_MODELS_OR_FILES = {"charts": ("django.db", "django.core.files", "dpportal.storage", "pathlib", "io")}
 # Inside a room a module may import those of its own layer and of layers before it.

@@ -231,7 +231,19 @@ def test_more_rows_per_person_need_the_column_that_names_the_person(desk, datase
 
 
 @pytest.mark.parametrize(
-    "content", [b"{", b"[1]", b'{"age": -5}', b'{"age": {"kind": "x"}}', b"a\nb\n", b"\xff\xfe"]
+    "content",
+    [
+        b"{",
+        b"[1]",
+        b'{"age": -5}',
+        b'{"age": {"kind": "x"}}',
+        b"a\nb\n",
+        b"\xff\xfe",
+        b'{"age": %s}' % (b"9" * 5000),
+        rb'{"colour": ["red", "\ud800"]}',
+        rb'{"\udfff": ["red"]}',
+        b"column,value\ncolour,a\0b\n",
+    ],
 )
 def test_a_broken_codebook_is_refused_in_words(desk, dataset, content):
     file = SimpleUploadedFile("codebook", content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ SMALL_PART_BYTES = 1 << 20
 UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
+    zlib.error,
     InvalidFileException,
     ParseError,
     EOFError,

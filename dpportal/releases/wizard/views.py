@@ -136,9 +136,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "budget": budget,
         "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),
     }
-    response = _page(request, "review", draft, form, **context)
-    response["Cache-Control"] = "no-store"  # a warning of the fit holds true shares
-    return response
+    return _page(request, "review", draft, form, **context)
 
 
 @curator_required

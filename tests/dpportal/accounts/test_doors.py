@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from dpportal.accounts.models import Role, User
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
@@ -18,10 +19,16 @@ GENERAL = {
     "home",
     "health",
     "health_page",
+    "security_txt",
     "guide",
     "guide_choice",
     "guide_queries",
     "guide_streams",
+    "accounts:display_name",
+    "accounts:forgotten",
+    "accounts:forgotten_sent",
+    "accounts:replace",
+    "accounts:replaced",
     "accounts:sign_in",
     "accounts:sign_out",
     "accounts:password_change",
@@ -101,6 +108,26 @@ def test_nobody_else_finds_anything(client, ready, request, visitor):
         found = answers(client, address)
         assert set(found.values()) <= CLOSED, (name, found)
         assert 404 in found.values(), (name, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", [Role.ANALYST, Role.ADMINISTRATOR])
+def test_a_former_curator_finds_nothing_either(client, ready, role):
+    former = ready.dataset.owner
+    former.role = role
+    former.save()
+    client.force_login(former)
+    for name, address in owned_addresses(ready).items():
+        found = answers(client, address)
+        assert set(found.values()) <= CLOSED, (name, found)
+        assert 404 in found.values(), (name, found)
+
+
+def test_a_curator_who_is_switched_off_is_a_stranger_at_once(client, ready):
+    client.force_login(ready.dataset.owner)
+    User.objects.update(is_active=False)
+    assert client.get(reverse("releases:public", args=[ready.pk])).status_code == 404
+    assert client.get(reverse("datasets:list")).status_code == 302
 
 
 def test_a_stranger_is_asked_to_sign_in_or_finds_nothing(client, ready):

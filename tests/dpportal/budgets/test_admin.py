@@ -10,6 +10,7 @@ from dpportal.budgets import ledger
 from dpportal.budgets.forms import BudgetChangeForm
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import services
+from dpportal.datasets.models import Dataset
 from mechanisms.accounting import Definition
 from tests.dpportal.building import stored_dataset
 
@@ -176,3 +177,28 @@ def test_nobody_else_grants(client, dataset, request, role):
     client.force_login(request.getfixturevalue(role))
     assert client.post(reverse(ADD), change(dataset)).status_code == 302
     assert total(dataset) == 1
+
+
+@pytest.mark.parametrize("state", [Dataset.State.REFUSED, Dataset.State.DUPLICATE])
+def test_an_upload_that_was_not_loaded_gets_no_budget(admin, curator, administrator, state):
+    dataset = Dataset.objects.create(owner=curator, name="Failed", file_name="failed.csv", state=state)
+    response = admin.post(reverse(ADD), change(dataset))
+    assert "was not loaded" in errors(response)["dataset"][0]
+    with pytest.raises(ledger.BudgetRefusedError, match="was not loaded"):
+        ledger.grant(dataset, Decimal(1), definition="pure", reason="Test", by=administrator)
+    assert not Budget.objects.exists()
+
+
+@pytest.mark.parametrize("amount", ["1_0", "1e1", "1E-1", "１０", "٣", "0x1", "1,5", "1 0", "."])
+def test_what_is_no_plain_number_is_no_amount(admin, dataset, amount):
+    response = admin.post(reverse(ADD), change(dataset, amount=amount))
+    assert errors(response)["amount"] == [
+        "Write one plain number such as 0.25, without signs, sums or letters."
+    ]
+    assert total(dataset) == Decimal(1)
+
+
+@pytest.mark.parametrize("amount", ["0.5", ".5", " 0.50 ", "00.5"])
+def test_a_plain_number_may_be_written_with_its_zeros_or_without(admin, dataset, amount):
+    admin.post(reverse(ADD), change(dataset, amount=amount))
+    assert total(dataset) == Decimal("1.5")

@@ -49,7 +49,7 @@ def test_the_page_shows_the_misfits_to_its_curator_alone(desk, looked, other_cur
     assert "Not private: only you see this" in page
     assert "<code>green</code>" in page
     assert "<code>99</code>" in page
-    assert answer["Cache-Control"] == "no-store"
+    assert answer["Cache-Control"] == "no-store, private"
     for other in (other_curator, administrator):
         desk.force_login(other)
         answers = [desk.get(page_of(looked)), desk.post(page_of(looked))]

@@ -15,7 +15,7 @@ from django.test import Client
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.rawdata import records
 from dpportal.running.jobs import Claim, claim
-from dpportal.streams import execution, many, services, vault, working
+from dpportal.streams import execution, many, services, tokens, vault, working
 from dpportal.streams.execution import Update
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -61,6 +61,7 @@ def test_542_days_in_one_file_and_day_by_day_by_program_publish_the_same(dataset
 
     noise = building.repeated_noise()
     monkeypatch.setattr(execution, "Noise", lambda: noise)
+    monkeypatch.setattr(tokens, "REQUESTS_PER_MINUTE", 1000)
     token = services.renew_token(by_day, by_day.created_by)
     client = Client(headers={"Authorization": f"Bearer {token}"})
     for line in COVID.read_text().splitlines()[1:]:

@@ -13,7 +13,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import fit, fitting
 from dpportal.datasets import services as dataset_services
-from dpportal.streams import execution, services, working
+from dpportal.streams import execution, services, tokens, working
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
@@ -256,10 +256,10 @@ def test_a_file_for_a_period_that_is_not_due_is_refused_at_once(curious, stream)
 def test_the_token_is_shown_once(curious, stream) -> None:
     page = curious.post(f"/streams/{stream.pk}/token/")
     token = page.context["token"]
-    assert page["Cache-Control"] == "no-store"
+    assert page["Cache-Control"] == "no-store, private"
     assert f"Authorization: Bearer {token}" in text(page)
     stream.refresh_from_db()
-    assert services.opens(token, stream)
+    assert tokens.opens(token, stream)
     assert token not in text(curious.get(f"/streams/{stream.pk}/home/"))
 
 
@@ -275,7 +275,7 @@ def test_the_compare_page_shows_true_counts_and_is_recorded(curious, stream) -> 
         curious.post(f"/streams/{stream.pk}/add/", {"index": index, "count-0": count})
     page = curious.get(f"/streams/{stream.pk}/compare/")
     assert [row["true"] for row in page.context["rows"]] == [70008, 70004, 70001]
-    assert page["Cache-Control"] == "no-store"
+    assert page["Cache-Control"] == "no-store, private"
     assert AuditEntry.objects.filter(action="viewed true counts", subject=f"stream {stream.pk}").count() == 1
 
 

@@ -14,7 +14,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
 from dpportal.keys import UnsealError, seal, unseal
 from dpportal.running.jobs import Claim, LostClaimError
-from dpportal.streams import drafts, execution, services, vault, working
+from dpportal.streams import drafts, execution, services, tokens, vault, working
 from dpportal.streams.counted import DraftError
 from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
@@ -292,10 +292,10 @@ def test_a_draft_cannot_be_opened_once_the_records_are_erased(dataset) -> None:
 def test_closing_ends_the_token_and_the_noise(stream) -> None:
     token = services.renew_token(stream, stream.created_by)
     stream.refresh_from_db()
-    assert services.opens(token, stream)
+    assert tokens.opens(token, stream)
     services.close(stream, stream.created_by)
     stream.refresh_from_db()
-    assert not services.opens(token, stream)
+    assert not tokens.opens(token, stream)
     assert not SealedState.objects.exists()
     assert refusal(stream, 1, 5).why is Why.CLOSED
 

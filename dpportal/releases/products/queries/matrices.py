@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -29,6 +30,18 @@ MAX_NAME = 120
 FOLDER = "matrices"
 DELIMITERS = (",", ";", "\t")
 BYTES_OF_A_NUMBER = 8
+# What numpy, scipy and zipfile raise for an archive that is broken, encrypted or of something else.
+UNREADABLE = (
+    ValueError,
+    KeyError,
+    OSError,
+    EOFError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class MatrixError(PlanError):
@@ -218,7 +231,7 @@ def _numbers(fields: list[str], where: str) -> np.ndarray:
 def _read_npz(file: IO[bytes], cells: int) -> UploadedMatrix:
     try:
         return _from_npz(file, cells)
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except UNREADABLE as error:
         if isinstance(error, MatrixError):
             raise
         text = _("The .npz file cannot be read as a sparse matrix. Write it with scipy.sparse.save_npz.")
@@ -238,6 +251,7 @@ def _from_npz(file: IO[bytes], cells: int) -> UploadedMatrix:
             raise _width(width, cells, _("A row of the matrix"))
         _check_size(queries, cells)
         names = tuple(str(name)[:MAX_NAME] for name in parts["names"]) if "names" in parts.files else ()
+        "".join(names).encode()  # a lone surrogate is a ValueError
     if names and len(names) != queries:
         raise MatrixError(_("The file has not one name for each query. Give all queries a name, or none."))
     file.seek(0)

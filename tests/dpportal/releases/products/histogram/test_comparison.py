@@ -41,7 +41,7 @@ def test_each_look_is_recorded(client, curator, finished):
 def test_true_counts_are_never_kept_by_a_cache(client, curator, finished):
     client.force_login(curator)
     for page in ("compare", "compare_csv"):
-        assert client.get(address(finished, page))["Cache-Control"] == "no-store"
+        assert client.get(address(finished, page))["Cache-Control"] == "no-store, private"
 
 
 @pytest.mark.parametrize("who", ["other_curator", "administrator", "analyst"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
@@ -140,6 +141,42 @@ def test_an_object_array_is_never_unpickled() -> None:
 def test_a_file_that_is_no_archive_is_refused(content: bytes) -> None:
     with pytest.raises(MatrixError, match="cannot be read as a sparse matrix"):
         matrices.read(io.BytesIO(content), "w.npz", CELLS, LABELS)
+
+
+def _spoiled(place: int, byte: int) -> io.BytesIO:
+    """An archive of a sparse matrix with one byte of its first entry changed, counted from after the entry's name."""
+    file = io.BytesIO()
+    scipy.sparse.save_npz(file, scipy.sparse.csr_array(np.eye(CELLS)))
+    content = bytearray(file.getvalue())
+    length = int.from_bytes(content[26:28], "little") + int.from_bytes(content[28:30], "little")
+    content[30 + length + place] = byte
+    return io.BytesIO(bytes(content))
+
+
+def test_an_archive_whose_compressed_bytes_are_broken_is_refused() -> None:
+    with pytest.raises(zlib.error):
+        np.load(_spoiled(0, 0xFF))["indices"]
+    with pytest.raises(MatrixError, match="cannot be read as a sparse matrix"):
+        matrices.read(_spoiled(0, 0xFF), "w.npz", CELLS, LABELS)
+
+
+def test_an_encrypted_archive_is_refused() -> None:
+    content = bytearray(_spoiled(0, 0xFF).getvalue())
+    for place in range(len(content) - 4):
+        if content[place : place + 4] == b"PK\x01\x02":
+            content[place + 8] |= 1
+    with pytest.raises(MatrixError, match="cannot be read as a sparse matrix"):
+        matrices.read(io.BytesIO(bytes(content)), "w.npz", CELLS, LABELS)
+
+
+def test_names_with_half_a_character_are_refused() -> None:
+    half = np.frombuffer((0xD800).to_bytes(4, "little") * CELLS, dtype="<U1")
+    file = io.BytesIO()
+    scipy.sparse.save_npz(file, scipy.sparse.csr_array(np.eye(CELLS)))
+    with zipfile.ZipFile(file, "a") as archive, archive.open("names.npy", "w") as entry:
+        np.save(entry, half)
+    with pytest.raises(MatrixError, match="cannot be read as a sparse matrix"):
+        matrices.read(file, "w.npz", CELLS, LABELS)
 
 
 @pytest.mark.slow

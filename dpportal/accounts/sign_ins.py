@@ -1,0 +1,45 @@
+"""What is written down of signing in: a line of the log, and for known accounts an audit entry."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.http import HttpRequest
+
+from dpportal.accounts import audit
+from dpportal.accounts.addresses import client_address
+from dpportal.accounts.models import User
+
+log = logging.getLogger(__name__)
+
+
+def connect() -> None:
+    """Listen to Django's signals, which the sign-in page and the admin's both send."""
+    user_logged_in.connect(_succeeded, dispatch_uid="sign-in succeeded")
+    user_login_failed.connect(_failed, dispatch_uid="sign-in failed")
+
+
+def _succeeded(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+    log.info("%r signed in from %s", user.get_username(), client_address(request))
+    audit.record(user, "signed in", user, f"from {client_address(request)}")
+
+
+def _failed(
+    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_kwargs: Any
+) -> None:
+    """A name that nobody has is not written down: people type passwords there by mistake."""
+    address = client_address(request) if request else None
+    user = User.objects.filter(username=credentials.get("username")).first()
+    name = repr(user.get_username()) if user else "an unknown name"
+    turned_away = _turned_away(request)
+    log.warning("sign-in %s for %s from %s", "refused, locked," if turned_away else "failed", name, address)
+    if user and not turned_away:
+        audit.record(user, "failed to sign in", user, f"from {address}")
+
+
+def _turned_away(request: HttpRequest | None) -> bool:
+    """Whether the door was shut before this try; the record of the tries that shut it is enough."""
+    locked = getattr(request, "axes_locked_out", False)
+    return locked and getattr(request, "axes_failures_since_start", None) is None

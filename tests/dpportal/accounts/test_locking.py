@@ -1,0 +1,129 @@
+"""Too many wrong passwords close the door for a while, and what happens at the door is written down."""
+
+from datetime import timedelta
+
+import pytest
+from axes.models import AccessAttempt
+from django.db.models import F
+from django.test import override_settings
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry
+from tests.dpportal.building import PASSWORD
+
+LIMIT = 5
+WRONG = "not the passphrase"
+
+
+def sign_in(client, password=PASSWORD, name="curator", door="accounts:sign_in", **meta):
+    return client.post(reverse(door), {"username": name, "password": password}, **meta)
+
+
+def lock(client, **how):
+    for _ in range(LIMIT):
+        answer = sign_in(client, WRONG, **how)
+    return answer
+
+
+def is_in(client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+@pytest.mark.parametrize(
+    "name, door", [("curator", "accounts:sign_in"), ("administrator", "admin:login")], ids=["portal", "admin"]
+)
+def test_after_five_wrong_passwords_the_right_one_waits_too(client, curator, administrator, name, door):
+    assert lock(client, name=name, door=door).status_code == 429
+    answer = sign_in(client, name=name, door=door)
+    assert (answer.status_code, answer["Retry-After"]) == (429, "900")
+    assert "15 minutes after the last wrong password" in answer.text
+    assert "An administrator can unlock it" in answer.text
+    assert not is_in(client)
+
+
+def test_four_wrong_passwords_do_not_count_once_the_right_one_came(client, curator):
+    for _ in range(2):
+        for _ in range(LIMIT - 1):
+            sign_in(client, WRONG)
+        sign_in(client)
+        assert is_in(client)
+        client.logout()
+
+
+def test_a_name_that_nobody_has_is_locked_alike(client, curator):
+    known, unknown = lock(client), lock(client, name="nobody")
+    assert known.status_code == unknown.status_code == 429
+    assert known.headers.keys() == unknown.headers.keys()
+
+
+def test_the_wait_ends_and_tries_meanwhile_do_not_lengthen_it(client, curator):
+    lock(client)
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=14))
+    assert sign_in(client, WRONG).status_code == 429
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=1))
+    sign_in(client)
+    assert is_in(client)
+
+
+def test_an_administrator_unlocks_and_that_is_recorded(client, curator, administrator):
+    lock(client)
+    desk = type(client)()
+    desk.force_login(administrator)
+    chosen = {"action": "unlock", "_selected_action": [curator.pk]}
+    answer = desk.post(reverse("admin:accounts_user_changelist"), chosen, follow=True)
+    assert "can try to sign in again" in answer.text
+    sign_in(client)
+    assert is_in(client)
+    assert AuditEntry.objects.filter(by=administrator, action="unlocked signing in").count() == 1
+
+
+def test_another_address_is_not_locked_and_a_written_header_is_no_address(client, curator):
+    for place in range(LIMIT):
+        sign_in(client, WRONG, HTTP_X_FORWARDED_FOR=f"203.0.113.{place}")
+    assert sign_in(client, HTTP_X_FORWARDED_FOR="203.0.113.99").status_code == 429
+    sign_in(client, REMOTE_ADDR="198.51.100.7")
+    assert is_in(client)
+
+
+@override_settings(BEHIND_PROXY=True)
+def test_behind_the_proxy_the_address_is_what_the_proxy_wrote_last(client, curator):
+    for place in range(LIMIT):
+        sign_in(client, WRONG, HTTP_X_FORWARDED_FOR=f"192.0.2.{place}, 203.0.113.5")
+    assert sign_in(client, HTTP_X_FORWARDED_FOR="192.0.2.200, 203.0.113.5").status_code == 429
+    sign_in(client, HTTP_X_FORWARDED_FOR="203.0.113.5, 203.0.113.6")
+    assert is_in(client)
+
+
+@override_settings(BEHIND_PROXY=True)
+@pytest.mark.parametrize("told", ["", "unknown", "1.2.3.4:80", "fe80::1%eth0", "\x00"])
+def test_an_address_that_is_none_is_no_error(client, curator, told):
+    assert sign_in(client, WRONG, HTTP_X_FORWARDED_FOR=told).status_code == 200
+
+
+def test_successes_and_failures_are_logged_without_what_was_typed(client, curator, caplog):
+    with caplog.at_level("INFO"):
+        sign_in(client, WRONG)
+        sign_in(client, name="my secret by mistake")
+        sign_in(client)
+    told = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("dpportal"))
+    assert "sign-in failed for 'curator' from 127.0.0.1" in told
+    assert "sign-in failed for an unknown name from 127.0.0.1" in told
+    assert "'curator' signed in from 127.0.0.1" in told
+    assert not any(secret in caplog.text for secret in (PASSWORD, WRONG, "by mistake"))
+
+
+def test_known_accounts_have_their_sign_ins_in_the_record(client, curator):
+    lock(client)
+    sign_in(client, name="nobody")
+    sign_in(client, REMOTE_ADDR="198.51.100.7")
+    found = list(AuditEntry.objects.order_by("pk").values_list("by__username", "action", "detail"))
+    assert found == [
+        *[("curator", "failed to sign in", "from 127.0.0.1")] * LIMIT,
+        ("curator", "signed in", "from 198.51.100.7"),
+    ]
+
+
+def test_the_tries_that_are_kept_hold_no_password(client, curator):
+    sign_in(client, WRONG)
+    kept = AccessAttempt.objects.values().get()
+    assert WRONG not in repr(kept)

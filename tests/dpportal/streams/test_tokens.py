@@ -1,0 +1,125 @@
+"""A stream's token opens it for a while, at a bounded rate, and only while its owner may publish."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.db.models.functions import Now
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry, Role
+from dpportal.streams import services, tokens
+from dpportal.streams.models import Period, SealedState, Token
+
+DEMOTED, SWITCHED_OFF = {"role": Role.ANALYST}, {"is_active": False}
+
+
+@pytest.fixture
+def token(stream) -> str:
+    return services.renew_token(stream, stream.created_by)
+
+
+def send(client, stream, token: str, period: int = 1):
+    body = json.dumps({"period": period, "counts": 2})
+    address = reverse("streams:periods", args=[stream.pk])
+    return client.post(address, body, "application/json", headers={"Authorization": f"Bearer {token}"})
+
+
+def change_owner(stream, change) -> None:
+    owner = stream.dataset.owner
+    for name, value in change.items():
+        setattr(owner, name, value)
+    owner.save()
+
+
+def assert_nothing_happened() -> None:
+    assert not Period.objects.exists()
+    assert SealedState.objects.get().version == 0
+
+
+@pytest.mark.parametrize("change", [DEMOTED, SWITCHED_OFF], ids=["demoted", "switched off"])
+def test_a_token_ends_with_the_office_of_its_owner(client, stream, token, change):
+    change_owner(stream, change)
+    answer = send(client, stream, token)
+    assert answer.status_code == 403
+    assert "is not a curator of this portal any more" in answer.json()["error"]
+    assert_nothing_happened()
+
+
+def test_an_owner_who_became_administrator_may_still_publish(client, stream, token):
+    change_owner(stream, {"role": Role.ADMINISTRATOR})
+    assert send(client, stream, token).status_code == 201
+
+
+def test_a_token_lasts_ninety_days_and_a_new_one_as_long(client, stream, token):
+    Token.objects.update(expires_at=F("expires_at") - timedelta(days=89))
+    assert send(client, stream, token).status_code == 201
+    Token.objects.update(expires_at=F("expires_at") - timedelta(days=1))
+    answer = send(client, stream, token, period=2)
+    assert answer.status_code == 403
+    assert "expired" in answer.json()["error"]
+    assert Period.objects.count() == 1
+    fresh = services.renew_token(stream, stream.created_by)
+    assert send(client, stream, fresh, period=2).status_code == 201
+
+
+def test_a_token_without_a_date_has_expired(client, stream, token):
+    Token.objects.all().delete()
+    assert send(client, stream, token).status_code == 403
+
+
+def test_sixty_requests_a_minute_are_answered(client, stream, token, monkeypatch):
+    monkeypatch.setattr(tokens, "TruncMinute", lambda now, tzinfo: Token.objects.values("expires_at")[:1])
+    statuses = [send(client, stream, token).status_code for _ in range(tokens.REQUESTS_PER_MINUTE)]
+    assert statuses == [201, *[200] * 59]
+    refused = send(client, stream, token, period=2)
+    assert refused.status_code == 429
+    assert 1 <= int(refused["Retry-After"]) <= 60
+    assert f"again in {refused['Retry-After']} seconds" in refused.json()["error"]
+    assert Period.objects.count() == 1
+
+
+def test_the_next_minute_counts_from_the_start(client, stream, token):
+    send(client, stream, token)
+    full = {"requests": tokens.REQUESTS_PER_MINUTE, "minute": F("minute") - timedelta(minutes=1)}
+    Token.objects.update(**full)
+    assert send(client, stream, token).status_code == 200
+    assert Token.objects.get().requests == 1
+
+
+def test_a_minute_that_lies_ahead_locks_nobody_out(client, stream, token):
+    Token.objects.update(requests=tokens.REQUESTS_PER_MINUTE, minute=Now())
+    Token.objects.update(minute=F("minute") + timedelta(days=1))
+    assert send(client, stream, token).status_code == 201
+
+
+def test_a_wrong_token_uses_up_nothing(client, stream, token):
+    send(client, stream, "wrong")
+    assert Token.objects.get().used_at is None
+
+
+def test_a_published_period_is_in_the_record_once(client, stream, token):
+    send(client, stream, token)
+    send(client, stream, token)
+    entry = AuditEntry.objects.get(action="published by token")
+    assert (entry.by, entry.subject, entry.detail) == (
+        stream.dataset.owner,
+        f"stream {stream.pk}",
+        "period 1",
+    )
+
+
+def test_the_pages_say_until_when_and_when_last(client, stream):
+    client.force_login(stream.created_by)
+    made = client.post(reverse("streams:token", args=[stream.pk])).text
+    day = f"{Token.objects.get().expires_at:%Y}"
+    assert "It works until" in made and day in made and "More than 60 requests in a minute" in made
+    home = reverse("streams:home", args=[stream.pk])
+    assert "It was not used yet." in client.get(home).text
+    Token.objects.update(used_at=Now())
+    assert "Last used on" in client.get(home).text
+    Token.objects.update(expires_at=F("expires_at") - timedelta(days=90))
+    assert "It expired on" in client.get(home).text
