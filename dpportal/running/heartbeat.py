@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from dpportal.running.clock import ago
 from dpportal.running.jobs import JobState, kinds
-from dpportal.running.models import Heartbeat
+from dpportal.running.models import BEAT_SECONDS, Heartbeat
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ FORGET_AFTER_SECONDS = 24 * 3600.0
 
 
 class Pulse:
-    """Beats in the background for one process, four times a lease.
+    """Beats in the background for one process.
 
     kind: what it is. deaf: asked at each beat; if true, the process is killed, to be started anew by whoever keeps it.
     """
@@ -65,7 +65,7 @@ class Pulse:
             if deaf:
                 log.error("This worker hears nothing of the jobs that wait; it ends, to be started anew.")
                 os.kill(os.getpid(), signal.SIGKILL)
-            if self._stop.wait(settings.JOB_LEASE_SECONDS / 4):
+            if self._stop.wait(BEAT_SECONDS):
                 return
 
 

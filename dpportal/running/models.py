@@ -11,6 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.running.clock import ago, database_now
 
+# The same on every machine, whatever its settings, since one machine's sweep looks at another's workers.
+BEAT_SECONDS, SILENT_AFTER_SECONDS = 5.0, 30.0
+
 
 class Heartbeat(models.Model):
     """A worker's or a sweep's last sign of life, by the database's clock. Written by `heartbeat` only."""
@@ -34,12 +37,12 @@ class Heartbeat(models.Model):
 
     @classmethod
     def alive(cls, kind: str) -> models.QuerySet[Heartbeat]:
-        """Those heard of within two leases, which each renews four times a lease."""
-        return cls.objects.filter(kind=kind, seen_at__gt=ago(2 * settings.JOB_LEASE_SECONDS))
+        """Those heard of lately."""
+        return cls.objects.filter(kind=kind, seen_at__gt=ago(SILENT_AFTER_SECONDS))
 
     @property
     def is_alive(self) -> bool:
-        return database_now() - self.seen_at < timedelta(seconds=2 * settings.JOB_LEASE_SECONDS)
+        return database_now() - self.seen_at < timedelta(seconds=SILENT_AFTER_SECONDS)
 
     @property
     def clock_ahead(self) -> float:

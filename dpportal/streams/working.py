@@ -10,6 +10,7 @@ import logging
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from itertools import islice
 from uuid import UUID
 
@@ -79,10 +80,13 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     assert job.index is not None
     claim.step("reading")
     counted = counted_by(stream, stream.domain_version.domain())
-    counts = records.count_upload(stream.dataset, job.file, job.file_name, counted.domain, claim.advance)
+    counts, oddities = records.count_upload(
+        stream.dataset, job.file, job.file_name, counted.domain, claim.advance
+    )
     increments = checked_increments(stream, counted.increments(counts).tolist())
     claim.step("publishing")
     execution.publish(stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], claim=claim)
+    claim.write(options={"told": asdict(oddities)})
     _finish(job, claim)
 
 

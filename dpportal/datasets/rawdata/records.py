@@ -21,7 +21,7 @@ from dpportal.datasets.rawdata.fit import TableFit
 from dpportal.datasets.rawdata.fit import fit as fit_of
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS
-from dpportal.datasets.rawdata.table import TableFacts
+from dpportal.datasets.rawdata.table import Oddities, TableFacts
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
 
@@ -115,11 +115,11 @@ def count_upload(
     file_name: str,
     domain: Domain,
     on_progress: Callable[[int, int | None], None],
-) -> np.ndarray:
+) -> tuple[np.ndarray, Oddities]:
     """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
-    It is read as the dataset declares; nothing of the file changes that. Raises UploadFault if it cannot be read
-    or lacks a column of the domain.
+    With them what is odd about the file, for the curator. It is read as the dataset declares; nothing of the file
+    changes that. Raises UploadFault if it cannot be read or lacks a column of the domain.
     """
     options = options_of(dataset).settled()
     with storage.local_path(name) as source, storage.scratch_folder() as scratch:
@@ -127,7 +127,7 @@ def count_upload(
         facts = rawdata.convert(source, table, file_name, options, on_progress)
         if not set(domain.names) <= {column.name for column in facts.columns}:
             raise lacks_columns(domain.names)
-        return rawdata.count_cells(table, domain, options)
+        return rawdata.count_cells(table, domain, options), facts.oddities
 
 
 def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:

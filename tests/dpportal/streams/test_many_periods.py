@@ -222,6 +222,18 @@ def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_odd_about_a_file_of_records_is_told(stream, client) -> None:
+    """A stray pair of quotation marks swallows rows: it is legal, and it is seen."""
+    job = counted(stream, ContentFile(b'colour,age\nred,1\n"red,2\nred",3\ngr\xff,4\n', "odd.csv"))
+    assert vault.true_sums(stream.periods.all()) == [[1]]
+    told = job.options["told"]
+    assert (told["broken_fields"], told["longest_broken"], told["replaced_bytes"]) == (1, 9, 1)
+    client.force_login(stream.created_by)
+    page = client.get(f"/streams/{stream.pk}/home/").content.decode()
+    assert "1 field holds line breaks; it has 9 characters" in page and "none of the encoding" in page
+
+
+@pytest.mark.slow
 def test_a_file_of_records_is_counted_for_each_value(dataset) -> None:
     """Undeclared and missing values are in “Other”."""
     stream = building.open_stream(dataset, split=True)
