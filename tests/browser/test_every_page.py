@@ -40,7 +40,7 @@ CURATOR_PAGES = [
     "/guide/streams/",
 ]
 STRANGER_PAGES = ["/account/sign-in/", "/releases/", "{release}", "/guide/"]
-ADMIN_PAGES = ["/admin/"] + [
+ADMIN_PAGES = ["/health/portal/", "/admin/"] + [
     f"/admin/{name}/"
     for name in (
         "accounts/user",
