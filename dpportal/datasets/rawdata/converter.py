@@ -81,7 +81,7 @@ def _convert_xlsx(
     sheet = target.with_name("sheet.csv")
     unpacked = unpack_xlsx(source, sheet, options.sheet, limits, report)
     written = replace(options, delimiter=",", encoding="utf-8", quote='"')
-    read = convert_csv(sheet, target, "sheet.csv", written, limits, report)
+    read = convert_csv(sheet, target, "sheet.csv", written, limits, report, from_sheet=True)
     oddities = replace(
         unpacked.oddities(),
         broken_fields=read.oddities.broken_fields,

@@ -67,23 +67,36 @@ class TextTable:
 
 
 def convert_csv(
-    source: Path, target: Path, file_name: str, options: ReadOptions, limits: Limits, report: Report
+    source: Path,
+    target: Path,
+    file_name: str,
+    options: ReadOptions,
+    limits: Limits,
+    report: Report,
+    *,
+    from_sheet: bool = False,
 ) -> TableFacts:
-    """Store a text file as Parquet. Raises UploadFault with the row that cannot be read."""
+    """Store a text file, or one written from a sheet, as Parquet.
+
+    Raises UploadFault with the row that cannot be read.
+    """
     encoding = settled_encoding(source, options.encoding)
     scratch = target.with_name("plain.csv")
     plain = plain_text(source, scratch, encoding, lambda lines: report(lines, None))
-    table = understand(plain, file_name, replace(options, encoding=encoding), limits)
+    options = replace(options, encoding=encoding)
+    table = understand(plain, file_name, options, limits, from_sheet=from_sheet)
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
         rows, oddities = _store(connection, table, target, report)
     scratch.unlink(missing_ok=True)
     return TableFacts(rows, table.columns, "csv", table.options, oddities=oddities)
 
 
-def understand(plain: PlainText, file_name: str, options: ReadOptions, limits: Limits) -> TextTable:
+def understand(
+    plain: PlainText, file_name: str, options: ReadOptions, limits: Limits, *, from_sheet: bool = False
+) -> TextTable:
     """Resolve the options and name the columns from the first lines. Raises UploadFault for names that cannot be."""
     lines = first_lines(plain.path)
-    dialect = dialect_of(lines, options, file_name)
+    dialect = dialect_of(lines, options, file_name, from_sheet=from_sheet)
     records = first_records(lines, dialect)
     if not records:
         refuse_broken_record(plain.path, dialect, 1)

@@ -49,10 +49,16 @@ def first_lines(plain: Path) -> list[str]:
     return [f"{line}\n" for line in whole.split("\n")[:-1]]
 
 
-def dialect_of(lines: list[str], options: ReadOptions, file_name: str) -> Dialect:
-    """The declared dialect; an undeclared delimiter is the one that makes the most equal and most numerous fields."""
+def dialect_of(
+    lines: list[str], options: ReadOptions, file_name: str, *, from_sheet: bool = False
+) -> Dialect:
+    """The declared dialect; an undeclared delimiter is the one that makes the most equal and most numerous fields.
+
+    from_sheet: whether the lines were written from a sheet, whose first row names columns whatever it says.
+    """
     skip = _blank(lines, 0)
-    said = SEPARATOR_LINE.fullmatch(lines[skip].rstrip("\n")) if skip < len(lines) else None
+    first = lines[skip].rstrip("\n") if skip < len(lines) and not from_sheet else ""
+    said = SEPARATOR_LINE.fullmatch(first)
     if said:
         skip = _blank(lines, skip + 1)
     if skip == len(lines):

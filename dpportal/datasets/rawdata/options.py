@@ -11,7 +11,8 @@ DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'", "")
 DECIMALS = (".", ",")
 THOUSANDS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
-# No shift states: in each of these, a broken byte spoils nothing beyond its own field.
+# No shift states: in each of these, a broken byte spoils nothing beyond its own row. Nothing beyond its own field,
+# either, save that a broken GB 18030 or Shift JIS letter can take a “|” with it; its row is then refused.
 ENCODINGS = (
     "utf-8",
     "utf-16",

@@ -136,7 +136,7 @@ def _write_rows(
         filled = max(cells, default=0)
         if not filled:
             continue
-        unpacked.blank += number - due if width else 0
+        unpacked.blank += max(0, number - due) if width else 0  # a damaged sheet may number rows twice
         due = number + 1
         width = width or filled
         if max(filled, width) > limits.columns:

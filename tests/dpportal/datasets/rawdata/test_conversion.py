@@ -265,6 +265,11 @@ def book_of_sheets(folder: Path) -> bytes:
     return (folder / "made.xlsx").read_bytes()
 
 
+def test_a_column_of_a_sheet_may_be_called_like_a_separator_line(tmp_path):
+    stored = Stored(tmp_path, workbook(tmp_path, ["sep=;"], ["x"], ["y"]), "t.xlsx")
+    assert ([column.name for column in stored.facts.columns], stored.rows) == (["sep=;"], [("x",), ("y",)])
+
+
 def test_sheets_are_named_and_can_be_chosen(tmp_path):
     content = book_of_sheets(tmp_path)
     facts = Stored(tmp_path, content, "t.xlsx").facts
