@@ -6,18 +6,27 @@ import hashlib
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from tests.dpportal.world import World
 
 PATIENCE_SECONDS = 90.0
 CELERY_OPTIONS = ["--loglevel", "WARNING"]
 CELERY_OPTIONS += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+SEVERAL = """
+import subprocess, sys
+number, *command = sys.argv[1:]
+started = [subprocess.Popen([*command, "--hostname", f"worker-{i}@%h"]) for i in range(int(number))]
+for process in started:
+    process.wait()
+"""
 
 
 @dataclass(frozen=True)
@@ -84,9 +93,10 @@ class Stage:
             pool = ["--pool", "prefork", "--concurrency", str(processes)]
             return self.world.start(*command, *pool, extra=extra)
         solo = [*command, "--pool", "solo"]
-        for _ in range(processes - 1):
-            self.world.start(*solo, "--hostname", f"worker-{uuid4().hex}@%h", extra=extra)
-        return self.world.start(*solo, extra=extra)
+        if processes == 1:
+            return self.world.start(*solo, extra=extra)
+        # Of one group, so that they are killed together.
+        return self.world.start("-c", SEVERAL, str(processes), sys.executable, *solo, extra=extra)
 
     def see(self, release: UUID) -> Seen:
         [release_row] = self._table("releases_release", "id", release)
