@@ -15,6 +15,7 @@ from dpportal.budgets.amounts import amount_formfield
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.datasets.services import hold
 
 # Between a dataset's key and whom it protects.
 APART = "."
@@ -101,7 +102,7 @@ class BudgetChangeForm(forms.ModelForm):
         dataset = data.get("dataset")
         # The lock that makes changes of one dataset's domain and accounts wait for each other.
         if dataset:
-            list(Dataset.objects.select_for_update().filter(pk=dataset.pk))
+            hold(dataset)
         list(Budget.objects.select_for_update().filter(dataset=dataset))
         chosen = data.get("budget")
         budget = chosen or (Budget.of(dataset) if dataset else None)

@@ -20,6 +20,7 @@ from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.datasets.services import hold
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
@@ -36,7 +37,7 @@ def grant(
     """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ."""
     _check_positive(amount)
     # Two first grants at once open one account, not one each.
-    dataset = Dataset.objects.select_for_update().get(pk=dataset.pk)
+    hold(dataset)
     if has_no_table(dataset):
         raise BudgetRefusedError(no_table_text())
     budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)

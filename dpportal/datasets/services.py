@@ -60,7 +60,8 @@ def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User
     upload = _keep_original(dataset, file)
     with transaction.atomic():
         hold(dataset)
-        options = fixed_options(dataset) if dataset.reading_frozen else options
+        if dataset.reading_frozen:  # what nobody declared is still to be proposed
+            options = {name: value for name, value in dataset.options.items() if value is not None}
         waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
         changes = {"upload": upload, "options": options, "file_name": (file.name or "table")[-255:]}
         if not waiting.update(state=Dataset.State.CONVERTING, **changes):
@@ -69,28 +70,23 @@ def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User
         _queue_conversion(dataset)
 
 
-def fixed_options(dataset: Dataset) -> dict[str, Any]:
-    """What was declared of reading, where anything was; the rest is still to be proposed."""
-    return {name: value for name, value in dataset.options.items() if value is not None}
-
-
 def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
     """Declare how the file is read. Only what finds the fields needs the file to be read again."""
     with transaction.atomic():
-        current = Dataset.objects.select_for_update().get(pk=dataset.pk)
-        if not current.can_be_read_otherwise:
+        hold(dataset)
+        if not dataset.can_be_read_otherwise:
             raise DatasetError(
                 _(
                     "How this file is read is fixed: a release or a running count has begun, or it is being read now."
                 )
             )
-        old = records.options_of(current)
+        old = records.options_of(dataset)
         Dataset.objects.filter(pk=dataset.pk).update(options=options.to_json())
         audit.record(by, "changed how the file is read", dataset)
-        if current.has_records and options.finds_fields_like(old):
-            columns = records.proposed_columns(current, options)
+        if dataset.has_records and options.finds_fields_like(old):
+            columns = records.proposed_columns(dataset, options)
             Dataset.objects.filter(pk=dataset.pk).update(columns=[column.to_json() for column in columns])
-        elif current.upload:
+        elif dataset.upload:
             Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
             _queue_conversion(dataset)
         else:

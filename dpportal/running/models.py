@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.running.clock import ago, database_now
+from dpportal.running.clock import ago
 
 # The same on every machine, whatever its settings, since one machine's sweep looks at another's workers.
 BEAT_SECONDS, SILENT_AFTER_SECONDS = 5.0, 30.0
+
+
+class HeartbeatManager(models.Manager["Heartbeat"]):
+    """Each row with whether it was heard of lately, by the database's clock."""
+
+    def get_queryset(self) -> models.QuerySet[Heartbeat]:
+        is_alive = models.ExpressionWrapper(_heard_of_lately(), output_field=models.BooleanField())
+        return super().get_queryset().annotate(is_alive=is_alive)
 
 
 class Heartbeat(models.Model):
@@ -29,6 +35,8 @@ class Heartbeat(models.Model):
     # What this process's own clock said at `seen_at`.
     own_clock = models.DateTimeField()
 
+    objects = HeartbeatManager()
+
     class Meta:
         ordering = ["kind", "name"]
 
@@ -38,11 +46,7 @@ class Heartbeat(models.Model):
     @classmethod
     def alive(cls, kind: str) -> models.QuerySet[Heartbeat]:
         """Those heard of lately."""
-        return cls.objects.filter(kind=kind, seen_at__gt=ago(SILENT_AFTER_SECONDS))
-
-    @property
-    def is_alive(self) -> bool:
-        return database_now() - self.seen_at < timedelta(seconds=SILENT_AFTER_SECONDS)
+        return cls.objects.filter(_heard_of_lately(), kind=kind)
 
     @property
     def clock_ahead(self) -> float:
@@ -52,3 +56,7 @@ class Heartbeat(models.Model):
     @property
     def clock_is_off(self) -> bool:
         return abs(self.clock_ahead) > settings.CLOCK_TOLERANCE_SECONDS
+
+
+def _heard_of_lately() -> models.Q:
+    return models.Q(seen_at__gt=ago(SILENT_AFTER_SECONDS))

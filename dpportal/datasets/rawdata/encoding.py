@@ -55,11 +55,10 @@ def settled_encoding(source: Path, encoding: str | None) -> str:
 
     Once it is a declaration, no file's first bytes change it.
     """
-    proposed = proposed_encoding(source)
-    encoding = encoding or proposed
-    if encoding not in ("utf-16", "utf-32"):
+    if encoding not in (None, "utf-16", "utf-32"):
         return encoding
-    return proposed if proposed.startswith(encoding) else f"{encoding}-le"
+    proposed = proposed_encoding(source)
+    return proposed if encoding is None or proposed.startswith(encoding) else f"{encoding}-le"
 
 
 def plain_text(source: Path, scratch: Path, encoding: str, report: Callable[[int], None]) -> PlainText:
