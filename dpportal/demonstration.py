@@ -26,13 +26,13 @@ GRANT = Decimal("10")
 PATIENCE_SECONDS = 120.0
 
 
-def create_accounts() -> dict[str, str]:
-    """Make an administrator and a curator if there is nobody yet; returns their passwords, to be shown once."""
+def create_accounts(names: dict[Role, str]) -> dict[str, str]:
+    """Make somebody for each role if there is nobody yet; returns passwords by name, to be shown once."""
     if User.objects.exists():
         return {}
-    passwords = {name: secrets.token_urlsafe(12) for name in (Role.ADMINISTRATOR.value, Role.CURATOR.value)}
-    for name, password in passwords.items():
-        User.objects.create_user(name, password=password, role=name)
+    passwords = {name: secrets.token_urlsafe(12) for name in names.values()}
+    for role, name in names.items():
+        User.objects.create_user(name, password=passwords[name], role=role)
     return passwords
 
 

@@ -7,11 +7,11 @@ import os
 from django.core.exceptions import ImproperlyConfigured
 
 
-def whole_number(name: str, default: int) -> int:
-    """A whole number of at least 1."""
+def whole_number(name: str, default: int, most: int = 999_999_999) -> int:
+    """A whole number from 1 to `most`."""
     given = os.environ.get(name) or str(default)
-    if not (given.isascii() and given.isdecimal() and int(given[:10]) > 0 and len(given) <= 9):
+    if not (given.isascii() and given.isdecimal() and 0 < int(given[:10]) <= most):
         raise ImproperlyConfigured(
-            f"{name} must be a whole number from 1 to 999999999. Change it, or leave it out for {default}."
+            f"{name} must be a whole number from 1 to {most}. Change it, or leave it out for {default}."
         )
     return int(given)

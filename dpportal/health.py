@@ -6,28 +6,37 @@ import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
-from django.contrib.admin.views.decorators import staff_member_required
+from django.contrib import messages
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
-from dpportal import storage
+from dpportal import restoring, storage
+from dpportal.accounts.permissions import administrator_required, current_user
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.memory import MemoryFaultError
+from dpportal.running import queues
 from dpportal.running.clock import database_now
-from dpportal.running.heartbeat import DEAF_AFTER_LEASES
-from dpportal.running.jobs import Job, JobState, kinds
+from dpportal.running.heartbeat import DEAF_AFTER_LEASES, waited_longer
+from dpportal.running.jobs import Job, JobState, kinds, waiting
 from dpportal.running.models import Heartbeat
 
 
 @dataclass(frozen=True)
 class Health:
-    """queue_age: seconds that the oldest queued job has waited, 0 if none does. running: jobs that a worker has.
+    """queue_age: seconds that the oldest queued job has waited, 0 if none does. stuck_queues: in which jobs wait long
+    although a worker that listens to them is free, or none does. running: jobs that a worker has.
 
     free_bytes: of the data disk.
     """
 
     queue_age: float
+    stuck_queues: tuple[str, ...]
     running: int
     workers: int
     sweeps: int
@@ -36,11 +45,10 @@ class Health:
     @property
     def troubles(self) -> list[str]:
         """Names of what is not as it should be."""
-        patience = 2 * DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
         found = {
             "no-worker": not self.workers,
             "no-sweep": not self.sweeps,
-            "queue-stuck": self.queue_age > patience and self.running < self.workers,
+            "queue-stuck": bool(self.stuck_queues),
             "disk-full": self.free_bytes < storage.floor(),
         }
         return [name for name, true in found.items() if true]
@@ -48,13 +56,12 @@ class Health:
 
 def measured() -> Health:
     """Raises DatabaseError where the database does not answer."""
-    oldest = [
-        kind._base_manager.filter(state=JobState.QUEUED).order_by("queued_at").first() for kind in kinds()
-    ]
-    waiting: list[datetime] = [job.queued_at for job in oldest if job]
-    age = (database_now() - min(waiting)).total_seconds() if waiting else 0.0
+    oldest = [kind._base_manager.filter(waiting()).order_by("queued_at").first() for kind in kinds()]
+    since: list[datetime] = [job.queued_at for job in oldest if job]
+    age = (database_now() - min(since)).total_seconds() if since else 0.0
     return Health(
         max(0.0, round(age, 1)),
+        _stuck_queues(),
         sum(kind._base_manager.filter(state=JobState.RUNNING).count() for kind in kinds()),
         Heartbeat.alive(Heartbeat.Kind.WORKER).count(),
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
@@ -62,16 +69,30 @@ def measured() -> Health:
     )
 
 
+def _stuck_queues() -> tuple[str, ...]:
+    """The queues in which a job has waited for long, while not all workers that listen to them are busy."""
+    patience = 2 * DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
+    workers = list(Heartbeat.alive(Heartbeat.Kind.WORKER))
+
+    def stuck(queue: str) -> bool:
+        listeners = [worker for worker in workers if queue in worker.queues]
+        all_busy = bool(listeners) and all(worker.busy for worker in listeners)
+        return not all_busy and waited_longer(patience, [queue])
+
+    return tuple(queue for queue in queues.NAMES if workers and stuck(queue))
+
+
 def health(request: HttpRequest) -> HttpResponse:
     """200 while pages can be served, which is what a load balancer asks; what else is wrong stands in the answer."""
     try:
         found = measured()
+        troubles = [*found.troubles, *restoring.lasting_troubles()]
     except DatabaseError:
         return JsonResponse({"status": "down", "troubles": ["database"]}, status=503)
     return JsonResponse(
         {
-            "status": "degraded" if found.troubles else "ok",
-            "troubles": found.troubles,
+            "status": "degraded" if troubles else "ok",
+            "troubles": troubles,
             "queue_age_seconds": found.queue_age,
             "workers": found.workers,
             "sweeps": found.sweeps,
@@ -80,11 +101,25 @@ def health(request: HttpRequest) -> HttpResponse:
     )
 
 
-@staff_member_required(login_url="accounts:sign_in")
+@administrator_required
+@require_POST
+def enter_missing(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """Enter the charges that a dataset's ledger lacks after a restore."""
+    try:
+        entered = restoring.enter_missing(dataset_id, current_user(request))
+        text = _("%(number)s charges are entered, or noted where the dataset itself is missing.")
+        messages.success(request, text % {"number": entered})
+    except (BudgetRefusedError, MemoryFaultError) as refusal:
+        messages.error(request, str(refusal))
+    return redirect("health_page")
+
+
+@administrator_required
 def page(request: HttpRequest) -> HttpResponse:
     """The same for an administrator, with each process, its clock, and the last jobs that failed."""
     context: dict[str, Any] = {
         "health": measured(),
+        "findings": restoring.found(),
         "processes": Heartbeat.objects.all(),
         "failures": last_failures(),
         "floor_bytes": storage.floor(),

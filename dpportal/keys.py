@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.core.exceptions import ImproperlyConfigured
 
-NONCE_BYTES = 12
+ID_BYTES, NONCE_BYTES = 4, 12
+HEAD_BYTES = ID_BYTES + NONCE_BYTES
 SHORTEST = 50
 
 
@@ -60,7 +61,15 @@ def _long_enough(key: str, what: str) -> str:
 
 
 class UnsealError(Exception):
-    """Something sealed cannot be opened: another key, another owner, or changed bytes."""
+    """Something sealed cannot be opened: another key, another owner, or changed bytes.
+
+    key: the identity of the key that it was sealed with, where the portal does not have that one; else empty.
+    """
+
+    def __init__(self, key: str = "") -> None:
+        missing = f"sealed with the key {key}, which the portal does not have"
+        super().__init__(missing if key else "sealed for another, or changed")
+        self.key = key
 
 
 def new_token() -> str:
@@ -68,24 +77,66 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-def seal(key: str, content: bytes, *, bound_to: str) -> bytes:
-    """Encrypt and authenticate (AES-256-GCM, NIST SP 800-38D), so that only the same key and name open it again.
+class Keyring:
+    """The key that seals, and former ones that still open what they sealed.
 
-    bound_to: what the content belongs to; it is not hidden, and not part of the result.
+    What is sealed begins with the identity of its key, which tells nothing of the key.
     """
-    nonce = os.urandom(NONCE_BYTES)
-    return nonce + _cipher(key).encrypt(nonce, content, bound_to.encode())
+
+    def __init__(self, current: str, *former: str) -> None:
+        self.current = key_id(current)
+        self._ciphers = {key_id(key): _cipher(key) for key in (current, *former)}
+
+    def seal(self, content: bytes, *, bound_to: str) -> bytes:
+        """Encrypt and authenticate (AES-256-GCM, NIST SP 800-38D), so that only the same key and name open it again.
+
+        bound_to: what the content belongs to; it is not hidden, and not part of the result.
+        """
+        nonce = os.urandom(NONCE_BYTES)
+        encrypted = self._ciphers[self.current].encrypt(nonce, content, bound_to.encode())
+        return bytes.fromhex(self.current) + nonce + encrypted
+
+    def seal_json(self, text: bytes, *, bound_to: str, step: int) -> bytes:
+        """Seal JSON that is filled up with blanks to a multiple of `step` bytes, since sealing hides no length."""
+        return self.seal(text.ljust(-(-len(text) // step) * step), bound_to=bound_to)
+
+    def unseal(self, sealed: bytes, *, bound_to: str) -> bytes:
+        """What `seal` was given. Raises UnsealError."""
+        key, nonce, encrypted = sealed[:ID_BYTES].hex(), sealed[ID_BYTES:][:NONCE_BYTES], sealed[HEAD_BYTES:]
+        if key not in self._ciphers:
+            raise UnsealError(key)
+        try:
+            return self._ciphers[key].decrypt(nonce, encrypted, bound_to.encode())
+        except (InvalidTag, ValueError):  # changed, or too short to be anything sealed
+            raise UnsealError from None
+
+    def resealed(self, sealed: bytes, *, bound_to: str) -> bytes | None:
+        """The same under the current key; None if it is under that already. Raises UnsealError."""
+        if sealed[:ID_BYTES].hex() == self.current:
+            return None
+        return self.seal(self.unseal(sealed, bound_to=bound_to), bound_to=bound_to)
 
 
-def unseal(key: str, sealed: bytes, *, bound_to: str) -> bytes:
-    """What `seal` was given. Raises UnsealError."""
-    try:
-        return _cipher(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], bound_to.encode())
-    except (InvalidTag, ValueError):  # changed, or too short to be anything sealed
-        raise UnsealError from None
+def former_secrets(name: str, folder: Path) -> list[str]:
+    """Former secrets called `name`: of DPPORTAL_<NAME>_OLD if set, else of the file keys/<name>.old, one a line."""
+    variable, path = f"DPPORTAL_{name.upper()}_OLD", folder / "keys" / f"{name}.old"
+    if variable in os.environ:
+        text, what = os.environ[variable], f"A key in the variable {variable}"
+    else:
+        text, what = path.read_text() if path.exists() else "", f"A key in the file {path}"
+    return [_long_enough(key, what) for key in text.split()]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
+def key_id(key: str) -> str:
+    """What a key is called beside what it sealed, in hexadecimal digits."""
+    return _derived(key, b"dpportal key id", ID_BYTES).hex()
+
+
+@lru_cache(maxsize=16)
 def _cipher(key: str) -> AESGCM:
-    derived = HKDF(hashes.SHA256(), length=32, salt=None, info=b"dpportal sealing").derive(key.encode())
-    return AESGCM(derived)
+    return AESGCM(_derived(key, b"dpportal sealing", 32))
+
+
+def _derived(key: str, purpose: bytes, length: int) -> bytes:
+    return HKDF(hashes.SHA256(), length=length, salt=None, info=purpose).derive(key.encode())

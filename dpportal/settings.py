@@ -12,16 +12,20 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.datafolder import prepare
 from dpportal.environment import whole_number
-from dpportal.keys import secret
+from dpportal.keys import Keyring, former_secrets, secret
 from dpportal.mail import MailServer
+from dpportal.running import queues
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())
 
 SECRET_KEY = secret("secret_key", DATA_DIR)
 FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
-# Seals the secret state of streams. Without it an open stream cannot be continued: keep a copy of it apart.
-STREAM_KEY = secret("stream_key", DATA_DIR)
+# Seals the secret state of streams, and the memory. Without it an open stream cannot be continued: keep a copy of it
+# apart. What former keys sealed still opens, until `manage.py reseal` has sealed it anew.
+STREAM_KEYS = Keyring(secret("stream_key", DATA_DIR), *former_secrets("stream_key", DATA_DIR))
+# What the portal remembers outside its database, by which it recognises one that was restored from an older copy.
+MEMORY_DIR = Path(os.environ.get("DPPORTAL_MEMORY", DATA_DIR / "memory")).resolve()
 DEBUG = os.environ.get("DPPORTAL_DEBUG") == "1"
 ALLOWED_HOSTS = os.environ.get("DPPORTAL_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("DPPORTAL_ORIGINS", "").split(",") if o]
@@ -63,7 +67,7 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "dpportal.urls"
-WSGI_APPLICATION = "dpportal.wsgi.application"
+ASGI_APPLICATION = "dpportal.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -158,12 +162,19 @@ SCRATCH_DIR = DATA_DIR / "scratch"
 # Whatever a library spills while it works on records stays private, and the sweep clears what a crash leaves.
 tempfile.tempdir = str(SCRATCH_DIR)
 
-# Uploads are streamed to disk, whatever their size.
-FILE_UPLOAD_HANDLERS = ["dpportal.datasets.uploads.LimitedUploadHandler"]
+# Files are read by the views that take them, and streamed to disk, whatever their size.
+FILE_UPLOAD_HANDLERS = ["dpportal.serving.files.NoFiles"]
 FILE_UPLOAD_TEMP_DIR = SCRATCH_DIR
+# Of a request that comes in, more than this is kept on disk.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2**16
 # Below so much free space no upload and no job begins.
 MIN_FREE_BYTES = int(os.environ.get("DPPORTAL_MIN_FREE_BYTES", 2**30))
 MAX_UPLOAD_BYTES = int(os.environ.get("DPPORTAL_MAX_UPLOAD_BYTES", 8 * 2**30))
+# Of one curator: what is kept, uploads that wait to be read, and those of a day, since whoever guesses at tables tries
+# often.
+CURATOR_BYTES = int(os.environ.get("DPPORTAL_CURATOR_BYTES", 100 * 2**30))
+WAITING_UPLOADS = whole_number("DPPORTAL_WAITING_UPLOADS", 20)
+UPLOADS_PER_DAY = whole_number("DPPORTAL_UPLOADS_PER_DAY", 100)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 
@@ -194,6 +205,11 @@ SWEEP_SECONDS = float(os.environ.get("DPPORTAL_SWEEP_SECONDS", 5))
 
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "folder://localhost//")
+CELERY_TASK_QUEUES = queues.declared()
+CELERY_TASK_ROUTES = {
+    f"dpportal.{task}": {"queue": queues.CONVERSIONS}
+    for task in ("datasets.tasks.convert_upload", "streams.tasks.count_records")
+}
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
@@ -202,6 +218,8 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 TASK_SECONDS, TASK_KILLED_AFTER_SECONDS = 3300.0, 3600.0
+# How long one upload is read; the task around it has time to spare.
+CONVERSION_SECONDS = whole_number("DPPORTAL_CONVERSION_SECONDS", 1200, most=3000)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}

@@ -1,14 +1,15 @@
-"""Private files, through Django's storage API: written durably, named by content, opened as local paths."""
+"""Private files, through Django's storage API: written durably, opened as local paths."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+# Begins the name of a scratch folder.
+OWN = "work-"
 # Ends the name of a file that is not complete yet.
 PART = ".part"
 
@@ -43,9 +46,14 @@ def floor() -> int:
     return min(settings.MIN_FREE_BYTES, shutil.disk_usage(settings.DATA_DIR).total // 10)
 
 
+def is_full(more: int = 0) -> bool:
+    """Whether less than the floor would be left after writing `more` bytes."""
+    return shutil.disk_usage(settings.DATA_DIR).free - more < floor()
+
+
 def require_space(more: int = 0) -> None:
     """Raise DiskFullError if less than the floor would be left after writing `more` bytes."""
-    if shutil.disk_usage(settings.DATA_DIR).free - more < floor():
+    if is_full(more):
         raise DiskFullError(
             _(
                 "The portal's disk is nearly full, so nothing new is begun. Ask an administrator to make space."
@@ -72,9 +80,46 @@ def local_path(name: str) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A private folder on the data disk that is gone afterwards."""
-    with tempfile.TemporaryDirectory(dir=settings.SCRATCH_DIR) as folder:
-        yield Path(folder)
+    """A private folder on the data disk that is gone afterwards.
+
+    It is locked as long as this process lives, so that what a killed one leaves can be told from what is in use.
+    """
+    folder, lock = _new_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _new_folder() -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=OWN, dir=settings.SCRATCH_DIR))
+        with suppress(FileNotFoundError):
+            lock = _locked(folder)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)  # taken for a dead one's before it was locked
+
+
+def clear_scratch() -> None:
+    """Remove the folders whose owners died; what libraries put there is not locked, and is left."""
+    for folder in Path(settings.SCRATCH_DIR).glob(f"{OWN}*"):
+        with suppress(OSError):  # in use, or gone meanwhile
+            lock = _locked(folder, fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _locked(folder: Path, more: int = 0) -> int:
+    """A descriptor that holds the folder's lock until it is closed."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | more)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def keep(path: Path, name: str) -> str:
@@ -98,8 +143,25 @@ def keep(path: Path, name: str) -> str:
     return name
 
 
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a local file so that after a power cut it is the one before or this one, whole."""
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}{PART}")
+    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    _fsync(path.parent)
+
+
+def keep_anew(path: Path, folder: str) -> str:
+    """Store a file under a name that tells nothing of it, not even to who can guess its content; returns the name."""
+    return keep(path, f"{folder}/{uuid.uuid4()}{path.suffix}")
+
+
 def keep_by_digest(path: Path, folder: str) -> tuple[str, str]:
-    """Store a file under its SHA-256; returns (name, digest)."""
+    """Store a file that holds nothing of anybody's data under its SHA-256; returns (name, digest)."""
     digest = sha256(path)
     return keep(path, f"{folder}/{digest}{path.suffix}"), digest
 
@@ -127,6 +189,19 @@ def delete_orphans(folder: str, known: set[str], older: timedelta, suffixes: tup
     for name in (f"{folder}/{file}" for file in files):
         if name not in known and name.endswith(suffixes) and _older(name, older):
             default_storage.delete(name)
+
+
+def delete_all(folder: str) -> None:
+    """Delete the stored files of a folder."""
+    if default_storage.exists(folder):
+        for name in default_storage.listdir(folder)[1]:
+            default_storage.delete(f"{folder}/{name}")
+
+
+def local_now(folder: Path) -> float:
+    """What the clock says that gives files in this folder their times, in seconds as `st_mtime`."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return os.fstat(file.fileno()).st_mtime
 
 
 def _older(name: str, age: timedelta) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ from dpportal import storage
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import ORIGINAL
+from dpportal.releases import execution
 from dpportal.releases import tasks as release_tasks
 from dpportal.releases.models import Artifact, Optimisation, Release
 from dpportal.releases.products.queries import matrices, workloads
@@ -41,6 +41,7 @@ def sweep_files() -> None:
     """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released."""
     known = {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    known |= execution.pending_files()
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
@@ -51,7 +52,9 @@ def sweep_files() -> None:
     strategies = set(Optimisation.objects.values_list("arrays", flat=True))
     storage.delete_orphans("strategies", strategies, ORPHANS_AFTER)
     storage.delete_orphans("matrices", _named_matrices(), ORPHANS_AFTER)
-    _sweep_scratch(settings.SCRATCH_DIR)
+    storage.clear_scratch()
+    _sweep_old(settings.SCRATCH_DIR)
+    _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken
 
 
 def _named_matrices() -> set[str]:
@@ -61,10 +64,10 @@ def _named_matrices() -> set[str]:
     return {matrices.stored_name(digest) for digests in named for digest in digests if digest}
 
 
-def _sweep_scratch(folder: Path) -> None:
-    """Remove what killed workers and broken uploads left behind."""
-    oldest = time.time() - ORPHANS_AFTER.total_seconds()
+def _sweep_old(folder: Path, beginning: str = "") -> None:
+    """Remove what broken uploads and killed processes left long ago, by the clock of the disk itself."""
+    oldest = storage.local_now(folder) - ORPHANS_AFTER.total_seconds()
     for path in folder.iterdir():
         with suppress(FileNotFoundError):  # its owner was faster
-            if path.stat().st_mtime < oldest:
+            if path.name.startswith(beginning) and path.stat().st_mtime < oldest:
                 storage.remove(path)

@@ -20,6 +20,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("health/", health.health, name="health"),
     path("health/portal/", health.page, name="health_page"),
+    path("health/portal/restored/<uuid:dataset_id>/", health.enter_missing, name="enter_missing"),
     path(".well-known/security.txt", security_txt, name="security_txt"),
     *(
         path(

@@ -121,21 +121,30 @@ def pure_within_zcdp(rho: Fraction, digits: int = 9) -> Fraction:
     return epsilon
 
 
-def zcdp_to_epsilon(rho: float, delta: float) -> float:
+def zcdp_to_epsilon(rho: float, delta: float, *, whole_orders: bool = False) -> float:
     """The ε of the (ε, δ)-DP that ρ-zCDP implies; for display.
 
+    whole_orders: whether Rényi divergences are known to be at most αρ for whole α >= 2 alone, as of some running
+        counts.
     Source: Canonne, Kamath, Steinke 2020, Proposition 12: the least over α > 1 of
     αρ + ln(1/(αδ))/(α-1) + ln(1-1/α).
     """
     if not (rho > 0 and 0 < delta < 1):
         raise ValueError(f"needs rho > 0 and 0 < delta < 1, got rho={rho}, delta={delta}")
 
-    def epsilon(log_order: float) -> float:
-        order = 1 + math.exp(log_order)
+    def epsilon(order: float) -> float:
         return order * rho - math.log(order * delta) / (order - 1) + math.log1p(-1 / order)
 
-    best = minimize_scalar(epsilon, bounds=(-14, 14), method="bounded", options={"xatol": 1e-10})
-    return max(0.0, float(best.fun))
+    best = minimize_scalar(
+        lambda log_order: epsilon(1 + math.exp(log_order)),
+        bounds=(-14, 14),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    if not whole_orders:
+        return max(0.0, float(best.fun))
+    below = max(2, math.floor(1 + math.exp(best.x)))
+    return max(0.0, min(epsilon(below), epsilon(below + 1)))
 
 
 def chance_factor(epsilon: float) -> float:

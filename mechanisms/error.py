@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from mechanisms.noise import NoiseLaw
 from mechanisms.protocol import Plan
@@ -68,7 +68,7 @@ def expectation(plan: Plan, people: int | None) -> ExpectedError | None:
         total_variation=None if people is None else l1 / (2 * _checked_people(people)),
         l1=l1,
         l2=math.sqrt(cells) * plan.standard_error,
-        largest=plan.standard_error * float(norm.isf((1 - 0.5 ** (1 / cells)) / 2)),
+        largest=plan.standard_error * float(-ndtri((1 - 0.5 ** (1 / cells)) / 2)),
         inside=plan.coverage,
     )
 

@@ -21,6 +21,8 @@ NOT_QUICK = ("browser", "worker", "postgres", "redis", "slow")
 SHARED = (
     "tests/browser/",
     "tests/dpportal/portal_command/test_runs.py",
+    "tests/dpportal/serving/test_slow_visitors.py",
+    "tests/dpportal/serving/test_proxies.py",
     "[SQLite and filesystem",
     "[PostgreSQL and Redis",
 )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets import ledger
-from dpportal.budgets.amounts import amount_formfield
+from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.datasets import likeness
+from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
-from dpportal.datasets.services import hold
 
 # Between a dataset's key and whom it protects.
 APART = "."
@@ -92,17 +95,34 @@ class BudgetChangeForm(forms.ModelForm):
         help_text=_("To reduce another account than that of whom the domain protects now."),
     )
 
+    knowing = forms.TypedMultipleChoiceField(
+        label=_("same people elsewhere"),
+        coerce=uuid.UUID,
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text=_(
+            "Datasets with a budget whose table is nearly the same are listed here once the dataset is chosen. No "
+            "curator learns of them; do not write of them in the reason."
+        ),
+    )
+
     class Meta:
         model = LedgerEntry
-        fields = ["dataset", "budget", "kind", "definition", "delta_exponent", "amount", "reason"]
+        fields = ["dataset", "budget", "kind", "definition", "delta_exponent", "amount", "knowing", "reason"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        named = self.data.get(self.add_prefix("dataset")) or self.initial.get("dataset") or ""
+        field = self.fields["knowing"]
+        assert isinstance(field, forms.TypedMultipleChoiceField)
+        field.choices = _kin_choices(str(named).partition(APART)[0])
 
     def clean(self) -> dict[str, Any]:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         data = super().clean() or {}
         dataset = data.get("dataset")
         # The lock that makes changes of one dataset's domain and accounts wait for each other.
-        if dataset:
-            hold(dataset)
+        kin = ledger.hold_with_kin(dataset) if dataset else []
         list(Budget.objects.select_for_update().filter(dataset=dataset))
         chosen = data.get("budget")
         budget = chosen or (Budget.of(dataset) if dataset else None)
@@ -120,11 +140,23 @@ class BudgetChangeForm(forms.ModelForm):
                     "A grant goes to the account of whom the domain protects now. Leave this empty for a grant."
                 ),
             )
+        elif dataset and (refusal := self._incomplete(dataset)):
+            self.add_error("dataset", refusal)
         elif dataset and ledger.has_no_table(dataset):
             self.add_error("dataset", ledger.no_table_text())
+        elif {k.dataset.pk for k in kin} - set(data.get("knowing") or ()):
+            self.add_error("knowing", ledger.unknowing_text())
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
         return data
+
+    def _incomplete(self, dataset: Dataset) -> str:
+        """Why nothing can be granted while the ledger lacks a charge; empty where it lacks none."""
+        try:
+            ledger.require_complete(dataset)
+        except ledger.BudgetRefusedError as refusal:
+            return str(refusal)
+        return ""
 
     def _check_reduction(self, budget: Budget | None, amount: Decimal | None) -> None:
         if amount is not None and (budget is None or amount > budget.left):
@@ -142,4 +174,26 @@ class BudgetChangeForm(forms.ModelForm):
             delta_exponent=data["delta_exponent"],
             reason=data["reason"],
             by=by,
+            knowing=data["knowing"],
         )
+
+
+def _kin_choices(key: str) -> list[tuple[str, str]]:
+    """The datasets with nearly the same table that have a budget, and what it has spent."""
+    try:
+        dataset = Dataset.objects.get(pk=uuid.UUID(key))
+    except (ValueError, Dataset.DoesNotExist):
+        return []
+    return [(str(kin.dataset.pk), _kin_text(kin)) for kin in ledger.with_budget(likeness.kin_of(dataset))]
+
+
+def _kin_text(kin: Kin) -> str:
+    spent = ", ".join(
+        f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}" for b in kin.dataset.budgets.filter(total__gt=0)
+    )
+    return gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
+        "what": kin,
+        "name": kin.dataset.name,
+        "owner": kin.dataset.owner.get_username(),
+        "spent": spent,
+    }

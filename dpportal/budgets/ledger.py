@@ -7,6 +7,7 @@ transaction; a CHECK constraint stands behind it. So concurrent reservations nev
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from decimal import Decimal
 
@@ -15,12 +16,18 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dpportal.accounts import audit
 from dpportal.accounts.models import User
+from dpportal.budgets import remembered
 from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.remembered import Remembered, RestoredError
+from dpportal.datasets import likeness
+from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.services import hold
+from dpportal.memory import MemoryFaultError
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
@@ -32,14 +39,32 @@ class BudgetRefusedError(Exception):
 
 @transaction.atomic
 def grant(
-    dataset: Dataset, amount: Decimal, *, definition: str, reason: str, by: User, delta_exponent: int = 6
+    dataset: Dataset,
+    amount: Decimal,
+    *,
+    definition: str,
+    reason: str,
+    by: User,
+    delta_exponent: int = 6,
+    knowing: Collection[uuid.UUID] = (),
 ) -> LedgerEntry:
-    """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ."""
+    """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ.
+
+    knowing: the datasets with nearly the same table of which the administrator was told; refused if there is another
+    that has a budget, since people would be spent on twice.
+    """
     _check_positive(amount)
     # Two first grants at once open one account, not one each.
-    hold(dataset)
+    known = hold_with_kin(dataset)
+    require_complete(dataset)
     if has_no_table(dataset):
         raise BudgetRefusedError(no_table_text())
+    if {kin.dataset.pk for kin in known} - set(knowing):
+        raise BudgetRefusedError(unknowing_text())
+    if known:
+        audit.record(
+            by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
+        )
     budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
@@ -47,6 +72,31 @@ def grant(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
     return _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
+
+
+def hold_with_kin(dataset: Dataset) -> list[Kin]:
+    """Those with nearly the same table that have a budget; until this transaction ends, none is granted more."""
+    kin = likeness.kin_of(dataset)
+    # All in one order, so that two grants wait for each other and not for ever.
+    held = Dataset.objects.select_for_update().filter(pk__in=[dataset.pk, *(k.dataset.pk for k in kin)])
+    list(held.order_by("pk"))
+    hold(dataset)
+    return with_budget(kin)
+
+
+def with_budget(kin: list[Kin]) -> list[Kin]:
+    """Those that something was granted for."""
+    granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in kin], total__gt=0)
+    funded = set(granted.values_list("dataset_id", flat=True))
+    return [k for k in kin if k.dataset.pk in funded]
+
+
+def unknowing_text() -> str:
+    """Why a grant is refused to whoever was not told of other tables with the same people."""
+    return _(
+        "Other datasets that have a budget hold nearly the same table. Losses for the same people add up, whoever "
+        "uploaded them: tick each of them to grant all the same, which is recorded, or grant to that dataset instead."
+    )
 
 
 def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
@@ -62,6 +112,8 @@ def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
 def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> LedgerEntry:
     """Take back a part of an account that is neither spent nor reserved."""
     _check_positive(amount)
+    if budget is not None:
+        hold(budget.dataset)
     if budget is None or not _with(amount).filter(pk=budget.pk).update(total=F("total") - stored(amount)):
         raise BudgetRefusedError(reduction_text(budget and Budget.objects.get(pk=budget.pk)))
     return _append(budget, Kind.REDUCTION, State.BOOKED, amount, reason, by)
@@ -73,11 +125,21 @@ def reserve(
 ) -> LedgerEntry:
     """Set an amount aside for the job called `key`, from the account of the protection that is declared now.
 
-    definition: whether the amount is of ε or ρ. The caller holds the dataset's domain still. The first reservation
-    fixes the protection of its account. Refused if not that much is left, if it counts the other of ε and ρ, or if all
-    accounts are for other protections: their losses would not add up.
+    definition: whether the amount is of ε or ρ. Like every change of an account this begins with the dataset's lock:
+    two changes that took their locks in other orders would wait for each other. The first reservation fixes the
+    protection of its account. Refused if not that much is left, if it counts the other of ε and ρ, or if all accounts
+    are for other protections: their losses would not add up.
     """
     _check_positive(amount)
+    hold(dataset)
+    require_complete(dataset)
+    if LedgerEntry.objects.filter(key=key).exists():
+        raise BudgetRefusedError(
+            _(
+                "This was released before the portal's database was put back from an older copy, and its charge stays "
+                "spent. Make a new draft."
+            )
+        )
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     change = {"reserved": F("reserved") + stored(amount)}
@@ -95,19 +157,100 @@ def reserve(
 
 
 @transaction.atomic
-def spend(entry: LedgerEntry) -> None:
-    """Turn a reservation into a spent charge, once; a second call changes nothing."""
-    if _settle(entry, State.SPENT):
+def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> None:
+    """Turn a reservation into a spent charge, once; a second call changes nothing.
+
+    The last act of the caller's transaction: the charge is remembered outside the database, and that is not rolled
+    back. outcome: what else is remembered of it. Raises BudgetRefusedError.
+    """
+    # The lock that makes changes of what is remembered of one dataset wait for each other.
+    hold(entry.dataset)
+    known = require_complete(entry.dataset)
+    if _spend(entry):
+        try:
+            remembered.add(entry, outcome or {}, known)
+        except MemoryFaultError as fault:
+            raise BudgetRefusedError(str(fault)) from None
+
+
+def _spend(entry: LedgerEntry) -> bool:
+    settled = _settle(entry, State.SPENT)
+    if settled:
         _budget_of(entry).update(
             reserved=F("reserved") - stored(entry.amount), spent=F("spent") + stored(entry.amount)
         )
+    return settled
 
 
 @transaction.atomic
 def void(entry: LedgerEntry) -> None:
-    """Release a reservation, once; a spent charge stays spent."""
-    if _settle(entry, State.VOID):
+    """Release a reservation, once; a spent charge stays spent, even where only the memory knows that it is.
+
+    While the memory cannot be read, the amount stays reserved.
+    """
+    hold(entry.dataset)
+    try:
+        is_spent = remembered.charge_of(entry) is not None
+    except MemoryFaultError:
+        return
+    if is_spent:
+        _spend(entry)
+    elif _settle(entry, State.VOID):
         _budget_of(entry).update(reserved=F("reserved") - stored(entry.amount))
+
+
+def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
+    """What is remembered of a charge that was spent; None if it was not. Raises BudgetRefusedError."""
+    try:
+        charge = remembered.charge_of(entry)
+    except MemoryFaultError as fault:
+        raise BudgetRefusedError(str(fault)) from None
+    return charge.outcome if charge else None
+
+
+def require_complete(dataset: Dataset) -> Remembered | None:
+    """The remembered charges. Raises BudgetRefusedError unless the ledger has the same."""
+    try:
+        return remembered.require_complete(dataset)
+    except (RestoredError, MemoryFaultError) as fault:
+        raise BudgetRefusedError(str(fault)) from None
+
+
+@transaction.atomic
+def enter_missing(dataset: Dataset, by: User) -> list[LedgerEntry]:
+    """Book, as spent, the charges that are remembered and that the ledger lacks; returns the new lines.
+
+    Where an account has too little left, since grants are missing, too, as much is granted as is spent.
+    """
+    hold(dataset)
+    return [_enter(dataset, charge, by) for charge in remembered.missing(dataset)]
+
+
+def _enter(dataset: Dataset, charge: remembered.Charge, by: User) -> LedgerEntry:
+    budget = _account_of(dataset, charge)
+    lacking = charge.cost - budget.left
+    if lacking > 0:
+        Budget.objects.filter(pk=budget.pk).update(total=F("total") + stored(lacking))
+        _append(budget, Kind.GRANT, State.BOOKED, lacking, _("Covers a charge entered after a restore"), by)
+    Budget.objects.filter(pk=budget.pk).update(spent=F("spent") + stored(charge.cost))
+    text = _("%(reason)s (spent %(day)s, entered after a restore)")
+    reason = text % {"reason": charge.reason[:200], "day": charge.at[:10]}
+    return _append(budget, Kind.CHARGE, State.SPENT, charge.cost, reason, by, key=uuid.UUID(charge.key))
+
+
+def _account_of(dataset: Dataset, charge: remembered.Charge) -> Budget:
+    """The account that a missing charge was paid from, opened if it is missing, too."""
+    protection = Protection(charge.neighbours, charge.unit_column, charge.ignore_case)
+    fixed = {"is_fixed": True, **asdict(protection)}
+    kind = {"definition": charge.definition, "delta_exponent": charge.delta_exponent}
+    accounts = Budget.objects.filter(dataset=dataset)
+    if not accounts.filter(**fixed).exists():
+        # The first charge fixes whom an account is for.
+        accounts.filter(is_fixed=False, definition=charge.definition).update(**fixed)
+    budget, _new = Budget.objects.get_or_create(dataset=dataset, **fixed, defaults=kind)
+    if budget.definition != charge.definition:
+        raise BudgetRefusedError(other_kind_text(budget))
+    return budget
 
 
 def remaining(dataset: Dataset) -> Decimal:
@@ -118,7 +261,7 @@ def remaining(dataset: Dataset) -> Decimal:
 
 def has_no_table(dataset: Dataset) -> bool:
     """Whether its upload failed, or was one that is there already: nothing could be spent on it."""
-    return dataset.state in (Dataset.State.REFUSED, Dataset.State.DUPLICATE)
+    return dataset.state in (Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.CANCELLED)
 
 
 def no_table_text() -> str:

@@ -96,10 +96,13 @@ class Budget(models.Model):
 
     @property
     def total_as_epsilon(self) -> float | None:
-        """The ε, at this budget's δ, of spending a zCDP budget to the end; for display."""
+        """The ε, at this budget's δ, of spending a zCDP budget to the end; for display.
+
+        By whole orders, which hold for whatever it is spent on.
+        """
         if self.definition != Definition.ZCDP or not self.total:
             return None
-        return zcdp_to_epsilon(float(self.total), self.delta)
+        return zcdp_to_epsilon(float(self.total), self.delta, whole_orders=True)
 
     @property
     def spent_percent(self) -> float:
@@ -196,6 +199,15 @@ class LedgerEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnlyError("Ledger lines are never deleted; add a line that corrects.")
+
+
+class MemoryMark(models.Model):
+    """Which memory this database goes with, see `dpportal.memory`; one row at most."""
+
+    mark = models.CharField(max_length=64, primary_key=True)
+
+    def __str__(self) -> str:
+        return self.mark
 
 
 class Paid(Publication):

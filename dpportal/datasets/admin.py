@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
-from dpportal.datasets import services
+from dpportal.datasets import likeness, services
 from dpportal.datasets.models import Conversion, Dataset
+from dpportal.running.job_lists import Lasting
 
 
 @admin.register(Dataset)
@@ -22,12 +23,21 @@ class DatasetAdmin(ReadOnlyAdmin):
     search_fields = ["name", "owner__username"]
     date_hierarchy = "created_at"
     list_select_related = ["owner", "duplicate_of"]
-    fields = ["name", "description", "owner", "state", "column_count", "created_at", "duplicate_of"]
+    fields = ["name", "description", "owner", "state", "column_count", "created_at", "duplicate_of", "like"]
+    readonly_fields = ["like"]
     actions = ["allow_duplicates"]
 
     @admin.display(description=_("columns"))
     def column_count(self, dataset: Dataset) -> int:
         return len(dataset.columns)
+
+    @admin.display(description=_("nearly the same table as"))
+    def like(self, dataset: Dataset) -> str:
+        """For administrators alone; what a grant asks about."""
+        found = (
+            f"{kin.dataset} ({kin.dataset.owner.get_username()}): {kin}" for kin in likeness.kin_of(dataset)
+        )
+        return "; ".join(found) or "–"
 
     @admin.action(description=_("Allow the selected duplicates (recorded)"))
     def allow_duplicates(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:
@@ -39,10 +49,10 @@ class DatasetAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Conversion)
-class ConversionAdmin(ReadOnlyAdmin):
+class ConversionAdmin(Lasting, ReadOnlyAdmin):
     """Jobs that read uploads."""
 
-    list_display = ["dataset", "state", "step", "attempts", "queued_at", "finished_at", "elapsed"]
+    list_display = ["dataset", "state", "step", "attempts", "queued_at", "finished_at", "lasted"]
     list_filter = ["state"]
     search_fields = ["dataset__name"]
     list_select_related = ["dataset"]

@@ -18,20 +18,29 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from dpportal.accounts import audit
+from dpportal.datasets import likeness
+from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.rawdata import TableFacts, UploadFault, records
+from dpportal.datasets.rawdata.sketch import Sketch
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
 
 log = logging.getLogger(__name__)
 
 
-def convert(dataset_id: UUID) -> None:
-    """Convert one upload, if no other worker has it. Errors end in the job's row, never in a message."""
+def convert(dataset_id: UUID) -> bool:
+    """Convert one upload, if no other worker has it; returns whether it was there to be done.
+
+    Errors end in the job's row, never in a message.
+    """
     claim = jobs.claim(Conversion, dataset_id)
-    if claim is not None:
-        with suppress(LostClaimError):
-            _attempt(Dataset.objects.get(pk=dataset_id), claim)
+    if claim is None:
+        return False
+    with suppress(LostClaimError):
+        _attempt(Dataset.objects.get(pk=dataset_id), claim)
+    return True
 
 
 def _attempt(dataset: Dataset, claim: Claim) -> None:
@@ -68,14 +77,19 @@ def fingerprint(content_digest: str) -> str:
 
 def _convert(dataset: Dataset, claim: Claim) -> None:
     claim.step("reading")
-    stored = records.convert(dataset, claim.advance)
+    stored = records.convert(dataset, claim.advance, likeness.sketch_key())
     claim.step("checking")
     _check_same_table(dataset, stored.facts)
+    mark = fingerprint(stored.facts.content_digest)
+    kin = likeness.kin(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
     with transaction.atomic():
         claim.finish(JobState.DONE)
-        # Two conversions of the same content at once: the unique fingerprint makes the later one start again.
-        mark = fingerprint(stored.facts.content_digest)
-        twin = Dataset.objects.filter(fingerprint=mark).exclude(pk=dataset.pk).order_by("created_at").first()
+        likeness.keep(dataset, stored.facts.sketch)
+        _record(dataset, kin)
+        # Only of their own tables are curators told that these are there already. Two conversions of the same content
+        # at once: the unique fingerprint makes the later one start again.
+        own = Dataset.objects.filter(owner=dataset.owner, fingerprint=mark).exclude(pk=dataset.pk)
+        twin = own.order_by("created_at").first()
         Dataset.objects.filter(pk=dataset.pk).update(
             state=Dataset.State.DUPLICATE if twin else Dataset.State.STORED,
             duplicate_of=twin,
@@ -90,6 +104,12 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         if dataset.reading_frozen:  # nothing can change how the file is read, so it is not needed again
             Dataset.objects.filter(pk=dataset.pk).update(upload="")
             transaction.on_commit(partial(default_storage.delete, dataset.upload))
+
+
+def _record(dataset: Dataset, kin: list[Kin]) -> None:
+    """Write down for administrators what a table is like; a line each time, so that nobody can tell from the time."""
+    action = "uploaded a known table" if kin else "uploaded a new table"
+    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in kin))
 
 
 def _check_same_table(dataset: Dataset, facts: TableFacts) -> None:
@@ -125,6 +145,7 @@ def _told(facts: TableFacts) -> dict[str, Any]:
 
 def _refuse(dataset: Dataset, claim: Claim, message: str) -> None:
     with transaction.atomic():
+        claim.step("")  # how far it came says how large the file is
         claim.finish(JobState.FAILED, message)
         # A table that was stored before waits for its file on.
         waits = dataset.reading_frozen

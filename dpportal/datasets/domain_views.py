@@ -22,6 +22,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.strip import strip
 from dpportal.datasets.views import own_dataset
+from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, DomainError
 
 NEEDS_CONFIRMATION = gettext_lazy(
@@ -116,7 +117,7 @@ def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)
 
 
-@curator_required
+@takes_files(codebook.MAX_BYTES)
 @require_POST
 def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = own_dataset(request, dataset_id)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.running import queues
 from dpportal.running.jobs import Job
+from dpportal.sealed import SealedField
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.domain import Attribute, Domain, attribute_from_json
 
@@ -24,6 +27,7 @@ class Dataset(models.Model):
         STORED = "stored", _("Stored")
         ERASED = "erased", _("Records deleted")
         OUTDATED = "outdated", _("Upload again")
+        CANCELLED = "cancelled", _("Cancelled")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
@@ -34,12 +38,16 @@ class Dataset(models.Model):
 
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
+    # Of the uploaded file, rounded up.
+    megabytes = models.PositiveIntegerField(default=0, editable=False)
     options = models.JSONField(default=dict, editable=False)
     reading_frozen = models.BooleanField(default=False, editable=False)
     table = models.CharField(max_length=200, blank=True, editable=False)
-    rows = models.BigIntegerField(null=True, editable=False)
+    rows = SealedField(null=True)
     columns = models.JSONField(default=list, editable=False)
-    facts = models.JSONField(default=dict, editable=False)
+    facts = SealedField(default=dict)
+    # Columns that look like identifiers, of which the curator said that each person has one row all the same.
+    one_row_columns = models.JSONField(default=list, editable=False)
     filled_columns = models.JSONField(default=list, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
     duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
@@ -48,9 +56,9 @@ class Dataset(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.UniqueConstraint(
-                fields=["fingerprint"],
+                fields=["owner", "fingerprint"],
                 condition=models.Q(duplicate_of__isnull=True) & ~models.Q(fingerprint=""),
-                name="one_original_per_fingerprint",
+                name="one_original_of_an_owner",
             )
         ]
 
@@ -64,7 +72,16 @@ class Dataset(models.Model):
     @property
     def can_be_read_otherwise(self) -> bool:
         """Whether it can still be changed how the file is read: until a reservation, or while the original is there."""
-        return not self.reading_frozen and self.state in (self.State.STORED, self.State.REFUSED)
+        return not self.reading_frozen and self.state in (
+            self.State.STORED,
+            self.State.REFUSED,
+            self.State.CANCELLED,
+        )
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether reading stopped before there was a table, and can begin anew as it was."""
+        return bool(self.upload) and self.state in (self.State.REFUSED, self.State.CANCELLED)
 
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()
@@ -72,6 +89,21 @@ class Dataset(models.Model):
     def column_kind(self, name: str) -> str:
         """What a column's first rows look like: text, integer, real, date or boolean. Counting never uses it."""
         return next(c["kind"] for c in self.columns if c["name"] == name)
+
+
+class TableSketch(models.Model):
+    """A keyed sample of a dataset's table, in Base64. It outlives the records, as the fingerprint does.
+
+    Sealed, since it says how often rows occur. Written and read by `likeness` only.
+    """
+
+    dataset = models.OneToOneField(
+        Dataset, primary_key=True, on_delete=models.CASCADE, related_name="sketch", editable=False
+    )
+    content = SealedField()
+
+    def __str__(self) -> str:
+        return f"Sketch of {self.dataset_id}"
 
 
 class Conversion(Job):
@@ -83,6 +115,10 @@ class Conversion(Job):
 
     def __str__(self) -> str:
         return f"Conversion of {self.dataset_id}"
+
+    @classmethod
+    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
+        return cls._base_manager.all() if queues.CONVERSIONS in names else cls._base_manager.none()
 
 
 class Fit(Job):

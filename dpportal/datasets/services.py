@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import ProtectedError, Sum
+from django.db.models.functions import Now
 from django.dispatch import Signal
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
-from dpportal.accounts.models import User
+from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.rawdata import ReadOptions, records
+from dpportal.datasets.rawdata.identifiers import named_like_identifier
 from dpportal.datasets.tasks import convert_upload
+from dpportal.running.clock import ago
 from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 
@@ -26,6 +34,7 @@ from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 erasing = Signal()
 
 
+UPLOADED, UPLOADED_AGAIN = "uploaded", "uploaded again"
 # Ends the name of an uploaded file, kept with the records until nothing can change how it is read.
 ORIGINAL = ".original"
 
@@ -40,16 +49,64 @@ def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User
     draft.file_name = (file.name or "table")[-255:]
     draft.name = draft.name or draft.file_name.rsplit(".", 1)[0][:120]
     draft.options = options
-    draft.upload = _keep_original(draft, file)
-    with transaction.atomic():
+    draft.megabytes = _megabytes(file)
+    with _kept_original(draft, file) as draft.upload, transaction.atomic():
+        _require_room(by, draft.megabytes)
         draft.save()
+        audit.record(by, UPLOADED, draft)
         Conversion.objects.create(dataset=draft)
         convert_upload.delay_on_commit(str(draft.pk))
     return draft
 
 
-def _keep_original(dataset: Dataset, file: File) -> str:
-    return default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
+def _megabytes(file: File) -> int:
+    """The size of a file, rounded up: exact bytes would tell whether somebody is in it."""
+    return -(-file.size // 2**20)
+
+
+def _require_room(by: User, megabytes: int) -> None:
+    """Refuse an upload where a curator's tables are too many in a day, too many at once, or too large together."""
+    User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
+    mine = Dataset.objects.filter(owner=by)
+    if mine.filter(state=Dataset.State.CONVERTING).count() >= settings.WAITING_UPLOADS:
+        raise DatasetError(
+            _("%(most)s of your uploads wait to be read. Upload this one when some of them have been read.")
+            % {"most": settings.WAITING_UPLOADS}
+        )
+    kept = mine.exclude(state=Dataset.State.ERASED).aggregate(kept=Sum("megabytes", default=0))["kept"]
+    if (kept + megabytes) * 2**20 > settings.CURATOR_BYTES:
+        raise DatasetError(
+            _(
+                "With this file your tables would take more than %(most)s, which is what the portal keeps for one "
+                "person. Delete the records of a table that you do not need any more, or ask an administrator."
+            )
+            % {"most": filesizeformat(settings.CURATOR_BYTES)}
+        )
+    _count_upload(by)
+
+
+def _count_upload(by: User) -> None:
+    """Refuse one upload too many of a curator in a day, whatever is in the files."""
+    actions = {"by": by, "action__in": (UPLOADED, UPLOADED_AGAIN)}
+    if AuditEntry.objects.filter(**actions, at__gt=ago(24 * 3600)).count() >= settings.UPLOADS_PER_DAY:
+        raise DatasetError(
+            _(
+                "You have uploaded %(most)s tables within a day, the most that this portal takes from one person. "
+                "Upload this one tomorrow, or ask an administrator to raise the limit."
+            )
+            % {"most": settings.UPLOADS_PER_DAY}
+        )
+
+
+@contextmanager
+def _kept_original(dataset: Dataset, file: File) -> Iterator[str]:
+    """The name of the file in private storage; it is deleted if the block fails."""
+    name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
+    try:
+        yield name
+    except BaseException:
+        default_storage.delete(name)
+        raise
 
 
 def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User) -> None:
@@ -57,16 +114,22 @@ def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User
 
     Where a release has fixed how the file is read, that stays, too.
     """
-    upload = _keep_original(dataset, file)
-    with transaction.atomic():
+    megabytes = _megabytes(file)
+    with _kept_original(dataset, file) as upload, transaction.atomic():
         hold(dataset)
+        _require_room(by, megabytes)
         if dataset.reading_frozen:  # what nobody declared is still to be proposed
             options = {name: value for name, value in dataset.options.items() if value is not None}
         waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
-        changes = {"upload": upload, "options": options, "file_name": (file.name or "table")[-255:]}
+        changes: dict[str, Any] = {
+            "upload": upload,
+            "options": options,
+            "file_name": (file.name or "table")[-255:],
+            "megabytes": megabytes,
+        }
         if not waiting.update(state=Dataset.State.CONVERTING, **changes):
             raise DatasetError(_("This dataset does not wait for its file."))
-        audit.record(by, "uploaded again", dataset)
+        audit.record(by, UPLOADED_AGAIN, dataset)
         _queue_conversion(dataset)
 
 
@@ -93,6 +156,30 @@ def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
             raise DatasetError(
                 _("The uploaded file is no longer kept, so its fields cannot be found in another way.")
             )
+
+
+@transaction.atomic
+def cancel_reading(dataset: Dataset, by: User) -> None:
+    """Stop the conversion: whoever reads the file finds its claim lost within a second, and ends its reader."""
+    stopped = Conversion.objects.filter(dataset=dataset, state__in=(JobState.QUEUED, JobState.RUNNING))
+    ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
+    if not stopped.update(**ended, step="", progress=0, progress_total=0):
+        raise DatasetError(_("Reading this file has ended already, so there is nothing to cancel."))
+    # A table that was stored before waits for its file on.
+    waits = Dataset.State.OUTDATED if dataset.reading_frozen else Dataset.State.CANCELLED
+    Dataset.objects.filter(pk=dataset.pk).update(state=waits)
+    audit.record(by, "cancelled reading", dataset)
+
+
+@transaction.atomic
+def read_again(dataset: Dataset, by: User) -> None:
+    """Read the file once more as it was being read before."""
+    hold(dataset)
+    if not dataset.can_be_read_again:
+        raise DatasetError(_("This file is not waiting to be read again."))
+    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
+    audit.record(by, "read again", dataset)
+    _queue_conversion(dataset)
 
 
 def _queue_conversion(dataset: Dataset) -> None:
@@ -196,6 +283,37 @@ def declare_unit(
     version.save(update_fields=["neighbours", "unit_column", "max_rows", "ignore_case"])
 
 
+def columns_to_ask_about(dataset: Dataset) -> list[str]:
+    """Columns that look as if they named people, while each row is declared to be a person, and nobody said so of them.
+
+    Asked before budget is spent, since a person with several rows would be protected less than is said.
+    """
+    domain = dataset.current_domain()
+    if domain is not None and domain.unit_column:
+        return []
+    answered = set(dataset.one_row_columns)
+    seen = {c["name"]: c.get("identifies", named_like_identifier(c["name"])) for c in dataset.columns}
+    return [name for name, identifies in seen.items() if identifies and name not in answered]
+
+
+@transaction.atomic
+def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> None:
+    """Remember that each person has one row although these columns look like identifiers."""
+    hold(dataset)
+    said = sorted({*dataset.one_row_columns, *columns})
+    Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=said)
+    dataset.one_row_columns = said
+    audit.record(by, "confirmed one row a person", dataset, f"columns: {', '.join(columns)}")
+
+
+def unanswered_text(columns: Collection[str]) -> str:
+    """Why nothing is spent yet."""
+    return _(
+        "Does a person have more than one row? %(columns)s looks like an identifier of people. Name it on the page "
+        "“Who is protected”, or confirm that each person has one row."
+    ) % {"columns": ", ".join(columns)}
+
+
 def erase(dataset: Dataset, by: User) -> None:
     """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent."""
     with transaction.atomic():
@@ -228,10 +346,15 @@ def allow_duplicate(dataset: Dataset, reason: str, by: User) -> None:
 def remove(dataset: Dataset) -> None:
     """Take an upload that never became a usable dataset off the list, with its files."""
     with transaction.atomic():
-        removable = (Dataset.State.REFUSED, Dataset.State.DUPLICATE)
+        removable = (Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.CANCELLED)
         if dataset.state not in removable:
             raise DatasetError(
                 _("Only an upload that was not loaded can be removed; delete its records instead.")
             )
-        dataset.delete()
+        try:
+            dataset.delete()
+        except ProtectedError:
+            raise DatasetError(
+                _("This dataset has a budget or drafts, so it stays on the list. Delete its records instead.")
+            ) from None
     records.erase(dataset)

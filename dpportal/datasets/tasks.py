@@ -9,11 +9,12 @@ from dpportal.datasets.fitting import give_up as give_up_fit
 from dpportal.datasets.fitting import look
 from dpportal.datasets.models import Conversion, Fit
 from dpportal.running import jobs
+from dpportal.running.turns import in_turn
 
 
 @shared_task
 def convert_upload(dataset_id: str) -> None:
-    convert(UUID(dataset_id))
+    in_turn(Conversion, UUID(dataset_id), "dataset__owner_id", convert)
 
 
 @shared_task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -16,12 +17,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts import audit
+from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import services, uploads
+from dpportal.datasets import services
 from dpportal.datasets.forms import RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.reading_forms import reading_form
+from dpportal.serving.files import refusal as upload_refusal
+from dpportal.serving.files import takes_files
 
 PAGE_SIZE = 25
 PREVIEW_ROWS = 20
@@ -54,21 +58,25 @@ def listing(request: HttpRequest) -> HttpResponse:
     return render(request, "datasets/list.html", context)
 
 
-@curator_required
+@takes_files()
 @require_http_methods(["GET", "POST"])
 def upload(request: HttpRequest) -> HttpResponseBase:
     """The upload form. A script that asks for JSON is told where to go on, or the errors of each field."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST":
-        if refusal := uploads.refusal(request):
+        if refusal := upload_refusal(request):
             form.errors.clear()
             form.add_error("file", refusal)
         elif form.is_valid():
-            draft = form.save(commit=False)
-            dataset = services.create_dataset(
-                draft, form.cleaned_data["file"], form.options().to_json(), current_user(request)
-            )
-            return _uploaded(request, dataset)
+            draft, file = form.save(commit=False), form.cleaned_data["file"]
+            try:
+                dataset = services.create_dataset(
+                    draft, file, form.options().to_json(), current_user(request)
+                )
+            except services.DatasetError as refused:
+                form.add_error("file", str(refused))
+            else:
+                return _uploaded(request, dataset)
     if form.errors and _wants_json(request):
         return JsonResponse({"errors": form.errors}, status=400)
     context = {"form": form, "nav_section": "datasets", "limit": settings.MAX_UPLOAD_BYTES}
@@ -150,13 +158,13 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
 
 
-@curator_required
+@takes_files()
 @require_POST
 def upload_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The file of a table that an earlier version stored, into the same dataset."""
     dataset = own_dataset(request, dataset_id)
     form = UploadForm(request.POST, request.FILES, instance=Dataset(name=dataset.name))
-    if too_much := uploads.refusal(request):
+    if too_much := upload_refusal(request):
         return JsonResponse({"errors": {"file": [too_much]}}, status=400)
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
@@ -184,10 +192,30 @@ def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def erase(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    done = _("The records are deleted. Releases and the ledger stay.")
+    return _change(request, dataset_id, services.erase, done)
+
+
+@curator_required
+@require_POST
+def cancel(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    return _change(request, dataset_id, services.cancel_reading, _("Reading the file is cancelled."))
+
+
+@curator_required
+@require_POST
+def read_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    return _change(request, dataset_id, services.read_again, _("The file is being read again."))
+
+
+def _change(
+    request: HttpRequest, dataset_id: UUID, change: Callable[[Dataset, User], None], done: str
+) -> HttpResponseBase:
+    """Do to the curator's own dataset what a service does, and say so or why not."""
     dataset = own_dataset(request, dataset_id)
     try:
-        services.erase(dataset, current_user(request))
-        messages.success(request, _("The records are deleted. Releases and the ledger stay."))
+        change(dataset, current_user(request))
+        messages.success(request, done)
     except services.DatasetError as refusal:
         messages.error(request, str(refusal))
     return redirect("datasets:home", dataset.pk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from django import forms
@@ -27,6 +27,17 @@ class ConfirmForm(forms.Form):
         error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
     )
 
+    def __init__(self, *args: Any, identifying: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if identifying:
+            self.fields["one_row"] = forms.BooleanField(
+                label=_("Each person has one row, although %(columns)s looks like an identifier of people.")
+                % {"columns": ", ".join(identifying)},
+                error_messages={
+                    "required": _("Confirm this, or name the column on the page “Who is protected”.")
+                },
+            )
+
 
 def digest(plan: Plan, *declared: dict[str, Any]) -> str:
     """A short name of a plan and of what it rests on, so that a confirmation is for exactly what was reviewed."""
@@ -35,14 +46,19 @@ def digest(plan: Plan, *declared: dict[str, Any]) -> str:
 
 
 def confirmation(
-    request: HttpRequest, shown: str, act: Callable[[str], object], refusals: tuple[type[Exception], ...]
+    request: HttpRequest,
+    shown: str,
+    act: Callable[[str], object],
+    refusals: tuple[type[Exception], ...],
+    identifying: Sequence[str] = (),
 ) -> ConfirmForm | None:
     """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
 
     shown: the digest of what this page shows. act: called with that of what the curator read. refusals: what it may
-    raise to say why not.
+    raise to say why not. identifying: columns that look as if they named people; that each has one row is asked, too,
+    and is said once the form is valid.
     """
-    form = ConfirmForm(request.POST or None, initial={"reviewed": shown})
+    form = ConfirmForm(request.POST or None, initial={"reviewed": shown}, identifying=identifying)
     if request.method == "POST" and form.is_valid():
         try:
             act(form.cleaned_data["reviewed"])

@@ -10,13 +10,17 @@ from django.utils.translation import ngettext
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, chance_factor, zcdp_to_epsilon
 
 
-def statement(loss: Loss, delta: float, person_column: str = "", subject: str = "") -> str:
+def statement(
+    loss: Loss, delta: float, person_column: str = "", subject: str = "", *, whole_orders: bool = False
+) -> str:
     """What the loss promises a person.
 
-    delta: at which a zCDP loss is also read as (ε, δ). person_column: whose equal values are one person's rows; empty
-    where each person has one row. subject: of the sentence, translated; "This release" if empty.
+    delta: at which a zCDP loss is also read as (ε, δ), by whole orders alone where no others are proved.
+    person_column: whose equal values are one person's rows; empty where each person has one row. subject: of the
+    sentence, translated; "This release" if empty.
     """
-    said = (_promise(loss, delta, subject or _("This release")), _who(loss.unit, person_column), _limits())
+    pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
+    said = (_promise(loss, pair, subject or _("This release")), _who(loss.unit, person_column), _limits())
     return " ".join(said)
 
 
@@ -25,18 +29,19 @@ def loss_text(loss: Loss) -> str:
     return f"{loss.symbol} = {float(loss.amount):.6g}"
 
 
-def epsilon_delta_text(loss: Loss, delta: float) -> str:
+def epsilon_delta_text(loss: Loss, delta: float, *, whole_orders: bool = False) -> str:
     """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
     if loss.definition is Definition.PURE:
         return ""
-    epsilon = zcdp_to_epsilon(float(loss.amount), delta)
+    epsilon = zcdp_to_epsilon(float(loss.amount), delta, whole_orders=whole_orders)
     return _("(ε = %(epsilon)s, δ = %(delta)s)") % {
         "epsilon": _up(epsilon, 2),
         "delta": f"10^{round(math.log10(delta))}",
     }
 
 
-def _promise(loss: Loss, delta: float, subject: str) -> str:
+def _promise(loss: Loss, pair: str, subject: str) -> str:
+    """pair: the loss read as (ε, δ), where it is not pure."""
     if loss.definition is Definition.PURE:
         values = {
             "subject": subject,
@@ -51,7 +56,7 @@ def _promise(loss: Loss, delta: float, subject: str) -> str:
             )
             % values
         )
-    values = {"subject": subject, "loss": loss_text(loss), "pair": epsilon_delta_text(loss, delta)}
+    values = {"subject": subject, "loss": loss_text(loss), "pair": pair}
     return (
         _(
             "%(subject)s is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what "

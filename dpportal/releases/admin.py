@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
 from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
+from dpportal.running.job_lists import Lasting
 
 
 @admin.register(Release)
@@ -28,7 +29,7 @@ class ReleaseAdmin(PaidAdmin):
     search_fields = ["title", "dataset__name", "created_by__username", "id"]
     fields = [
         "id", "title", "dataset", "product", "columns", "mechanism", "parameters", "cost", "state", "created_by",
-        "requested_at", "measured_at", "published_at", "withdrawn_at", "measurement_sha256",
+        "requested_at", "measured_at", "published_at", "withdrawn_at",
     ]  # fmt: skip
 
     @admin.display(description=_("release"))
@@ -37,10 +38,10 @@ class ReleaseAdmin(PaidAdmin):
 
 
 @admin.register(ReleaseJob)
-class ReleaseJobAdmin(ReadOnlyAdmin):
+class ReleaseJobAdmin(Lasting, ReadOnlyAdmin):
     """Jobs with their state and duration."""
 
-    list_display = ["release", "dataset", "who", "state", "step", "attempts", "queued_at", "elapsed"]
+    list_display = ["release", "dataset", "who", "state", "step", "attempts", "queued_at", "lasted"]
     list_filter = ["state", "release__created_by"]
     search_fields = ["release__title", "release__dataset__name", "release__created_by__username"]
     date_hierarchy = "queued_at"
@@ -56,16 +57,16 @@ class ReleaseJobAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Advice)
-class AdviceAdmin(ReadOnlyAdmin):
+class AdviceAdmin(Lasting, ReadOnlyAdmin):
     """Rankings of methods, made from public statements alone."""
 
-    list_display = ["key", "state", "attempts", "queued_at", "elapsed"]
+    list_display = ["key", "state", "attempts", "queued_at", "lasted"]
     list_filter = ["state"]
 
 
 @admin.register(Optimisation)
-class OptimisationAdmin(ReadOnlyAdmin):
+class OptimisationAdmin(Lasting, ReadOnlyAdmin):
     """Strategies for workloads, which depend on no data."""
 
-    list_display = ["key", "state", "attempts", "queued_at", "elapsed"]
+    list_display = ["key", "state", "attempts", "queued_at", "lasted"]
     list_filter = ["state"]

@@ -1,4 +1,7 @@
-"""Named arrays in one file: an .npz whose bytes depend on the arrays alone, so that its SHA-256 names its content."""
+"""Named arrays in one file: an .npz whose bytes depend on the arrays alone, so that its SHA-256 names its content.
+
+They are strategies and matrices of questions: nothing of anybody's data.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from dpportal import storage
 from dpportal.publishing import descriptions
@@ -84,8 +85,8 @@ def _promise(made: AnyMade) -> str:
 
 def _store(release: Release, file: BundleFile) -> Artifact:
     size, digest = file.size, file.sha256
-    # Named by content, so that a worker that wakes up late cannot change what a row points to.
-    stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{digest}/{file.name}")
+    # In a folder of its own, so that a worker that wakes up late cannot change what a row points to.
+    stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{uuid4()}/{file.name}")
     return Artifact(
         release=release, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
     )

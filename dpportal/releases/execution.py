@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from uuid import UUID
 
 import numpy as np
 from celery.exceptions import SoftTimeLimitExceeded
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal import storage
+from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.rawdata import records
 from dpportal.releases import bundle, results
 from dpportal.releases.models import Artifact, Release, ReleaseJob
@@ -32,19 +37,30 @@ from mechanisms.protocol import Measurement
 log = logging.getLogger(__name__)
 
 TOO_LONG = "The job took longer than an hour. Choose fewer cells or columns and release again."
+# Between interruptions of what is left after the measurement: doubled each time, half a day in all.
+FIRST_PAUSE_SECONDS, PUT_OFF_AT_MOST = 60.0, 10
 NO_RECORDS = "The records of this dataset were deleted before the job began."
+LOST = (
+    "This was measured before the portal's database was put back from an older copy, and the measurement is lost. Its "
+    "charge stays spent. Release it anew."
+)
 
 
 class JobFailedError(Exception):
     """The job cannot succeed however often it is tried; the message is for the curator."""
 
 
-def execute(release_id: UUID) -> None:
-    """Run one release's job, if no other worker has it. Errors end in the job's row, never in a message."""
+def execute(release_id: UUID) -> bool:
+    """Run one release's job, if no other worker has it; returns whether it was there to be done.
+
+    Errors end in the job's row, never in a message.
+    """
     claim = jobs.claim(ReleaseJob, release_id)
-    if claim is not None:
-        with suppress(LostClaimError):
-            _attempt(release_id, claim)
+    if claim is None:
+        return False
+    with suppress(LostClaimError):
+        _attempt(release_id, claim)
+    return True
 
 
 def _attempt(release_id: UUID, claim: Claim) -> None:
@@ -55,7 +71,7 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
             finish(release_id, claim)
     except LostClaimError:
         raise
-    except JobFailedError as failure:
+    except (JobFailedError, BudgetRefusedError) as failure:
         _fail(release_id, claim, str(failure))
     except SoftTimeLimitExceeded:
         _fail(release_id, claim, _(TOO_LONG))
@@ -67,8 +83,20 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
 
 
 def measure(release_id: UUID, claim: Claim) -> None:
-    """Count, draw the noise once, and commit measurement and charge together."""
+    """Count, draw the noise once, and commit measurement and charge together.
+
+    What was measured when the portal died, or before an older copy of its database was put back, is taken as it is.
+    """
     release = _release(release_id)
+    assert release.charge is not None
+    _check_owner(release)
+    outcome = ledger.outcome_of(release.charge)
+    if outcome is not None:
+        commit(release, claim, Measured.again(outcome))
+        return
+    ledger.require_complete(release.dataset)
+    # What an attempt measured that was killed before it committed was never released, and never will be.
+    storage.delete_all(_folder(release))
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
     product, plan, noise = product_of(release), confirmed_plan(release), Noise()
@@ -76,32 +104,70 @@ def measure(release_id: UUID, claim: Claim) -> None:
     counts = product.count(release, plan, noise.key())
     claim.step("measuring")
     measurement = product.measure(plan, counts, noise)
-    commit(release, claim, counts, measurement)
+    commit(release, claim, keep(release, counts, measurement))
 
 
-def commit(release: Release, claim: Claim, counts: np.ndarray, measurement: Measurement) -> None:
-    """Make the measurement a fact: its files are durable first, then one transaction points at them and spends."""
+@dataclass(frozen=True)
+class Measured:
+    """Where a measurement and the true counts that it was made from lie, and the digest of the former."""
+
+    measurement: str
+    measurement_sha256: str
+    true_counts: str
+
+    @classmethod
+    def again(cls, outcome: Mapping[str, str]) -> Measured:
+        """What is remembered of a measurement. Raises JobFailedError if its file is not there any more."""
+        kept = cls(**outcome)
+        if not default_storage.exists(kept.measurement):
+            raise JobFailedError(_(LOST))
+        with storage.local_path(kept.measurement) as path:
+            if storage.sha256(path) != kept.measurement_sha256:
+                raise JobFailedError(_(LOST))
+        return kept
+
+
+def keep(release: Release, counts: np.ndarray, measurement: Measurement) -> Measured:
+    """Write counts and measurement durably, to files that no row points to yet."""
     kept = records.keep_counts(release.dataset_id, counts)
     with storage.scratch_folder() as scratch:
         path = scratch / "measurement.npy"
         np.save(path, measurement.values)
-        name, digest = storage.keep_by_digest(path, f"releases/{release.pk}/measurement")
-    assert release.charge is not None
+        digest = storage.sha256(path)
+        return Measured(storage.keep_anew(path, _folder(release)), digest, kept)
+
+
+def _folder(release: Release) -> str:
+    return f"releases/{release.pk}/measurement"
+
+
+def commit(release: Release, claim: Claim, measured: Measured) -> None:
+    """Make the measurement a fact: its files are durable, and one transaction points at them and spends."""
     with transaction.atomic():
         claim.write(step="reconstructing")
-        Release.objects.filter(pk=release.pk).update(
-            state=Release.State.MEASURED,
-            measurement=name,
-            measurement_sha256=digest,
-            true_counts=kept,
-            measured_at=timezone.now(),
-        )
-        ledger.spend(release.charge)
+        _check_owner(release)
+        _record(release, measured)
+
+
+def _record(release: Release, measured: Measured) -> None:
+    outcome = asdict(measured)
+    Release.objects.filter(pk=release.pk).update(
+        state=Release.State.MEASURED, measured_at=timezone.now(), **outcome
+    )
+    assert release.charge is not None
+    ledger.spend(release.charge, outcome)
+
+
+def _check_owner(release: Release) -> None:
+    """Whoever owns the dataset may still publish; inside a transaction, nobody takes that right until it ends."""
+    with transaction.atomic():
+        require_publisher(release.dataset.owner_id, JobFailedError)
 
 
 def finish(release_id: UUID, claim: Claim) -> None:
     """Post-process the stored measurement, write the bundle and the curator's comparison."""
     release = _release(release_id)
+    _check_owner(release)
     claim.step("reconstructing")
     made = results.reconstruct(release)
     claim.step("bundling")
@@ -118,9 +184,14 @@ def finish(release_id: UUID, claim: Claim) -> None:
 
 
 def give_up(release_id: UUID, reason: str) -> None:
-    """Close a job whose workers died every time."""
+    """Close a job whose workers died every time; one that has measured is tried again by itself, later and later."""
     claim = jobs.take_over_expired(ReleaseJob, release_id)
-    if claim is not None:
+    if claim is None:
+        return
+    measured = ReleaseJob.objects.filter(pk=release_id, release__state=Release.State.MEASURED).first()
+    if measured is not None and measured.put_off < PUT_OFF_AT_MOST:
+        claim.put_off(FIRST_PAUSE_SECONDS * 2.0**measured.put_off, put_off=measured.put_off + 1)
+    else:
         _fail(release_id, claim, reason)
 
 
@@ -128,11 +199,36 @@ def _fail(release_id: UUID, claim: Claim, reason: str) -> None:
     """Close the job with a reason; the reservation is void unless something was measured."""
     with transaction.atomic():
         claim.finish(JobState.FAILED, reason)
-        unmeasured = Release.objects.filter(pk=release_id, state=Release.State.REQUESTED)
-        if unmeasured.update(state=Release.State.FAILED):
-            release = _release(release_id)
+        release = _release(release_id)
+        if release.state == Release.State.REQUESTED and not _recorded_again(release):
             assert release.charge is not None
+            Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
             ledger.void(release.charge)
+
+
+def _recorded_again(release: Release) -> bool:
+    """Whether a measurement is remembered, and now is a fact, so that the curator can resume."""
+    assert release.charge is not None
+    try:
+        outcome = ledger.outcome_of(release.charge)
+        if outcome is None:
+            return False
+        with transaction.atomic():
+            _record(release, Measured.again(outcome))
+    except (JobFailedError, BudgetRefusedError):
+        return False
+    return True
+
+
+def pending_files() -> set[str]:
+    """Files that are remembered, and that no row points to until their job goes on."""
+    waiting = Release.objects.filter(state=Release.State.REQUESTED).select_related("charge__dataset")
+    names: set[str] = set()
+    for release in waiting:
+        assert release.charge is not None
+        with suppress(BudgetRefusedError):
+            names |= set((ledger.outcome_of(release.charge) or {}).values())
+    return names
 
 
 def _release(release_id: UUID) -> Release:

@@ -13,6 +13,7 @@ from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.running.jobs import AnnouncedJob, Job, JobState
+from dpportal.sealed import SealedField
 
 
 class Release(Paid):
@@ -60,7 +61,7 @@ class Release(Paid):
     requested_at = models.DateTimeField(null=True)
     measured_at = models.DateTimeField(null=True)
     measurement = models.CharField(max_length=200, blank=True)
-    measurement_sha256 = models.CharField(max_length=64, blank=True)
+    measurement_sha256 = SealedField(null=True)
     true_counts = models.CharField(max_length=200, blank=True)
     result = models.CharField(max_length=200, blank=True)
     published_at = models.DateTimeField(null=True)
@@ -91,6 +92,8 @@ class ReleaseJob(AnnouncedJob):
     """The job that makes a requested release; it exists from the confirmation on."""
 
     release = models.OneToOneField(Release, primary_key=True, on_delete=models.CASCADE, related_name="job")
+    # How often what is left after the measurement was put off, after as many interruptions as a job may have.
+    put_off = models.PositiveSmallIntegerField(default=0)
     to_dataset = "release__dataset"
 
     def __str__(self) -> str:
@@ -116,7 +119,7 @@ class Artifact(models.Model):
     name = models.CharField(max_length=80)
     stored = models.CharField(max_length=200)
     size = models.BigIntegerField()
-    sha256 = models.CharField(max_length=64)
+    sha256 = SealedField(null=True)
     about = models.CharField(max_length=200)
 
     class Meta:

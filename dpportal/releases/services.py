@@ -6,13 +6,17 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
+from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.pages.confirming import digest
@@ -21,7 +25,7 @@ from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
 from dpportal.releases.products import ReleasePlan, product_of
 from dpportal.releases.products.queries import strategies
 from dpportal.releases.tasks import find_strategy, rank_methods, run_release
-from dpportal.running.jobs import JobState
+from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.accounting import Definition
 
 
@@ -48,12 +52,15 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     """
     # No one edits the draft or the domain between this plan and the moment they are frozen.
     release.refresh_from_db(from_queryset=Release.objects.select_for_update())
+    require_publisher(by.pk, ReleaseError)
     datasets.hold(release.dataset)
     version, plan = drafts.plan_of(release)
     if reviewed_as(version, plan) != reviewed:
         raise ReleaseError(
             _("The domain or the method changed since you reviewed it. Read the review again.")
         )
+    if identifying := datasets.columns_to_ask_about(release.dataset):
+        raise ReleaseError(datasets.unanswered_text(identifying))
     try:
         storage.require_space()
     except storage.DiskFullError as full:
@@ -85,21 +92,28 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
 @transaction.atomic
 def cancel(release: Release) -> None:
     """Withdraw a queued job and give its reservation back; once a worker has it, it runs."""
-    queued = ReleaseJob.objects.filter(release=release, state=JobState.QUEUED)
+    queued = ReleaseJob.objects.filter(
+        release=release, state=JobState.QUEUED, release__state=Release.State.REQUESTED
+    )
     if not queued.update(state=JobState.CANCELLED, finished_at=timezone.now()):
         raise ReleaseError(_("The job has already begun and cannot be cancelled any more."))
-    Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
     assert release.charge is not None
+    try:
+        measured = ledger.outcome_of(release.charge) is not None
+    except BudgetRefusedError as refusal:
+        raise ReleaseError(str(refusal)) from None
+    if measured:  # before the database was put back from an older copy
+        raise ReleaseError(_("This was measured already, and its charge is spent. The job finishes it."))
+    Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
     ledger.void(release.charge)
 
 
 @transaction.atomic
 def resume(release: Release) -> None:
-    """Queue a job again that stopped after its measurement: only post-processing is left, nothing more is spent."""
-    stopped = ReleaseJob.objects.filter(
-        release=release, state=JobState.FAILED, release__state=Release.State.MEASURED
-    )
-    if not stopped.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None):
+    """Do what is left after the measurement now, of a job that stopped or was put off: nothing more is spent."""
+    waits = Q(state=JobState.FAILED) | Q(state=JobState.QUEUED, hinted_at__gt=Now())
+    stopped = ReleaseJob.objects.filter(waits, release=release, release__state=Release.State.MEASURED)
+    if not stopped.update(**from_the_beginning()):
         raise ReleaseError(_("There is nothing to resume: this job did not stop after its measurement."))
     run_release.delay_on_commit(str(release.pk))
 
@@ -117,6 +131,7 @@ def publish(release: Release, by: User) -> None:
     ready = Release.objects.filter(pk=release.pk, state=Release.State.READY)
     if not ready.update(published_at=timezone.now(), withdrawn_at=None):
         raise ReleaseError(_("Only a finished release can be published."))
+    require_publisher(by.pk, ReleaseError)
     audit.record(by, "published", release)
 
 

@@ -10,11 +10,12 @@ from dpportal.releases.execution import execute, give_up
 from dpportal.releases.models import Advice, Optimisation, ReleaseJob
 from dpportal.releases.products.queries import strategies
 from dpportal.running import jobs, questions
+from dpportal.running.turns import in_turn
 
 
 @shared_task
 def run_release(release_id: str) -> None:
-    execute(UUID(release_id))
+    in_turn(ReleaseJob, UUID(release_id), "release__dataset__owner_id", execute)
 
 
 @shared_task

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
@@ -81,6 +82,7 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "budget": release.account,
         "job": release.job,
         "steps": _job_steps(release.job),
+        "no_space": release.job.state == JobState.QUEUED and storage.is_full(),
         "nav_section": "releases",
     }
     response = render(request, "releases/_job.html" if live else "releases/job.html", context)

@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from django.conf import settings
@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dpportal.running.clock import ago
-from dpportal.running.jobs import JobState, kinds
+from dpportal.running.jobs import kinds, waiting
 from dpportal.running.models import BEAT_SECONDS, Heartbeat
 
 log = logging.getLogger(__name__)
@@ -30,12 +30,21 @@ FORGET_AFTER_SECONDS = 24 * 3600.0
 class Pulse:
     """Beats in the background for one process.
 
-    kind: what it is. deaf: asked at each beat; if true, the process is killed, to be started anew by whoever keeps it.
+    kind: what it is. queues: those that it listens to. deaf: asked at each beat; if true, the process is killed, to be
+    started anew by whoever keeps it. busy: whether it could take no further job now.
     """
 
-    def __init__(self, kind: Heartbeat.Kind, deaf: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        kind: Heartbeat.Kind,
+        queues: Collection[str] = (),
+        deaf: Callable[[], bool] = lambda: False,
+        busy: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.kind = kind
+        self.queues = sorted(queues)
         self.deaf = deaf
+        self.busy = busy
         self.name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
         self._stop = threading.Event()
 
@@ -49,10 +58,10 @@ class Pulse:
             Heartbeat.objects.filter(pk=self.name).delete()
 
     def beat(self) -> None:
-        own_clock = timezone.now()
-        if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), own_clock=own_clock):
+        told = {"own_clock": timezone.now(), "busy": self.busy()}
+        if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), **told):
             Heartbeat.objects.filter(seen_at__lt=ago(FORGET_AFTER_SECONDS)).delete()
-            Heartbeat.objects.create(name=self.name, kind=self.kind, own_clock=own_clock)
+            Heartbeat.objects.create(name=self.name, kind=self.kind, queues=self.queues, **told)
 
     def _run(self) -> None:
         while True:
@@ -70,9 +79,10 @@ class Pulse:
 
 
 class Idleness:
-    """For how long a worker that does one task at a time has had none."""
+    """For how long a worker that does one task at a time has had none. queues: those that it listens to."""
 
-    def __init__(self) -> None:
+    def __init__(self, queues: Collection[str]) -> None:
+        self.queues = queues
         self.since: float | None = time.monotonic()
 
     def begin(self, **_: object) -> None:
@@ -81,16 +91,20 @@ class Idleness:
     def end(self, **_: object) -> None:
         self.since = time.monotonic()
 
+    def busy(self) -> bool:
+        return self.since is None
+
     def deaf(self) -> bool:
-        """Whether it has been idle so long that it should have heard of a job that has waited as long."""
+        """Whether it has been idle so long that it should have heard of a job that has waited as long for it."""
         patience = DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
         since = self.since
-        return since is not None and time.monotonic() - since > patience and waited_longer(patience)
+        return (
+            since is not None and time.monotonic() - since > patience and waited_longer(patience, self.queues)
+        )
 
 
-def waited_longer(seconds: float) -> bool:
-    """Whether a job has been queued for longer than that."""
+def waited_longer(seconds: float, queues: Collection[str]) -> bool:
+    """Whether a job has been in one of these queues for longer than that."""
     return any(
-        kind._base_manager.filter(state=JobState.QUEUED, queued_at__lt=ago(seconds)).exists()
-        for kind in kinds()
+        kind.in_queues(queues).filter(waiting(), queued_at__lt=ago(seconds)).exists() for kind in kinds()
     )

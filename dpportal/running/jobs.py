@@ -9,7 +9,7 @@ that wakes up late finds the fence moved, and everything it still tries to write
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,10 +19,11 @@ from django.conf import settings
 from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.running.clock import ago, from_now
+from dpportal import storage
+from dpportal.running import queues
+from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
 
 
@@ -54,8 +55,9 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
-    hinted_at = models.DateTimeField(auto_now_add=True)
-    queued_at = models.DateTimeField(auto_now_add=True)
+    # By the database's clock, like every time of a job. A hint in the future: it is put off until then.
+    hinted_at = models.DateTimeField(db_default=Now())
+    queued_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     failure = models.TextField(blank=True)
@@ -63,6 +65,11 @@ class Job(models.Model):
     class Meta:
         abstract = True
         indexes = [models.Index(fields=["state", "lease_until"])]
+
+    @classmethod
+    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
+        """The jobs, in whatever state, whose messages go to one of these queues."""
+        return cls._base_manager.all() if queues.WORK in names else cls._base_manager.none()
 
     @property
     def active(self) -> bool:
@@ -75,12 +82,12 @@ class Job(models.Model):
 
     @property
     def elapsed(self) -> timedelta:
-        return (self.finished_at or timezone.now()) - self.queued_at
+        """Since it was queued; while it is active, the database is asked what time it is."""
+        return (self.finished_at or database_now()) - self.queued_at
 
 
 def from_the_beginning() -> dict[str, Any]:
     """What a job that is done once more is set to; the fence stays, so that no earlier worker can write to it."""
-    now = timezone.now()
     return {
         "state": JobState.QUEUED,
         "step": "",
@@ -91,8 +98,8 @@ def from_the_beginning() -> dict[str, Any]:
         "started_at": None,
         "finished_at": None,
         "lease_until": None,
-        "queued_at": now,
-        "hinted_at": now,
+        "queued_at": Now(),
+        "hinted_at": Now(),
     }
 
 
@@ -153,6 +160,12 @@ class Claim:
     def finish(self, state: JobState, failure: str = "") -> None:
         self.write(state=state, failure=failure, finished_at=Now(), lease_until=None)
 
+    def put_off(self, seconds: float, **fields: Any) -> None:
+        """Let the job wait for so long, and then begin anew."""
+        later = from_now(seconds)
+        again = {**from_the_beginning(), "queued_at": F("queued_at"), "hinted_at": later}
+        self.write(**again, **fields)
+
     def give_back(self) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
         self.write(lease_until=Now())
@@ -181,7 +194,13 @@ class Claim:
 
 
 def claim(model: type[Job], pk: Any) -> Claim | None:
-    """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take."""
+    """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take.
+
+    What killed workers left on this machine is removed first. While the disk is nearly full, everything waits.
+    """
+    storage.clear_scratch()
+    if storage.is_full():
+        return None
     free = Q(state=JobState.QUEUED) | _lost()
     return _raise_fence(
         model,
@@ -233,6 +252,11 @@ def _raise_fence(model: type[Job], pk: Any, free: Q, **fields: Any) -> Claim | N
 
 def _lease_end() -> models.Expression:
     return from_now(settings.JOB_LEASE_SECONDS)
+
+
+def waiting() -> Q:
+    """Queued, and not put off to a later time."""
+    return Q(state=JobState.QUEUED, hinted_at__lte=Now())
 
 
 def _lost() -> Q:

@@ -34,6 +34,9 @@ class Heartbeat(models.Model):
     seen_at = models.DateTimeField(db_default=Now())
     # What this process's own clock said at `seen_at`.
     own_clock = models.DateTimeField()
+    # The queues that a worker listens to, and whether it could take no further job at `seen_at`.
+    queues = models.JSONField(default=list)
+    busy = models.BooleanField(default=False)
 
     objects = HeartbeatManager()
 

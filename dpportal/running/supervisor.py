@@ -1,65 +1,73 @@
-"""Keeps the processes of an embedded portal running: web server, worker, sweep."""
+"""Keeps the processes of an embedded portal running, each a copy of one that has loaded everything.
+
+A copy shares the memory of what was loaded, and starts at once. The supervisor itself does nothing else than to start
+and to wait: it has no threads and no connections that a copy could inherit.
+"""
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkProcess
 
-from django.conf import settings
+from django.db import connections
 
 GRACE_SECONDS = 15.0
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
 # Between two starts of a process that ends again and again: doubled each time, up to the longest.
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0
-# The portal's tasks carry ids in JSON, so what Celery warns a superuser of cannot happen.
-ROOT_WARNING = "ignore:You're running the worker with superuser"
 
 
 class GaveUpError(Exception):
     """The web server ended again and again right after its start."""
 
 
+class ApartError(Exception):
+    """What ran in a copy of its own failed; it has said why."""
+
+
 @dataclass
 class Process:
     """A child in a session of its own, so that Ctrl-C reaches only the supervisor, which stops it in order.
 
-    vital: without it the portal ends; others are tried for ever, so that people can still sign in and read.
+    run: what it does until it is told to end. vital: without it the portal ends; others are tried for ever, so that
+    people can still sign in and read.
     """
 
     name: str
-    command: list[str]
+    run: Callable[[], object]
     vital: bool = False
-    popen: subprocess.Popen[bytes] | None = None
+    process: ForkProcess | None = None
     started: float = 0.0
     short_lives: int = field(default=0)
     not_before: float = 0.0
 
     def start(self) -> None:
         self.started = time.monotonic()
-        self.popen = subprocess.Popen(  # noqa: S603 (the commands are `processes` below)
-            self.command, cwd=settings.BASE_DIR, start_new_session=True
-        )
+        connections.close_all()
+        self.process = multiprocessing.get_context("fork").Process(target=_begin, args=(self.run,))
+        self.process.start()
 
     def ended(self) -> bool:
-        return self.popen is not None and self.popen.poll() is not None
+        return self.process is not None and not self.process.is_alive()
 
     def keep(self) -> None:
         """Start again after an unwanted end, later and later if that keeps happening.
 
         Raises GaveUpError where the portal is nothing without it.
         """
-        if self.popen is None and time.monotonic() >= self.not_before:
+        if self.process is None and time.monotonic() >= self.not_before:
             self.start()
         elif self.ended():
             self._end_group()
-            self.popen = None
+            self.process = None
             self._pause()
 
     def _pause(self) -> None:
@@ -74,59 +82,36 @@ class Process:
 
     def terminate(self) -> None:
         """Ask the process to end in order; it asks its own children, so that a worker may finish its job."""
-        if self.popen is not None and self.popen.poll() is None:
-            self.popen.terminate()
+        if self.process is not None and self.process.is_alive():
+            self.process.terminate()
 
     def wait(self, until: float) -> None:
         """Wait for the end; what still runs at the deadline is killed and its job comes back at the next start."""
-        if self.popen is None:
+        if self.process is None:
             return
-        with suppress(subprocess.TimeoutExpired):
-            self.popen.wait(max(0.0, until - time.monotonic()))
+        self.process.join(max(0.0, until - time.monotonic()))
         self._end_group()
-        self.popen.wait()
+        self.process.join()
 
     def _end_group(self) -> None:
         """Kill whatever is left of the process and its own children: they would keep the port, or a job."""
-        if self.popen is not None:
+        if self.process is not None and self.process.pid is not None:
             with suppress(ProcessLookupError):
-                os.killpg(self.popen.pid, signal.SIGKILL)
+                os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def processes(host: str, port: int, workers: int) -> list[Process]:
-    """The processes of an embedded portal: a web server, a worker for each job at a time, and the sweep.
-
-    Each worker does its job itself. In a pool of one worker's own processes all take from one queue under one lock,
-    which a process that is killed while it waits would hold for ever.
-    """
-    python = sys.executable
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    web = [python, "-m", "gunicorn", "dpportal.wsgi", "--bind", address, "--workers", "2", "--threads", "4"]
-    web += ["--timeout", "120", "--log-level", "warning"]
-    worker = [
-        python,
-        "-W",
-        ROOT_WARNING,
-        "-m",
-        "celery",
-        "--quiet",
-        "-A",
-        "dpportal",
-        "worker",
-        "--pool",
-        "solo",
-    ]
-    worker += ["--loglevel", "WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    sweep = [python, "manage.py", "sweep"]
-    slots = [
-        Process(f"worker {slot}", [*worker, "--hostname", f"worker-{slot}@%h"])
-        for slot in range(1, workers + 1)
-    ]
-    return [Process("web server", web, vital=True), *slots, Process("sweep", sweep)]
+def _begin(run: Callable[[], object]) -> None:
+    """What a copy does first: it leaves its parent's session and way of ending."""
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    run()
 
 
 def supervise(children: list[Process], ready: Callable[[], None]) -> None:
     """Run the children until interrupted; `ready` is called once after they started. Stops them all at the end."""
+    gc.collect()
+    gc.freeze()  # a collection in a copy would otherwise write to every object, and so copy all memory
     try:
         for child in children:
             child.start()
@@ -137,6 +122,7 @@ def supervise(children: list[Process], ready: Callable[[], None]) -> None:
             time.sleep(0.5)
     finally:
         stop(children)
+        gc.unfreeze()
 
 
 def stop(children: list[Process]) -> None:
@@ -145,3 +131,19 @@ def stop(children: list[Process]) -> None:
     until = time.monotonic() + GRACE_SECONDS
     for child in children:
         child.wait(until)
+
+
+@contextmanager
+def apart(run: Callable[[], object]) -> Iterator[None]:
+    """Run something in a copy beside the block, which ends when both have. Raises ApartError if it failed."""
+    copy = Process("task", run)
+    copy.start()
+    try:
+        yield
+        while not copy.ended():
+            time.sleep(0.02)
+    finally:
+        copy.terminate()
+        copy.wait(time.monotonic() + GRACE_SECONDS)
+    if copy.process is not None and copy.process.exitcode:
+        raise ApartError

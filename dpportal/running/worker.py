@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from celery.concurrency.solo import TaskPool
 from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutting_down
+from celery.worker.state import active_requests
 from django.conf import settings
 
 from dpportal.running.heartbeat import Idleness, Pulse
@@ -14,15 +16,24 @@ from dpportal.running.models import Heartbeat
 READY_FILE = "worker.ready"
 
 
+def _full(consumer: Any) -> bool:
+    """Whether every process of a pool has a task."""
+    return len(active_requests) >= consumer.controller.concurrency
+
+
 @worker_ready.connect
 def say_ready(sender: Any, **_: Any) -> None:
     """Tell the supervisor, and all who ask for the portal's health, that the worker listens to its queue."""
-    idleness = Idleness()
+    names = set(sender.app.amqp.queues.consume_from)
+    idleness = Idleness(names)
     task_prerun.connect(idleness.begin, weak=False)
     task_postrun.connect(idleness.end, weak=False)
     # In other pools the tasks run in other processes, of which this one does not know whether they are idle.
     alone = isinstance(sender.pool, TaskPool)
-    pulse = Pulse(Heartbeat.Kind.WORKER, idleness.deaf) if alone else Pulse(Heartbeat.Kind.WORKER)
+    if alone:
+        pulse = Pulse(Heartbeat.Kind.WORKER, names, idleness.deaf, idleness.busy)
+    else:
+        pulse = Pulse(Heartbeat.Kind.WORKER, names, busy=partial(_full, sender))
     pulse.start()
     worker_shutting_down.connect(lambda **_: pulse.end(), weak=False)
     (settings.DATA_DIR / READY_FILE).touch()

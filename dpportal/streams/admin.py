@@ -6,6 +6,7 @@ from django.contrib import admin
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
+from dpportal.running.job_lists import Lasting
 from dpportal.streams.models import Stream, StreamJob
 
 
@@ -23,10 +24,10 @@ class StreamAdmin(PaidAdmin):
 
 
 @admin.register(StreamJob)
-class StreamJobAdmin(ReadOnlyAdmin):
+class StreamJobAdmin(Lasting, ReadOnlyAdmin):
     """Jobs with their state and duration."""
 
-    list_display = ["stream", "kind", "created_by", "state", "step", "attempts", "queued_at", "elapsed"]
+    list_display = ["stream", "kind", "created_by", "state", "step", "attempts", "queued_at", "lasted"]
     list_filter = ["state", "kind", "created_by"]
     search_fields = ["stream__name", "stream__dataset__name", "created_by__username"]
     date_hierarchy = "queued_at"

@@ -72,6 +72,7 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         )
     index = stream.calendar.read(sent["period"])
     update = Update(index, read_increments(stream, sent["counts"]), Period.Source.PROGRAM)
+    execution.catch_up(stream.pk)
     published = _publish(stream, update)
     return JsonResponse(as_json(stream, published.period), status=201 if published.new else 200)
 

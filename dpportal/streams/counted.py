@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
+from dpportal.streams import corrections
 from dpportal.streams.models import Stream
 from mechanisms.domain import Attribute, Domain, Integer
 
@@ -185,11 +186,8 @@ def _whole(stream: Stream, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise DraftError(_("A count must be a whole number, such as 12, without a fraction and not as text."))
     if value < 0:
-        raise DraftError(
-            _(
-                "A count must not be negative: a running count never falls. To correct a period, lower the next."
-            )
-        )
+        negative = _("A count must not be negative: a running count never falls.")
+        raise DraftError(f"{negative} {corrections.rule(stream.plan.loss)}")
     largest = MAX_INCREMENT if stream.largest_increment is None else stream.largest_increment
     if value > largest:
         raise DraftError(

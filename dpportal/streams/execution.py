@@ -2,14 +2,17 @@
 
 Whatever noise a period draws is revealed, and remembered, by the transaction that stores the period: the published
 counts, the next secret state and the true sums are written together or not at all. So a period is before or after,
-never between, and what anyone saw is never drawn again.
+never between, and what anyone saw is never drawn again. Just before it commits, what it publishes is remembered outside
+the database, too: whatever copy of the database is put back, no second answer is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from uuid import UUID
 
 import numpy as np
@@ -18,10 +21,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
+from dpportal.budgets.remembered import RestoredError, require_complete
+from dpportal.memory import MemoryFaultError
 from dpportal.running.jobs import Claim, JobState
-from dpportal.streams import vault
+from dpportal.streams import corrections, remembered, vault
 from dpportal.streams.models import Period, Stream
+from dpportal.streams.remembered import Decision
 from mechanisms import registry
 from mechanisms.continual.mechanism import State
 from mechanisms.noise import Noise
@@ -52,6 +59,8 @@ class Why(Enum):
     ORDER = "order"
     FUTURE = "future"
     HORIZON = "horizon"
+    RESTORED = "restored"
+    OWNER = "owner"
 
 
 class PeriodRefusedError(Exception):
@@ -63,18 +72,23 @@ class PeriodRefusedError(Exception):
 
 
 def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> None:
-    """Draw what is drawn in advance, and make stream and charge a fact together."""
+    """Draw what is drawn in advance, and make stream and charge a fact together.
+
+    Raises PeriodRefusedError, LostClaimError or BudgetRefusedError.
+    """
     plan = stream.plan
     state = registry.stream(plan.mechanism).open(plan, noise or Noise())
     assert stream.charge is not None
     with transaction.atomic():
         claim.finish(JobState.DONE)
+        _check_owner(stream)
         vault.keep_first(stream, state)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPEN, opened_at=timezone.now())
+        with _asking_the_memory():
+            remembered.begin(stream)
         ledger.spend(stream.charge)
 
 
-@transaction.atomic
 def publish(
     stream_id: UUID, updates: Sequence[Update], *, noise: Noise | None = None, claim: Claim | None = None
 ) -> list[Published]:
@@ -82,14 +96,65 @@ def publish(
 
     claim: of the job that publishes, which must still hold. Raises PeriodRefusedError, VaultError, LostClaimError.
     """
-    # The lock that makes concurrent updates of one stream wait for each other. On SQLite the transaction is one.
+    caught_up = catch_up(stream_id)
+    done = _publish(stream_id, updates, noise or Noise(), claim)
+    return [replace(p, new=p.new or p.period.index in caught_up) for p in done]
+
+
+def catch_up(stream_id: UUID) -> set[int]:
+    """Publish what was decided when the portal died before it could be stored; returns the periods.
+
+    In a transaction of its own: it was decided, whatever becomes of the update that comes now.
+    """
+    with _asking_the_memory():
+        is_ahead = remembered.is_ahead(stream_id)
+    return _publish_decided(stream_id) if is_ahead else set()
+
+
+@transaction.atomic
+def _publish_decided(stream_id: UUID) -> set[int]:
     stream = Stream.objects.select_for_update().get(pk=stream_id)
+    with _asking_the_memory():
+        decision = remembered.pending(stream)
+        if decision is None:
+            return set()
+        require_complete(stream.dataset)
+    _check_owner(stream)
+    sums = [np.array(period.sums, dtype=np.int64) for period in decision.periods]
+    periods = [period.period_of(stream) for period in decision.periods]
+    _store(stream, _Run(decision.next_state, sums[-1], periods, sums), decision.version)
+    return {period.index for period in periods}
+
+
+@transaction.atomic
+def _publish(
+    stream_id: UUID, updates: Sequence[Update], noise: Noise, claim: Claim | None
+) -> list[Published]:
+    # The lock that makes concurrent updates of one stream wait for each other. On SQLite the transaction is one.
+    stream = Stream.objects.select_related("dataset").select_for_update(of=("self",)).get(pk=stream_id)
     if claim is not None:
         claim.renew()
+    _check_owner(stream)
     known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
     done = [_repeated(stream, known[u.index], u) for u in updates if u.index in known]
     fresh = [update for update in updates if update.index not in known]
-    return done + (_advance(stream, fresh, noise or Noise()) if fresh else [])
+    return done + (_advance(stream, fresh, noise) if fresh else [])
+
+
+def _check_owner(stream: Stream) -> None:
+    """Whoever owns the stream may still publish; until the transaction ends, nobody takes that right."""
+    require_publisher(stream.dataset.owner_id, partial(PeriodRefusedError, Why.OWNER))
+
+
+@contextmanager
+def _asking_the_memory() -> Iterator[None]:
+    """What people have seen and the database lacks refuses a period; a memory that is lost is a fault."""
+    try:
+        yield
+    except RestoredError as refusal:
+        raise PeriodRefusedError(Why.RESTORED, str(refusal)) from None
+    except MemoryFaultError as fault:
+        raise vault.VaultError(str(fault)) from None
 
 
 def _repeated(stream: Stream, period: Period, update: Update) -> Published:
@@ -101,10 +166,9 @@ def _repeated(stream: Stream, period: Period, update: Update) -> Published:
     if vault.fingerprint(stream, update.index, update.increments) != period.fingerprint:
         label = stream.calendar.label(period.index)
         text = _("Period %(label)s is published with other content, and a published period stays as it is.")
-        late = _("Add a correction or a late record to the next period, %(next)s.") if stream.is_open else ""
-        raise PeriodRefusedError(
-            Why.CONTENT, f"{text % {'label': label}} {late % {'next': next_label(stream)}}".strip()
-        )
+        late = _("A late record goes into the next period, %(next)s.") % {"next": next_label(stream)}
+        more = f"{late} {corrections.rule(stream.plan.loss)}" if stream.is_open else ""
+        raise PeriodRefusedError(Why.CONTENT, f"{text % {'label': label}} {more}".strip())
     return Published(period, new=False)
 
 
@@ -121,6 +185,9 @@ class _Run:
 def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Published]:
     """Draw and store the next periods."""
     _check_open(stream, updates[0])
+    with _asking_the_memory():
+        require_complete(stream.dataset)
+        remembered.require_newest(stream)
     state, version = vault.read(stream)
     for place, update in enumerate(updates):
         check_order(stream, update.index, state.period + 1 + place)
@@ -135,6 +202,8 @@ def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Publis
         run.true.append(run.sums)
         run.released.append(_period(stream, update, released, int(width)))
     _store(stream, run, version)
+    with _asking_the_memory():
+        remembered.decide(stream, Decision.of(version, run.state, run.released, run.true))
     return [Published(period, new=True) for period in run.released]
 
 
@@ -157,6 +226,7 @@ def _store(stream: Stream, run: _Run, version: int) -> None:
     if run.state.period == stream.horizon:
         vault.forget_state(stream)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.CLOSED, closed_at=timezone.now())
+        transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
 
 
 def _sums_before(stream: Stream, period: int) -> np.ndarray:
@@ -176,6 +246,8 @@ def next_label(stream: Stream) -> str:
 
 def _check_open(stream: Stream, update: Update) -> None:
     _check_horizon(stream, update.index)
+    if stream.closed_by_restore:
+        raise PeriodRefusedError(Why.RESTORED, remembered.behind_text())
     if not stream.is_open:
         text = {
             Stream.State.CLOSED: _("This stream is closed, so nothing can be added. Open a new stream."),

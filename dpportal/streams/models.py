@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.running import queues
 from dpportal.running.jobs import AnnouncedJob, JobState
+from dpportal.sealed import SealedField
 from dpportal.streams.calendar import Calendar
 from mechanisms.continual.mechanism import StreamPlan
 
@@ -69,6 +72,8 @@ class Stream(Paid):
     requested_at = models.DateTimeField(null=True)
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
+    # Closed since the database was put back from an older copy that lacks periods that people have seen.
+    closed_by_restore = models.BooleanField(default=False)
     published_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
 
@@ -173,6 +178,16 @@ class SealedSums(models.Model):
         return f"Sealed sums of {self.period_id}"
 
 
+class PeriodSketch(models.Model):
+    """What the file of records held that a period was counted from; sealed. Written and read by `repeats` only."""
+
+    period = models.OneToOneField(Period, primary_key=True, on_delete=models.CASCADE, related_name="sketch")
+    content = SealedField()
+
+    def __str__(self) -> str:
+        return f"Sketch of {self.period_id}"
+
+
 class StreamJob(AnnouncedJob):
     """What a worker does for a stream: open it, or publish periods from a file.
 
@@ -191,7 +206,7 @@ class StreamJob(AnnouncedJob):
     index = models.PositiveIntegerField(null=True)
     file = models.CharField(max_length=200, blank=True)
     file_name = models.CharField(max_length=255, blank=True)
-    options = models.JSONField(default=dict)
+    options = SealedField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
 
     class Meta(AnnouncedJob.Meta):
@@ -206,8 +221,27 @@ class StreamJob(AnnouncedJob):
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.stream_id}"
 
+    @classmethod
+    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
+        """A file of records is read as an upload is."""
+        reads = models.Q(kind=cls.Kind.RECORDS)
+        chosen = models.Q(pk__in=())
+        if queues.CONVERSIONS in names:
+            chosen |= reads
+        if queues.WORK in names:
+            chosen |= ~reads
+        return cls._base_manager.filter(chosen)
+
     def get_absolute_url(self) -> str:
         return reverse("streams:home", args=[self.stream_id])
+
+    @property
+    def repeats(self) -> list[str]:
+        """The periods whose file held nearly the same rows, while the curator has not said whether these are new."""
+        waits = self.state == JobState.DONE and isinstance(self.options, dict)
+        return (
+            [self.stream.calendar.label(index) for index in self.options.get("repeats", ())] if waits else []
+        )
 
     @property
     def title(self) -> str:

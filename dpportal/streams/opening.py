@@ -14,18 +14,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.datasets import services as datasets
 from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.views import own_dataset
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
-from dpportal.publishing.statement import epsilon_delta_text
-from dpportal.streams import drafts, services
+from dpportal.streams import corrections, drafts, services
 from dpportal.streams.access import own_stream
 from dpportal.streams.counted import DraftError
 from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
 from dpportal.streams.models import Stream
-from dpportal.streams.series import promise
+from dpportal.streams.series import as_epsilon_delta, promise
 from dpportal.streams.services import StreamError
 from mechanisms.continual import compare
 from mechanisms.domain import Attribute
@@ -118,11 +118,15 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         messages.info(request, str(error))
         return redirect("streams:strategy", draft.pk)
 
+    identifying = datasets.columns_to_ask_about(draft.dataset)
+
     def spend(reviewed: str) -> None:
+        if identifying:
+            datasets.confirm_one_row(draft.dataset, identifying, current_user(request))
         services.request_opening(draft, reviewed=reviewed, by=current_user(request))
 
     shown = services.reviewed_as(draft, version, plan)
-    form = confirmation(request, shown, spend, (DraftError, StreamError, BudgetRefusedError))
+    form = confirmation(request, shown, spend, (DraftError, StreamError, BudgetRefusedError), identifying)
     if form is None:
         return redirect("streams:home", draft.pk)
     budget = drafts.budget_of(draft)
@@ -130,12 +134,14 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     columns = [name for name in (draft.column, draft.summed) if name]
     context = {
         "plan": plan,
+        "identifying": identifying,
         "version": version,
         "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
-        "statement": promise(plan.loss, budget.delta, version),
-        "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
+        "statement": promise(plan, budget.delta, version),
+        "corrections": corrections.rule(plan.loss),
+        "epsilon_delta": as_epsilon_delta(plan, budget.delta),
         "left_after": budget.left - draft.amount,
     }
     return wizard.page(request, "review", draft, form, **context)

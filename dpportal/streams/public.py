@@ -15,11 +15,19 @@ from dpportal.accounts.permissions import is_curator_of
 from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
 from dpportal.charts.style import Figure
 from dpportal.publishing.downloads import attachment, withdrawn
-from dpportal.publishing.statement import epsilon_delta_text, loss_text
+from dpportal.publishing.statement import loss_text
 from dpportal.streams import bundle
 from dpportal.streams.access import visible_stream
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, chosen_place, drawn, promise_of, published, unit_of
+from dpportal.streams.series import (
+    Series,
+    as_epsilon_delta,
+    chosen_place,
+    drawn,
+    promise_of,
+    published,
+    unit_of,
+)
 from mechanisms import registry
 
 MAX_ROWS = 200
@@ -37,7 +45,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "plan": plan,
         "statement": promise_of(stream),
         "loss": loss_text(plan.loss),
-        "epsilon_delta": epsilon_delta_text(plan.loss, delta),
+        "epsilon_delta": as_epsilon_delta(plan, delta),
         "is_curator": is_curator_of(request, stream.dataset.owner_id),
         "address": request.build_absolute_uri(stream.get_absolute_url()),
         "files": bundle.names(stream),

@@ -11,12 +11,12 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import DomainVersion
-from dpportal.publishing.statement import statement
+from dpportal.publishing.statement import epsilon_delta_text, statement
 from dpportal.streams.drawing import MAX_POINTS
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
-from mechanisms.accounting import Loss
 from mechanisms.continual.consistent import never_falling
+from mechanisms.continual.mechanism import StreamPlan
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,22 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
     )
 
 
-def promise(loss: Loss, delta: float, version: DomainVersion) -> str:
+def promise(plan: StreamPlan, delta: float, version: DomainVersion) -> str:
     """The privacy statement of a stream. delta: at which a zCDP loss is also read as (ε, δ)."""
-    return statement(loss, delta, version.unit_column, _("This stream"))
+    whole = registry.stream(plan.mechanism).whole_orders
+    return statement(plan.loss, delta, version.unit_column, _("This stream"), whole_orders=whole)
+
+
+def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
+    """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
+    whole = registry.stream(plan.mechanism).whole_orders
+    return epsilon_delta_text(plan.loss, delta, whole_orders=whole)
 
 
 def promise_of(stream: Stream) -> str:
     """The privacy statement of a stream that was confirmed."""
     assert stream.domain_version is not None
-    return promise(stream.plan.loss, stream.delta, stream.domain_version)
+    return promise(stream.plan, stream.delta, stream.domain_version)
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.core.files.base import File
@@ -14,16 +15,17 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
+from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
 from dpportal.pages.confirming import digest
-from dpportal.running.jobs import JobState
-from dpportal.streams import drafts, tokens, vault
+from dpportal.running.jobs import JobState, from_the_beginning
+from dpportal.streams import drafts, remembered, repeats, tokens, vault
 from dpportal.streams.models import Stream, StreamJob
-from dpportal.streams.tasks import run_stream_job
+from dpportal.streams.tasks import task_of
 from mechanisms.continual.mechanism import StreamPlan
 
 # Ends the name of a file that waits to be counted; the sweep knows it.
@@ -69,12 +71,15 @@ def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str
 def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     # No one edits the draft or the domain between this plan and the moment they are frozen.
     stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
+    require_publisher(by.pk, StreamError)
     datasets.hold(stream.dataset)
     version, plan = drafts.plan_of(stream)
     if reviewed_as(stream, version, plan) != reviewed:
         raise StreamError(
             _("The domain or the strategy changed since you reviewed it. Read the review again.")
         )
+    if identifying := datasets.columns_to_ask_about(stream.dataset):
+        raise StreamError(datasets.unanswered_text(identifying))
     _version, counted = drafts.counted_of(stream)
     try:
         storage.require_space()
@@ -134,6 +139,40 @@ def queue_records(stream: Stream, index: int, file: File, by: User) -> StreamJob
     )
 
 
+@transaction.atomic
+def confirm_records(stream: Stream, by: User) -> None:
+    """Publish a file although it holds nearly the rows of another period: the curator says that they are new."""
+    job = _asking(stream)
+    require_publisher(by.pk, StreamError)
+    if not stream.is_open:
+        raise StreamError(_("This stream is not open, so it takes no periods."))
+    periods = ", ".join(job.repeats)
+    audit.record(by, "confirmed repeated records", stream, f"period {job.index}, like {periods}")
+    StreamJob.objects.filter(pk=job.pk).update(
+        **from_the_beginning(), seen=False, options={"confirmed": True}
+    )
+    task_of(job.kind).delay_on_commit(str(job.pk))
+
+
+@transaction.atomic
+def drop_records(stream: Stream, by: User) -> None:
+    """Delete a file that was asked about; nothing of it is published."""
+    job = _asking(stream)
+    StreamJob.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, options={})
+    transaction.on_commit(partial(default_storage.delete, job.file))
+    audit.record(by, "dropped repeated records", stream)
+
+
+def _asking(stream: Stream) -> StreamJob:
+    """The stream's newest job, which waits for the curator's word. Raises StreamError if it does not."""
+    job = (
+        StreamJob.objects.select_for_update(of=("self",)).filter(stream=stream).order_by("-queued_at").first()
+    )
+    if job is None or not job.repeats:
+        raise StreamError(_("No file of this stream is waiting for your word."))
+    return job
+
+
 def queue_counts(stream: Stream, file: File, options: dict[str, Any], by: User) -> StreamJob:
     """Have every period of a file published. options: of `many.read`. Raises StreamError."""
     job = StreamJob(stream=stream, kind=StreamJob.Kind.COUNTS, options=options, created_by=by)
@@ -161,6 +200,8 @@ def close(stream: Stream, by: User) -> None:
     if not still_open.update(state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""):
         raise StreamError(_("Only an open stream can be closed."))
     vault.forget_state(stream)
+    repeats.forget(stream)
+    transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
     audit.record(by, "closed", stream)
 
 
@@ -170,6 +211,7 @@ def publish(stream: Stream, by: User) -> None:
     opened = Stream.objects.filter(pk=stream.pk, opened_at__isnull=False)
     if not opened.update(published_at=timezone.now(), withdrawn_at=None):
         raise StreamError(_("Only a stream that was opened can be published."))
+    require_publisher(by.pk, StreamError)
     audit.record(by, "published", stream)
 
 
@@ -191,6 +233,8 @@ def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
             )
         vault.forget_state(stream)
         vault.forget_sums(stream)
+        repeats.forget(stream)
+        transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
         stream.periods.update(fingerprint="")
         Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
             state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
@@ -217,7 +261,7 @@ def _queue_file(job: StreamJob, file: File) -> StreamJob:
 
 def _queue(job: StreamJob) -> None:
     job.save()
-    run_stream_job.delay_on_commit(str(job.pk))
+    task_of(job.kind).delay_on_commit(str(job.pk))
 
 
 def _active_jobs(stream: Stream) -> bool:

@@ -1,19 +1,40 @@
 """Celery's way in; an id and nothing else."""
 
+from typing import Any
 from uuid import UUID
 
 from celery import shared_task
+from django.db.models import Q
 
 from dpportal.running import jobs
+from dpportal.running.turns import in_turn
 from dpportal.streams.models import StreamJob
 from dpportal.streams.working import execute, give_up
+
+TO_OWNER = "stream__dataset__owner_id"
+COUNTING = Q(kind=StreamJob.Kind.RECORDS)
 
 
 @shared_task
 def run_stream_job(job_id: str) -> None:
-    execute(UUID(job_id))
+    in_turn(StreamJob, UUID(job_id), TO_OWNER, execute, ~COUNTING)
+
+
+@shared_task
+def count_records(job_id: str) -> None:
+    """The same for a file of records, in the queue of what is read."""
+    in_turn(StreamJob, UUID(job_id), TO_OWNER, execute, COUNTING)
+
+
+def task_of(kind: str) -> Any:
+    """The task that does jobs of this kind."""
+    return count_records if kind == StreamJob.Kind.RECORDS else run_stream_job
 
 
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost."""
-    jobs.sweep(StreamJob, lambda pk: run_stream_job.delay(str(pk)), give_up)
+    jobs.sweep(StreamJob, _hint, give_up)
+
+
+def _hint(job_id: UUID) -> None:
+    task_of(StreamJob.objects.values_list("kind", flat=True).get(pk=job_id)).delay(str(job_id))

@@ -15,7 +15,7 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from dpportal.keys import UnsealError, seal, unseal
+from dpportal.keys import UnsealError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream
 from mechanisms.continual.mechanism import State
 
@@ -35,9 +35,7 @@ class StaleStateError(Exception):
 
 def keep_first(stream: Stream, state: State) -> None:
     """Store the state with which a stream is opened. Raises IntegrityError if it has one."""
-    SealedState.objects.create(
-        stream=stream, sealed=_sealed(state.to_bytes(), _state_name(stream, 0), STATE_STEP)
-    )
+    SealedState.objects.create(stream=stream, sealed=_sealed_state(stream, 0, state))
 
 
 def read(stream: Stream) -> tuple[State, int]:
@@ -50,7 +48,7 @@ def read(stream: Stream) -> tuple[State, int]:
 
 def replace(stream: Stream, state: State, version: int) -> None:
     """Store the next state in place of that version. Raises StaleStateError if it is not that one any more."""
-    sealed = _sealed(state.to_bytes(), _state_name(stream, version + 1), STATE_STEP)
+    sealed = _sealed_state(stream, version + 1, state)
     current = SealedState.objects.filter(stream=stream, version=version)
     if current.update(version=version + 1, sealed=sealed) != 1:
         raise StaleStateError
@@ -69,7 +67,11 @@ def keep_sums(sums: Iterable[tuple[Period, np.ndarray]]) -> None:
     SealedSums.objects.bulk_create(
         SealedSums(
             period=period,
-            sealed=_sealed(json.dumps(true.tolist()).encode(), _sums_name(period), BYTES_PER_SUM * true.size),
+            sealed=settings.STREAM_KEYS.seal_json(
+                json.dumps(true.tolist()).encode(),
+                bound_to=_sums_name(period),
+                step=BYTES_PER_SUM * true.size,
+            ),
         )
         for period, true in sums
     )
@@ -82,6 +84,20 @@ def true_sums(periods: Iterable[Period]) -> list[list[int]] | None:
     if len(sealed) < len(wanted):
         return None
     return [json.loads(_opened(sealed[period.pk].sealed, _sums_name(period))) for period in wanted]
+
+
+def reseal_state(row: SealedState) -> bool:
+    """Seal a state with the current key; False if it was. Raises UnsealError."""
+    sealed = settings.STREAM_KEYS.resealed(bytes(row.sealed), bound_to=_state_name(row.stream, row.version))
+    if sealed is None:
+        return False
+    return bool(SealedState.objects.filter(pk=row.pk, version=row.version).update(sealed=sealed))
+
+
+def reseal_sums(row: SealedSums) -> bool:
+    """The same for true sums, which never change."""
+    sealed = settings.STREAM_KEYS.resealed(bytes(row.sealed), bound_to=_sums_name(row.period))
+    return sealed is not None and bool(SealedSums.objects.filter(pk=row.pk).update(sealed=sealed))
 
 
 def fingerprint(stream: Stream, index: int, increments: Sequence[int]) -> str:
@@ -98,19 +114,26 @@ def _sums_name(period: Period) -> str:
     return f"sums of stream {period.stream_id} period {period.index}"
 
 
-def _sealed(content: bytes, name: str, step: int) -> bytes:
-    """JSON, filled up to a multiple of `step` bytes and sealed."""
-    filled = content.ljust(-(-len(content) // step) * step)
-    return seal(settings.STREAM_KEY, filled, bound_to=name)
+def _sealed_state(stream: Stream, version: int, state: State) -> bytes:
+    name = _state_name(stream, version)
+    return settings.STREAM_KEYS.seal_json(state.to_bytes(), bound_to=name, step=STATE_STEP)
 
 
 def _opened(sealed: bytes | memoryview, name: str) -> bytes:
     try:
-        return unseal(settings.STREAM_KEY, bytes(sealed), bound_to=name)
-    except UnsealError:
+        return settings.STREAM_KEYS.unseal(bytes(sealed), bound_to=name)
+    except UnsealError as fault:
+        if not fault.key:
+            raise VaultError(
+                _(
+                    "The secrets of this stream were changed, so they cannot be opened. Ask an administrator to "
+                    "restore the database from a copy."
+                )
+            ) from None
         raise VaultError(
             _(
-                "The secrets of this stream cannot be opened with the key that the portal has. Ask an administrator "
-                "to restore the key with which the stream was opened (keys/stream_key, or DPPORTAL_STREAM_KEY)."
+                "The secrets of this stream cannot be opened with the keys that the portal has. Ask an administrator "
+                "to restore the key %(key)s, with which they were sealed (keys/stream_key, or DPPORTAL_STREAM_KEY)."
             )
+            % {"key": fault.key}
         ) from None

@@ -22,14 +22,18 @@ from django.views.decorators.http import require_GET, require_POST
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import uploads
-from dpportal.streams import comparison, execution, public, services, tokens, vault
+from dpportal.serving.files import refusal as upload_refusal
+from dpportal.serving.files import takes_files
+from dpportal.streams import comparison, corrections, execution, public, services, tokens, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
 from dpportal.streams.models import Period, Stream, StreamJob
 from dpportal.streams.services import StreamError
 from dpportal.streams.vault import VaultError
+
+# Counts of periods: a year of days in a hundred series is half of it.
+MANY_BYTES = 16 * 2**20
 
 PAGE_SIZE = 25
 COMPARED_PERIODS = 500
@@ -93,13 +97,13 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     return _add(request, stream, "typed", form, publish)
 
 
-@curator_required
+@takes_files()
 @require_POST
 def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have a file of a period's records counted."""
     stream = own_stream(request, stream_id)
     form = RecordsForm(request.POST, request.FILES, auto_id="records_%s")
-    if refusal := uploads.refusal(request):
+    if refusal := upload_refusal(request):
         form.errors.clear()
         form.add_error("file", refusal)
 
@@ -114,6 +118,20 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 
 @curator_required
+@require_POST
+def confirm_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    done = _("The file is being counted as a new period's records; the period appears below.")
+    return _change(request, stream_id, services.confirm_records, done)
+
+
+@curator_required
+@require_POST
+def drop_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    done = _("The file is deleted. Nothing of it is published.")
+    return _change(request, stream_id, services.drop_records, done)
+
+
+@takes_files(MANY_BYTES)
 @require_POST
 def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
@@ -208,6 +226,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
         **_live(stream),
         **_shown(stream, request.GET.get("count", "")),
         **_forms(stream, bound),
+        "corrections": corrections.rule(stream.plan.loss) if stream.is_open else "",
         "nav_section": "streams",
     }
     return render(request, "streams/home.html", context, status=422 if bound else 200)

@@ -20,13 +20,16 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal import storage
+from dpportal.accounts.permissions import FORMER_OWNER
 from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.datasets import likeness
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
-from dpportal.streams import execution, many
+from dpportal.streams import execution, many, repeats
 from dpportal.streams.counted import DraftError, checked_increments, counted_by
-from dpportal.streams.execution import PeriodRefusedError, Update
+from dpportal.streams.execution import PeriodRefusedError, Update, Why
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
 from dpportal.streams.vault import VaultError
@@ -39,25 +42,31 @@ BATCH = 50
 TOO_LONG = "The job took longer than an hour. Send fewer periods or rows at a time; what is published stays."
 
 
-def execute(job_id: UUID) -> None:
-    """Do one job, if no other worker has it. Errors end in the job's row, never in a message."""
+def execute(job_id: UUID) -> bool:
+    """Do one job, if no other worker has it; returns whether it was there to be done.
+
+    Errors end in the job's row, never in a message.
+    """
     claim = jobs.claim(StreamJob, job_id)
-    if claim is not None:
-        with suppress(LostClaimError):
-            _attempt(job_id, claim)
+    if claim is None:
+        return False
+    with suppress(LostClaimError):
+        _attempt(job_id, claim)
+    return True
 
 
 def _attempt(job_id: UUID, claim: Claim) -> None:
     job = _job(job_id)
     try:
         with claim.kept_alive():
+            _check_owner(job)
             WORK[StreamJob.Kind(job.kind)](job, claim)
     except LostClaimError:
         raise
     except UploadFault as fault:
         log.warning("stream job %s refused: %s %s", job.pk, fault.code, fault.origin)
         _fail(job, claim, fault.message)
-    except (PeriodRefusedError, ManyError, DraftError, VaultError) as refusal:
+    except (PeriodRefusedError, BudgetRefusedError, ManyError, DraftError, VaultError) as refusal:
         _fail(job, claim, str(refusal))
     except SoftTimeLimitExceeded:
         _fail(job, claim, _(TOO_LONG))
@@ -66,6 +75,12 @@ def _attempt(job_id: UUID, claim: Claim) -> None:
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("stream job %s: %s at %s:%s", job.pk, type(error).__name__, place.name, place.lineno)
         claim.give_back()
+
+
+def _check_owner(job: StreamJob) -> None:
+    """Nothing is begun for a former curator; whether one is still a curator when it is published is asked then."""
+    if not job.dataset.owner.may_publish:
+        raise PeriodRefusedError(Why.OWNER, _(FORMER_OWNER))
 
 
 def open_stream(job: StreamJob, claim: Claim) -> None:
@@ -80,13 +95,20 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     assert job.index is not None
     claim.step("reading")
     counted = counted_by(stream, stream.domain_version.domain())
-    counts, oddities = records.count_upload(
-        stream.dataset, job.file, job.file_name, counted.domain, claim.advance
+    counts, facts = records.count_upload(
+        stream.dataset, job.file, job.file_name, counted.domain, claim.advance, likeness.sketch_key()
     )
+    if not job.options.get("confirmed") and (found := repeats.repeated(stream, job.index, facts)):
+        # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
+        claim.step("asking")
+        claim.write(options={"repeats": found})
+        claim.finish(JobState.DONE)
+        return
     increments = checked_increments(stream, counted.increments(counts).tolist())
     claim.step("publishing")
     execution.publish(stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], claim=claim)
-    claim.write(options={"told": asdict(oddities)})
+    repeats.keep(stream, job.index, facts)
+    claim.write(options={"told": asdict(facts.oddities)})
     _finish(job, claim)
 
 
@@ -121,6 +143,7 @@ def give_up(job_id: UUID, reason: str) -> None:
 def _checked(job: StreamJob) -> int:
     """The number of periods in the file, all of them readable, in order and due. Raises what refuses them."""
     stream, number = job.stream, 0
+    execution.catch_up(stream.pk)
     due = stream.periods.count() + 1
     with _updates(job) as updates:
         for update in updates:
@@ -150,6 +173,7 @@ def _finish(job: StreamJob, claim: Claim) -> None:
 def _fail(job: StreamJob, claim: Claim, reason: str) -> None:
     """Close the job with a reason; a stream that was not opened costs nothing."""
     with transaction.atomic():
+        claim.step("")  # how far it came says how large the file is
         claim.finish(JobState.FAILED, reason)
         opening = Stream.objects.filter(pk=job.stream_id, state=Stream.State.OPENING)
         if job.kind == StreamJob.Kind.OPEN and opening.update(state=Stream.State.FAILED):
@@ -161,5 +185,5 @@ def _fail(job: StreamJob, claim: Claim, reason: str) -> None:
 
 def _job(job_id: UUID) -> StreamJob:
     return StreamJob.objects.select_related(
-        "stream__dataset", "stream__domain_version", "stream__charge"
+        "stream__dataset__owner", "stream__domain_version", "stream__charge"
     ).get(pk=job_id)

@@ -191,6 +191,7 @@ class EpochStream(Stream):
     """Trees of blocks in epochs that double, for streams without an end; a horizon only ends it."""
 
     name: ClassVar[str] = "doubling-epochs"
+    whole_orders: ClassVar[bool] = True
     title: ClassVar[str] = "Doubling epochs"
     summary: ClassVar[str] = (
         "For streams without an end: the best blocks within epochs of 1, 2, 4, ... periods."

@@ -147,6 +147,7 @@ class HierarchicalStream(Stream):
     """
 
     name: ClassVar[str] = "hierarchy"
+    whole_orders: ClassVar[bool] = True
     title: ClassVar[str] = "Blocks of many periods, reconciled"
     summary: ClassVar[str] = (
         "Sums over blocks of periods at a few levels, made consistent with each other by least squares."

@@ -109,6 +109,8 @@ class StreamMechanism(Protocol):
     definitions: ClassVar[frozenset[Definition]]
     # Whether it is shown only for comparison, and never suggested.
     reference: ClassVar[bool]
+    # Whether a zCDP loss is proved in whole Rényi orders alone, against people who act on what was published.
+    whole_orders: ClassVar[bool]
 
     def plan(self, request: StreamRequest, loss: Loss) -> StreamPlan:
         """Decide everything without data. Raises PlanError if the loss, the horizon or a bound does not fit."""

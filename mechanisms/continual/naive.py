@@ -20,6 +20,7 @@ class Increments(Strategy):
 
     column = Sensitivity(1, 1)
     rounds = False
+    plain = True
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
         return periods.astype(np.float64)
@@ -44,6 +45,7 @@ class Republication(Strategy):
 
     horizon: int
     rounds = False
+    plain = True
 
     @property
     def column(self) -> Sensitivity:  # type: ignore[override]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechanisms.accounting import PrivacyUnit
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.mechanism import StreamRequest
 from mechanisms.counting import Sensitivity, unit_sensitivity
@@ -32,11 +32,13 @@ class Errors(ABC):
 
     column: the largest L1 norm and squared L2 norm of a column of A: what an increment of 1 changes.
     rounds: whether the noise is not whole by itself and is rounded once a period.
+    plain: whether a count's noise is a plain sum of answers' noises, as many as its energy.
     aligned: whether no two columns of A have a negative inner product, as where no weight is negative.
     """
 
     column: Sensitivity
     rounds: bool = True
+    plain: bool = False
     aligned: bool = True
 
     @abstractmethod
@@ -106,6 +108,20 @@ def stream_sensitivity(
     """
     row = Sensitivity(request.largest * column.l1, request.largest**2 * column.l2_squared)
     return unit_sensitivity(unit, row, Sensitivity(2 * row.l1, (2 if aligned else 4) * row.l2_squared))
+
+
+def covers_corrections(loss: Loss) -> bool:
+    """Whether a stream's loss covers corrections of what was published, each counted as one of a person's m rows.
+
+    A correction lowers a later period by what was counted too much: it moves the answers by a column, the other way.
+    So a person with r rows and c <= r corrections, r + c <= m, moves them by at most m columns in any norm: what
+    add-remove is charged, and by twice that where they are replaced, which is what L1 is charged. In L2 replacing is
+    charged less, since rows before and after do not add up; before and after corrections they would.
+    With one row a person there is nothing left for a correction.
+    """
+    unit = loss.unit
+    whole = loss.definition is Definition.PURE or unit.neighbours is Neighbours.ADD_REMOVE
+    return unit.max_rows >= 2 and whole
 
 
 def fourth_cumulant(law: NoiseLaw) -> float:

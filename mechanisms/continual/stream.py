@@ -25,12 +25,14 @@ from mechanisms.continual.strategy import (
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.request import MAX_SCALE, check_amount, too_small
 from mechanisms.noise import WIDEST, Noise
+from mechanisms.noise.sums import LEVEL, STEP, half_widths, whole_half_widths
 from mechanisms.protocol import PlanError
 
-LEVEL = 0.95
 LONGEST = 2**20
 # Over so many periods the error of a stream without an end is averaged.
 PERIODS_SHOWN = 1023
+# What fixed point may add to the noise of a count, in rows.
+_FIXED_POINT = 2.0**-6
 # Weights are multiples of 2^-bits of the sensitivity: of the finest of these for which the noise is not too wide.
 _FINEST, _COARSEST = 24, 14
 
@@ -46,6 +48,7 @@ class PlannedStream(ABC, Generic[S]):
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     reference: ClassVar[bool] = False
+    whole_orders: ClassVar[bool] = False
     longest: ClassVar[int] = LONGEST
     endless: ClassVar[bool] = False
 
@@ -102,15 +105,23 @@ class PlannedStream(ABC, Generic[S]):
     def half_widths(self, plan: StreamPlan, periods: Integers) -> Integers:
         """Whole numbers h so that published ± h holds the true running count with probability >= 0.95.
 
-        The normal quantile, widened for the excess kurtosis κ of the noise by (z³ - 3z)κ/24 (Cornish and Fisher
-        1938); where κ > 0, as for sums of Laplace noise, the next term is negative, so this errs upwards.
+        Exact for plain sums. Else the normal quantile, widened for the excess kurtosis κ of the noise by (z³ - 3z)κ/24
+        (Cornish and Fisher 1938), which errs upwards, as the next term is negative where κ > 0; but no more than any
+        sum of such noise reaches, with its step on the integers (`noise.sums`). A count that is rounded to whole rows
+        is off by h where its noise is below h + 1/2.
         """
         strategy = self.strategy(plan)
-        variance = plan.noise.variance * strategy.energies(periods)
+        energies = strategy.energies(periods)
+        if strategy.plain:
+            return whole_half_widths(plan.noise, np.rint(energies).astype(np.int64))
+        errors = np.sqrt(plan.noise.variance * energies)
+        largest = np.minimum(strategy.fourth_powers(periods), energies**2) ** 0.25
         cumulant = fourth_cumulant(plan.noise) * strategy.fourth_powers(periods)
         z = float(ndtri((1 + LEVEL) / 2))
-        quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(variance, 1e-150) ** 2
-        widths = np.ceil(quantile * np.sqrt(variance + _rounding(strategy)) - 0.5).astype(np.int64)
+        quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(errors, 1e-75) ** 4
+        normal = quantile * errors + STEP * largest
+        reached = np.minimum(normal, half_widths(plan.noise, errors, largest))
+        widths = np.ceil(reached + _FIXED_POINT - 0.5).astype(np.int64)
         at_least_0: Integers = np.maximum(widths, 0)
         return at_least_0
 

@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.signal import lfilter
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
@@ -42,6 +41,8 @@ class RootToeplitz(Triangular):
     @cached_property
     def _response(self) -> Floats:
         """(n,): b with W A^-1 lower triangular Toeplitz of b, the power series of 1/((1 - x) a(x))."""
+        from scipy.signal import lfilter  # loads slowly, and nothing else needs it
+
         response: Floats = lfilter([1.0], self.coefficients.astype(np.float64), np.ones(self.periods))
         return response
 

@@ -49,6 +49,7 @@ class Blocks(Strategy):
     """
 
     rounds = False
+    plain = True
 
     def __init__(self, horizon: int) -> None:
         self._levels = horizon.bit_length()

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for, scale_squared
 from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount, check_counts
-from mechanisms.matrix.answers import half_widths, standard_errors
+from mechanisms.matrix.answers import standard_errors
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.optimise.bound import lower_bound
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy.product import Strategy
 from mechanisms.matrix.workload.union import Workload
-from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw, repeatable
+from mechanisms.noise.sums import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, PlanError
 
 MAX_CELLS = 2**24
 MAX_QUERIES = 10**7
+# Of a query's length, what rounding in floats may move; how often least squares is repeated to get there.
+_ROUNDING, _ROUNDS = 1e-13, 2
+# Estimates are rounded to multiples of 1/this, and cut off where such numbers no longer fit 64 bits.
+_UNITS, _LARGEST = 2**10, 2**52
 
 
 class MatrixMechanism(ABC):
@@ -89,7 +96,8 @@ class MatrixMechanism(ABC):
         check_amount(loss)
         loss = loss.over(domain)
         facts = _facts(self, domain, workload, loss.definition, optimised)
-        sensitivity = unit_sensitivity(loss.unit, facts.column, facts.replaced)
+        replaced = partial(_replaced, self, domain, workload, loss.definition, optimised)
+        sensitivity = _moved(loss.unit, facts.column, replaced)
         law = noise_law(loss, sensitivity)
         return QueryPlan(
             mechanism=self.name,
@@ -112,9 +120,12 @@ class MatrixMechanism(ABC):
             f"{self.summary} Measures {sums} of cells and reads {queries} off their least-squares estimate."
         )
 
-    def _largest(self, workload: Workload) -> float:
-        """How much of the noise of one sum is in an answer at most; without bound where that is not known."""
-        return math.inf
+    def half_widths(self, plan: QueryPlan, errors: np.ndarray) -> np.ndarray:
+        """For each answer an h so that answer ± h holds the true answer with probability at least 0.95, in rows.
+
+        errors: their standard errors.
+        """
+        return half_widths(plan.noise, errors)
 
     def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Add the plan's noise to the strategy's sums.
@@ -129,13 +140,13 @@ class MatrixMechanism(ABC):
     def reconstruct(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
         """Least-squares answers with their errors, and cells that are not negative, in the plan's way."""
         strategy = strategy_of(self, plan)
-        estimate = strategy.estimate(measurement.values)
+        estimate = refined_estimate(strategy, measurement.values)
         errors = standard_errors(plan.noise, strategy, plan.workload)
         cells, way = possible_cells(plan.details[RECONSTRUCTION.name], strategy, measurement.values, estimate)
         return QueryResult(
             answers=plan.workload.answers(estimate),
             standard_errors=errors,
-            half_widths=half_widths(plan.noise, errors, self._largest(plan.workload)),
+            half_widths=self.half_widths(plan, errors),
             estimate=estimate,
             cells=cells,
             counts=lattice_simplex(cells, max(0, round(float(cells.sum())))),
@@ -145,11 +156,10 @@ class MatrixMechanism(ABC):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a plan needs to know of a strategy: its size, its column norms, and the error for unit noise."""
+    """What every plan needs to know of a strategy: its size, its column norms, and the error for unit noise."""
 
     sums: int
     column: Sensitivity
-    replaced: Sensitivity
     trace: float
 
 
@@ -164,7 +174,24 @@ def _facts(
     strategy = _strategy(mechanism, domain, workload, definition, optimised)
     check_answers(strategy, workload)
     trace = sum(term.weight**2 * strategy.trace(term) for term in workload.terms)
-    return Facts(strategy.size, strategy.column, strategy.replaced, trace)
+    return Facts(strategy.size, strategy.column, trace)
+
+
+@lru_cache(maxsize=32)
+def _replaced(
+    mechanism: MatrixMechanism,
+    domain: Domain,
+    workload: Workload,
+    definition: Definition,
+    optimised: Optimised | None,
+) -> Sensitivity:
+    return _strategy(mechanism, domain, workload, definition, optimised).replaced
+
+
+def _moved(unit: PrivacyUnit, column: Sensitivity, replaced: Callable[[], Sensitivity]) -> Sensitivity:
+    """What one person moves; distances of columns take time, and only replaced rows need them."""
+    apart = column if unit.neighbours is Neighbours.ADD_REMOVE else replaced()
+    return unit_sensitivity(unit, column, apart)
 
 
 # One at a time: the inverse of a large strategy takes hundreds of megabytes.
@@ -182,18 +209,50 @@ def _strategy(
 def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     """The strategy that a plan has laid down.
 
-    Raises RuntimeError if it comes out with other column norms than those that the plan's noise is for.
+    Raises RuntimeError if it comes out with other column norms than those that the plan's noise is for. A plan of
+    earlier days may have bounds on distances that are exact today: it pays for more than it needs to.
     """
     strategy = _strategy(mechanism, plan.domain, plan.workload, plan.loss.definition, plan.optimised)
-    if unit_sensitivity(plan.loss.unit, strategy.column, strategy.replaced) != plan.sensitivity:
+    moved, stated = _moved(plan.loss.unit, strategy.column, lambda: strategy.replaced), plan.sensitivity
+    within = moved.l1 <= stated.l1 and moved.l2_squared <= stated.l2_squared
+    if moved != stated if plan.loss.unit.neighbours is Neighbours.ADD_REMOVE else not within:
         raise RuntimeError(f"the strategy of {mechanism.name} is not the one that was planned; plan again")
     return strategy
 
 
 def check_answers(strategy: Strategy, workload: Workload) -> None:
-    """Raises PlanError if the strategy's sums do not determine every answer."""
+    """Raises PlanError if the strategy's sums do not determine every answer, as exactly as floats can tell.
+
+    A table that the sums know nothing of, made from random numbers, must not move an answer by more than rounding
+    does: relative to the query's length, or to how far the noise of the sums goes into the answer.
+    """
     if strategy.complete:
         return
+    check_dimensions(strategy, workload)
+    unseen = _unseen(strategy)
+    largest = math.sqrt(strategy.column.l2_squared * workload.cells)
+    for term in workload.terms:
+        moved = np.abs(term.answers(unseen.reshape(workload.shape)))
+        lengths = reduce(np.multiply.outer, [f.row_squares() for f in term.all_factors(workload.shape)])
+        if (moved <= _ROUNDING * np.sqrt(np.ravel(lengths))).all():
+            continue
+        if (moved > _ROUNDING * largest * np.sqrt(strategy.variances(term))).any():
+            raise PlanError(
+                "The strategy's sums do not determine all answers that the workload asks for; some they give only "
+                "nearly. Choose another strategy, or add rows that hold the missing queries exactly."
+            )
+
+
+def _unseen(strategy: Strategy) -> np.ndarray:
+    """A random table of cells, (n,) floats, that no sum of the strategy tells from none."""
+    cells = repeatable(sha256(b"unseen by a strategy").digest()).normal(size=math.prod(strategy.shape))
+    for _ in range(_ROUNDS):
+        cells = cells - strategy.estimate(strategy.answers(cells))
+    return cells
+
+
+def check_dimensions(strategy: Strategy, workload: Workload) -> None:
+    """Raises PlanError if some dimensions of the workload are clearly outside of what the strategy's sums span."""
     for term in workload.terms:
         answered, asked = strategy.dimensions(term)
         if answered < asked:
@@ -201,6 +260,20 @@ def check_answers(strategy: Strategy, workload: Workload) -> None:
                 f"The strategy answers only {answered:,} of the {asked:,} dimensions that the workload asks for. "
                 "Choose another strategy, or add rows that tell the missing cells apart."
             )
+
+
+def refined_estimate(strategy: Strategy, values: np.ndarray) -> np.ndarray:
+    """Least squares with nothing lost in floats: estimates are rounded, and what they leave of the sums, an integer
+    however large the counts, is estimated again.
+
+    values: (p,) int64 sums. Returns (n,) floats; the noise goes through once, like any values.
+    """
+    estimate = strategy.estimate(values)
+    for _ in range(_ROUNDS):
+        whole = np.rint(np.clip(estimate, -_LARGEST, _LARGEST) * _UNITS).astype(np.int64)
+        left = values * _UNITS - strategy.answers(whole)
+        estimate = (whole + strategy.estimate(left)) / _UNITS
+    return estimate
 
 
 def noise_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:

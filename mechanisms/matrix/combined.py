@@ -13,6 +13,7 @@ from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.marginals.sets import Axes, term_axes
 from mechanisms.matrix.marginals.tables import projected
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
+from mechanisms.noise.sums import half_widths
 
 
 def combined_error(mechanism: QueryMechanism, plan: QueryPlan, weights: np.ndarray) -> tuple[float, float]:
@@ -24,8 +25,7 @@ def combined_error(mechanism: QueryMechanism, plan: QueryPlan, weights: np.ndarr
         return answers.combined(plan.noise, strategy_of(mechanism, plan), plan.workload, weights)
     if isinstance(mechanism, MarginalMechanism):
         error = math.sqrt(plan.noise.variance * _variance(mechanism, plan, weights))
-        largest = max(1.0, float(np.abs(weights).max(initial=0.0)))
-        return error, largest * float(answers.half_widths(plan.noise, np.array([error / largest]))[0])
+        return error, float(half_widths(plan.noise, np.array(error)))
     raise TypeError(f"the covariance of answers by {mechanism.title} is not known")
 
 

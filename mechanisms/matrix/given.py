@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition
+from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
-from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.mechanism import Optimised
-from mechanisms.matrix.strategy.grid import bits_for, kept_exactly, on_grid, tied
+from mechanisms.matrix.answering import MatrixMechanism, check_dimensions
+from mechanisms.matrix.mechanism import Optimised, QueryPlan
+from mechanisms.matrix.strategy.grid import bits_for
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.strategy.inverse import MAX_DENSE
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked, Strategy, plain
-from mechanisms.matrix.strategy.rows import IdentityRows, MatrixRows, RangeRows, Rows, TotalRows
+from mechanisms.matrix.strategy.rows import IdentityRows, RangeRows, Rows, TotalRows
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
 from mechanisms.matrix.workload.union import Term, Workload
+from mechanisms.noise.sums import half_widths, whole_half_widths
 from mechanisms.protocol import PlanError
 
 # Entries of a matrix that is written out.
@@ -39,10 +43,17 @@ class CellsStrategy(MatrixMechanism):
     ) -> Kronecker:
         return plain(workload.shape)
 
-    def _largest(self, workload: Workload) -> float:
-        """A range adds each of its cells once."""
-        ranges = not any(isinstance(f, Explicit) for term in workload.terms for f in term.factors.values())
-        return 1.0 if ranges else math.inf
+    def half_widths(self, plan: QueryPlan, errors: np.ndarray) -> np.ndarray:
+        """Exact for ranges, which add each of their cells once."""
+        widths = []
+        for term, place in plan.workload.offsets():
+            if any(isinstance(f, Explicit) for f in term.factors.values()):
+                widths.append(half_widths(plan.noise, errors[place]))
+            else:
+                lengths = [f.row_squares() for f in term.all_factors(plan.workload.shape)]
+                cells = reduce(np.multiply.outer, lengths).ravel()
+                widths.append(whole_half_widths(plan.noise, cells).astype(np.float64))
+        return np.concatenate(widths)
 
 
 class WorkloadStrategy(MatrixMechanism):
@@ -64,11 +75,14 @@ class WorkloadStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
-        union = len(workload.terms) > 1
-        parts = [_queries_as_rows(term, workload.shape, definition, union) for term in workload.terms]
-        if len(parts) == 1:
-            return FewSums(parts, [1]) if too_long(workload) else parts[0]
         shares = [abs(term.weight) * _norm(term, definition) for term in workload.terms]
+        union = len(shares) > 1
+        parts = [
+            _queries_as_rows(term, workload.shape, definition, union, max(shares) / share)
+            for term, share in zip(workload.terms, shares, strict=True)
+        ]
+        if not union:
+            return FewSums(parts, [1]) if too_long(workload) else parts[0]
         return Stacked.of(parts, shares, definition)
 
 
@@ -91,30 +105,23 @@ def _entries(workload: Workload) -> int:
     return sum(f.queries * f.size for f in factors)
 
 
-def _queries_as_rows(term: Term, shape: tuple[int, ...], definition: Definition, union: bool) -> Kronecker:
+def _queries_as_rows(
+    term: Term, shape: tuple[int, ...], definition: Definition, union: bool, lightness: float
+) -> Kronecker:
     factors = term.all_factors(shape)
     bits = bits_for(sum(isinstance(f, Explicit) for f in factors), union)
-    return Kronecker([as_rows(f, bits, definition) for f in factors])
+    return Kronecker([as_rows(f, bits, definition, lightness) for f in factors])
 
 
-def as_rows(factor: Factor, bits: int, definition: Definition) -> Rows:
+def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
     if isinstance(factor, Identity):
         return IdentityRows(factor.size)
     if isinstance(factor, Total):
         return TotalRows(factor.size)
     if isinstance(factor, Explicit):
-        return _explicit_rows(factor, bits, definition)
+        matrix = factor.matrix if isinstance(factor.matrix, np.ndarray) else factor.matrix.toarray()
+        return MatrixRows.of(matrix, bits, definition, lightness)
     return RangeRows(factor)
-
-
-def _explicit_rows(factor: Explicit, bits: int, definition: Definition) -> MatrixRows:
-    """Queries of few dimensions that rounding would move are measured with a little of every cell."""
-    matrix = factor.matrix if isinstance(factor.matrix, np.ndarray) else factor.matrix.toarray()
-    weights = np.asarray(matrix, dtype=np.float64)
-    integers = on_grid(weights, bits, definition)
-    if kept_exactly(weights, bits) is None and (missing := factor.size - factor.rank):
-        integers = tied(integers, missing, definition)
-    return MatrixRows(integers)
 
 
 class _LevelStrategy(MatrixMechanism):
@@ -173,6 +180,12 @@ class HaarStrategy(_LevelStrategy):
         return best_haar_rows(weighted, definition, bits)
 
 
+_TIED = (
+    "The matrix is rounded to whole multiples of a small number, which its rows do not survive exactly; so a little of "
+    "every cell is measured besides, and answers stay unbiased."
+)
+
+
 class UploadedStrategy(MatrixMechanism):
     """A strategy matrix of the curator's own, over all cells; `optimised.arrays["strategy"]` holds it."""
 
@@ -185,6 +198,15 @@ class UploadedStrategy(MatrixMechanism):
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         return super().refusal(domain, workload, definition) or too_many_cells(workload)
 
+    def plan(
+        self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
+    ) -> QueryPlan:
+        """As for any strategy; says so where the rows alone would not give unbiased answers."""
+        plan = super().plan(domain, workload, loss, optimised)
+        if optimised is None or plan.details["sums"] == len(optimised.arrays["strategy"]):
+            return plan
+        return replace(plan, explanation=f"{plan.explanation} {_TIED}")
+
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
@@ -192,10 +214,16 @@ class UploadedStrategy(MatrixMechanism):
             raise PlanError("No strategy matrix was uploaded. Upload one, or choose another strategy.")
         matrix = np.asarray(optimised.arrays["strategy"], dtype=np.float64)
         _check_uploaded(matrix, workload.cells)
-        rows = MatrixRows.of(matrix)
-        if len(workload.shape) == 1:
-            return Kronecker([rows])
-        return Uploaded(rows, workload.shape)
+        rows = MatrixRows.of(matrix, definition=definition)
+        if rows.rows > len(matrix):
+            # With cells of its own it would answer everything, what its rows know nothing of by those alone.
+            check_dimensions(over(MatrixRows(rows.dense()[: len(matrix)]), workload.shape), workload)
+        return over(rows, workload.shape)
+
+
+def over(rows: MatrixRows, shape: tuple[int, ...]) -> Strategy:
+    """The strategy of these rows over all cells, of one column or of several at once."""
+    return Kronecker([rows]) if len(shape) == 1 else Uploaded(rows, shape)
 
 
 def is_fitted(workload: Workload, axis: int) -> bool:

@@ -19,10 +19,11 @@ from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
-from mechanisms.matrix.searched import SearchedStrategy, searched_rows
+from mechanisms.matrix.searched import SearchedStrategy
 from mechanisms.matrix.strategy.grid import bits_for
 from mechanisms.matrix.strategy.product import Kronecker
 from mechanisms.matrix.strategy.rows import Rows
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import Explicit, Factor, Identity
 from mechanisms.matrix.workload.union import Workload
 
@@ -97,7 +98,7 @@ class ColumnSearch(SearchedStrategy):
         fitted = _fitted(workload)
         bits = bits_for(len(fitted))
         factors: list[Rows] = [
-            searched_rows(self.weights(optimised.arrays[_key(axis)]), bits, definition)
+            MatrixRows.of(self.weights(optimised.arrays[_key(axis)]), bits, definition)
             if axis in fitted
             else as_rows(asked_of(workload, axis)[0][1], bits, definition)
             for axis in range(len(workload.shape))

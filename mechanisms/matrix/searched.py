@@ -6,23 +6,16 @@ import time
 from abc import abstractmethod
 from typing import ClassVar
 
-import numpy as np
-from scipy import sparse
-
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.mechanism import Optimised, Progress
-from mechanisms.matrix.strategy.grid import on_grid, tied
 from mechanisms.matrix.strategy.product import Strategy
-from mechanisms.matrix.strategy.rows import MatrixRows
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
 
 # Seconds between two reports of progress.
 _PACE = 0.5
-# Below this density a matrix is kept sparse.
-_SPARSE = 0.2
 
 
 class SearchedStrategy(MatrixMechanism):
@@ -67,13 +60,3 @@ class Paced:
         if time.monotonic() - self._told >= _PACE:
             self._told = time.monotonic()
             self._on_progress(done, total)
-
-
-def searched_rows(weights: np.ndarray, bits: int, definition: Definition) -> MatrixRows:
-    """A strategy that was found, on a grid of so many bits; see `grid.tied` for one of few rows."""
-    p, n = weights.shape
-    integers = on_grid(np.asarray(weights, dtype=np.float64), bits, definition)
-    if p < n:
-        integers = tied(integers, n - p, definition)
-    sparse_enough = np.count_nonzero(integers) < _SPARSE * integers.size
-    return MatrixRows(sparse.csr_array(integers) if sparse_enough else integers)

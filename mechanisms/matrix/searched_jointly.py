@@ -11,18 +11,18 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-from mechanisms.matrix.given import as_rows, too_many_cells, union_too_large
+from mechanisms.matrix.given import as_rows, over, too_many_cells, union_too_large
 from mechanisms.matrix.mechanism import Optimised, Progress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
 from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED
-from mechanisms.matrix.searched import SearchedStrategy, searched_rows
+from mechanisms.matrix.searched import SearchedStrategy
 from mechanisms.matrix.strategy.grid import BITS, bits_for
-from mechanisms.matrix.strategy.joint import Uploaded
 from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
-from mechanisms.matrix.workload.union import Workload
+from mechanisms.matrix.workload.union import Term, Workload
 
 # Terms up to which each may have a strategy of its own.
 MAX_TERMS = 64
@@ -69,27 +69,41 @@ class SplitUnionStrategy(SearchedStrategy):
 
     def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Stacked:
         distinct = _searched(workload)
-        parts, shares = [], []
-        for term in workload.terms:
-            factors = term.all_factors(workload.shape)
-            places = [distinct.index(f) if f in distinct else None for f in factors]
-            bits = bits_for(sum(p is not None for p in places), union=True)
+        places = [
+            [distinct.index(f) if f in distinct else None for f in term.all_factors(workload.shape)]
+            for term in workload.terms
+        ]
+        shares = [
+            _share(term.weight, self._losses(term, workload, each, optimised), definition)
+            for term, each in zip(workload.terms, places, strict=True)
+        ]
+        parts = []
+        for term, each, share in zip(workload.terms, places, shares, strict=True):
+            bits, lightness = bits_for(sum(p is not None for p in each), union=True), max(shares) / share
             rows = [
-                as_rows(factor, bits, definition)
+                as_rows(factor, bits, definition, lightness)
                 if place is None
-                else searched_rows(
-                    _weights(optimised.arrays[f"factor_{place}"], definition), bits, definition
+                else MatrixRows.of(
+                    _weights(optimised.arrays[f"factor_{place}"], definition), bits, definition, lightness
                 )
-                for factor, place in zip(factors, places, strict=True)
+                for factor, place in zip(term.all_factors(workload.shape), each, strict=True)
             ]
             parts.append(Kronecker(rows))
-            losses = [
-                _given_loss(factor) if place is None else optimised.facts["losses"][place]
-                for factor, place in zip(factors, places, strict=True)
-            ]
-            power = 1 / 3 if definition is Definition.PURE else 1 / 4
-            shares.append((term.weight**2 * math.prod(losses)) ** power)
         return Stacked.of(parts, shares, definition)
+
+    def _losses(
+        self, term: Term, workload: Workload, places: Sequence[int | None], optimised: Optimised
+    ) -> list[float]:
+        """Of the strategies for a term's columns."""
+        return [
+            _given_loss(factor) if place is None else optimised.facts["losses"][place]
+            for factor, place in zip(term.all_factors(workload.shape), places, strict=True)
+        ]
+
+
+def _share(weight: float, losses: Sequence[float], definition: Definition) -> float:
+    """In proportion to what suits a term with these losses over its columns."""
+    return float((weight**2 * math.prod(losses)) ** (1 / 3 if definition is Definition.PURE else 1 / 4))
 
 
 def _sums(workload: Workload) -> int:
@@ -162,8 +176,8 @@ class LowRankStrategy(SearchedStrategy):
         return Optimised({"strategy": found.strategy}, facts)
 
     def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
-        rows = searched_rows(optimised.arrays["strategy"], BITS, definition)
-        return Kronecker([rows]) if len(workload.shape) == 1 else Uploaded(rows, workload.shape)
+        rows = MatrixRows.of(optimised.arrays["strategy"], BITS, definition)
+        return over(rows, workload.shape)
 
 
 def _most_dimensions(workload: Workload) -> int:

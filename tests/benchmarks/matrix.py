@@ -27,8 +27,8 @@ from mechanisms.matrix.optimise.bound import nuclear_norm
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
 from mechanisms.matrix.optimise.p_identity import p_identity
-from mechanisms.matrix.searched import searched_rows
 from mechanisms.matrix.strategy.hierarchy import energies
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix
 from mechanisms.matrix.workload.union import Term, Workload
 from tests.benchmarks.marginals import ADULT, PUBLISHED, all_marginals, domain_of
@@ -131,7 +131,7 @@ def searched(factor: Factor, definition: Definition) -> tuple[np.ndarray, float,
 
 def on_grid(strategy: np.ndarray, factor: Factor, definition: Definition, loss: float) -> float:
     """The relative gain in loss from the integer grid."""
-    rows = searched_rows(strategy, 20, definition)
+    rows = MatrixRows.of(strategy, 20, definition)
     norm = _squared_norm(rows.column.l1, rows.column.l2_squared, definition)
     return norm * rows.trace(factor) / loss - 1
 

@@ -51,7 +51,7 @@ def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
     with storage.scratch_folder() as scratch:
         path = scratch / "table.parquet"
         pq.write_table(small_table(), path)
-        dataset.table, _digest = storage.keep_by_digest(path, records.folder(dataset.pk))
+        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
     dataset.columns = [
         {"name": "colour", "kind": "text", "remark": ""},
         {"name": "age", "kind": "integer", "remark": ""},
@@ -65,12 +65,17 @@ def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
     return dataset
 
 
-def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
-    """A file given to the page of a new upload, and converted."""
+def sent(desk: Client, content: bytes, **fields: str) -> Dataset:
+    """A file given to the page of a new upload; no worker has it yet."""
     file = SimpleUploadedFile("small.csv", content)
     answer = desk.post("/datasets/new/", {**FORM, "file": file, "arrived": "whole", **fields})
     assert answer.status_code == 302, answer.content.decode()
-    dataset = Dataset.objects.latest("created_at")
+    return Dataset.objects.latest("created_at")
+
+
+def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
+    """A file given to the page of a new upload, and converted."""
+    dataset = sent(desk, content, **fields)
     convert(dataset.pk)
     dataset.refresh_from_db()
     return dataset
@@ -83,8 +88,12 @@ def a_worker_lives() -> None:
     )
 
 
-def granted(dataset: Dataset, by: User, total: str = "1", definition: str = "pure") -> Dataset:
-    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by)
+def granted(
+    dataset: Dataset, by: User, total: str = "1", definition: str = "pure", *, knowing: bool = False
+) -> Dataset:
+    """With a budget; knowing: of every dataset that holds nearly the same."""
+    known = list(Dataset.objects.values_list("pk", flat=True)) if knowing else []
+    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by, knowing=known)
     return dataset
 
 

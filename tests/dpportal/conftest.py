@@ -1,12 +1,26 @@
 """People and things that most tests of the portal need."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from dpportal import memory
 from dpportal.accounts.models import Role, User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from tests.dpportal import building
+
+
+@pytest.fixture(autouse=True)
+def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
+    """What a test has remembered goes with what it wrote to the database. The mark goes with the database itself."""
+    memory.new_mark()
+    folder: Path = tmp_path_factory.mktemp("memory")
+    shutil.copy(settings.MEMORY_DIR / memory.MARK, folder / memory.MARK)
+    settings.MEMORY_DIR = folder
+    return folder
 
 
 @pytest.fixture

@@ -50,6 +50,28 @@ def test_a_queue_that_nobody_takes_from_is_told(client, requested):
     assert client.get("/health/").json()["troubles"] == ["queue-stuck"]
 
 
+@pytest.mark.parametrize(
+    ("releases", "conversions", "stuck"),
+    [
+        (None, None, []),
+        ((["celery"], True), (["conversions"], False), []),
+        ((["celery"], False), (["conversions"], True), ["celery"]),
+        ((["conversions"], False), (["conversions"], False), ["celery"]),
+        ((["celery"], True), (["celery", "conversions"], False), ["celery"]),
+        ((["celery"], True), (["celery", "conversions"], True), []),
+    ],
+)
+def test_a_queue_is_stuck_if_a_worker_that_listens_to_it_is_free_or_none_does(
+    requested, releases, conversions, stuck
+):
+    ReleaseJob.objects.update(queued_at=timezone.now() - timedelta(minutes=5))
+    for number, worker in enumerate(filter(None, (releases, conversions))):
+        pulse = Pulse(Heartbeat.Kind.WORKER, worker[0], busy=lambda told=worker[1]: told)
+        pulse.name = f"worker {number}"
+        pulse.beat()
+    assert list(health.measured().stuck_queues) == stuck
+
+
 def test_an_administrator_sees_processes_clocks_and_failures(client, administrator, requested):
     Pulse(Heartbeat.Kind.WORKER).beat()
     Heartbeat.objects.update(own_clock=timezone.now() + timedelta(days=1))
@@ -63,7 +85,7 @@ def test_an_administrator_sees_processes_clocks_and_failures(client, administrat
 def test_nobody_else_does(client, curator):
     assert client.get("/health/portal/").status_code == 302
     client.force_login(curator)
-    assert client.get("/health/portal/").status_code == 302
+    assert client.get("/health/portal/").status_code == 404
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 import hashlib
 import os
 import stat
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -85,6 +87,13 @@ def test_a_file_is_named_by_its_content(tmp_path):
     assert (name, content(name)) == (f"records/a/{digest}.npy", b"abc")
 
 
+def test_a_name_tells_nothing_of_a_file(tmp_path):
+    names = {storage.keep_anew(local_file(tmp_path, b"abc", "counts.npy"), "records/a") for _ in range(2)}
+    digest = hashlib.sha256(b"abc").hexdigest()
+    assert len(names) == 2 and not any(digest in name for name in names)
+    assert {content(name) for name in names} == {b"abc"}
+
+
 def test_a_file_of_the_same_name_is_replaced_and_nothing_is_left_beside_it(tmp_path):
     storage.keep(local_file(tmp_path, b"old"), "releases/a/page.json")
     storage.keep(local_file(tmp_path, b"new"), "releases/a/page.json")
@@ -148,13 +157,69 @@ def test_what_a_release_needs_is_never_swept(ready, kind):
 
 
 @pytest.mark.django_db
-def test_old_scratch_is_swept_and_young_scratch_is_not():
+def test_old_files_are_swept_from_scratch_and_young_ones_are_not():
     for name, age in [("old", DAY), ("young", 60)]:
         path = settings.SCRATCH_DIR / name
-        path.mkdir()
+        path.touch()
         os.utime(path, (time.time() - age, time.time() - age))
     sweeping.sweep_files()
     assert [path.name for path in settings.SCRATCH_DIR.iterdir()] == ["young"]
+
+
+LEAVES_COUNTS = """
+import django, os, signal
+django.setup()
+from dpportal import storage
+with storage.scratch_folder() as folder:
+    (folder / "counts.npy").write_text("true counts")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_goes_and_what_is_in_use_stays():
+    environment = {
+        **os.environ,
+        "DPPORTAL_DATA_DIR": str(settings.SCRATCH_DIR.parent),
+        "DJANGO_SETTINGS_MODULE": "dpportal.settings",
+        "PYTHONPATH": str(settings.BASE_DIR),
+    }
+    subprocess.run([sys.executable, "-c", LEAVES_COUNTS], env=environment, check=False)
+    [left] = settings.SCRATCH_DIR.iterdir()
+    assert (left / "counts.npy").exists()
+    with storage.scratch_folder() as mine:
+        library = settings.SCRATCH_DIR / "of-a-library"
+        library.mkdir()
+        storage.clear_scratch()
+        assert sorted(settings.SCRATCH_DIR.iterdir()) == [library, mine]
+    assert list(settings.SCRATCH_DIR.iterdir()) == [library]
+
+
+def test_making_and_clearing_folders_do_not_disturb_each_other():
+    """Whoever gets a folder keeps it, however often another process clears."""
+
+    def work(_: int) -> bool:
+        with storage.scratch_folder() as folder:
+            (folder / "file").touch()
+            storage.clear_scratch()
+            return (folder / "file").exists()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(work, range(400)))
+
+
+@pytest.mark.django_db
+def test_messages_that_were_half_taken_are_swept_when_they_are_old():
+    broker = settings.BROKER_DIR
+    for name, age in [(".1.celery.msg.taken", DAY), (".2.celery.msg.taken", 60), ("3.celery.msg", DAY)]:
+        (broker / name).touch()
+        os.utime(broker / name, (time.time() - age, time.time() - age))
+    sweeping.sweep_files()
+    assert sorted(path.name for path in broker.iterdir() if "celery" in path.name) == [
+        ".2.celery.msg.taken",
+        "3.celery.msg",
+    ]
+    for path in broker.glob("*celery.msg*"):
+        path.unlink()
 
 
 def test_a_file_that_vanishes_while_sweeping_does_no_harm(monkeypatch):

@@ -94,6 +94,17 @@ def test_zcdp_to_epsilon_agrees_with_the_renyi_accountant(rho: float, delta: flo
     assert zcdp_to_epsilon(rho, delta) == pytest.approx(accountant.get_epsilon(delta), rel=1e-5)
 
 
+@pytest.mark.parametrize(("rho", "delta"), [(0.01, 1e-6), (0.5, 1e-5), (2.0, 1e-5), (50.0, 1e-6)])
+def test_whole_orders_give_what_the_renyi_accountant_makes_of_them(rho: float, delta: float) -> None:
+    import dp_accounting
+
+    accountant = dp_accounting.rdp.RdpAccountant(orders=list(range(2, 5000)))
+    accountant.compose(dp_accounting.ZCDpEvent(rho=rho))
+    epsilon = zcdp_to_epsilon(rho, delta, whole_orders=True)
+    assert epsilon == pytest.approx(accountant.get_epsilon(delta), rel=1e-9)
+    assert epsilon > zcdp_to_epsilon(rho, delta)
+
+
 @pytest.mark.parametrize(("rho", "delta"), [(0, 1e-5), (1, 0), (1, 1)])
 def test_zcdp_to_epsilon_refuses_what_is_no_budget(rho: float, delta: float) -> None:
     with pytest.raises(ValueError, match="needs rho > 0"):

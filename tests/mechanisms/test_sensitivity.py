@@ -152,8 +152,12 @@ def test_answers_state_at_least_how_far_a_person_moves_them(
 
 
 def _exact(plan: QueryPlan) -> bool:
-    """Norms are exact, and distances of one column's; those of products and unions are bounds, a total has none."""
-    alone = len(plan.domain.shape) == 1 and plan.workload.text not in ("total", '100 * total + ranges("x0")')
+    """Norms are exact, and distances: in L1 one column's, those of products and unions are bounds; a total has none."""
+    if plan.workload.text == "total":
+        return plan.loss.unit.neighbours is Neighbours.ADD_REMOVE
+    if plan.loss.definition is Definition.ZCDP:
+        return True
+    alone = len(plan.domain.shape) == 1 and plan.workload.text != '100 * total + ranges("x0")'
     marginals = plan.mechanism in ("residual-planner", "weighted-marginals")
     return alone or marginals or plan.loss.unit.neighbours is Neighbours.ADD_REMOVE
 

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
 
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, out_of_memory, out_of_time
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
-from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.table import TableFacts
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = [sys.executable, "-m", "dpportal.datasets.rawdata.converter"]
 # A process of its own and not a fork: a pool's worker may not have children of the multiprocessing kind, and
-# must not share its memory limit.
+# must not share its memory limit. It ends with the thread that starts it, which waits for it.
+SILENCE_SECONDS = 0.5
+# Bytes that are worked through, and bytes in all.
+Progress = Callable[[int, int], None]
 
 
 def convert(
@@ -31,15 +34,17 @@ def convert(
     target: Path,
     file_name: str,
     options: ReadOptions | None = None,
-    on_progress: Report | None = None,
+    on_progress: Progress | None = None,
     limits: Limits | None = None,
+    sketch_key: bytes = b"",
 ) -> TableFacts:
     """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
 
     The target lies as `layout` says: every field as its text, in row order.
     file_name: as the curator's; only settles what the content leaves open. on_progress: is called with the
-    rows read and the rows expected (or None) some times a second; if it raises, the child is ended and the
-    exception passes. Raises UploadFault if the file cannot become a table; then there is no target.
+    bytes that are worked through and those of the whole file, at least once a second whatever the child does; if it
+    raises, the child is ended and the exception passes. sketch_key: for a sketch of the table, 32 bytes.
+    Raises UploadFault if the file cannot become a table; then there is no target.
     """
     limits = limits or Limits()
     with TemporaryDirectory(dir=target.parent, prefix=".convert-") as folder:
@@ -50,6 +55,8 @@ def convert(
             "file_name": file_name,
             "options": (options or ReadOptions()).to_json(),
             "limits": limits.to_json(),
+            "parent": os.getpid(),
+            "sketch_key": sketch_key.hex(),
         }
         answer = _ask(specification, on_progress or _ignore, limits)
         if "fault" in answer:
@@ -58,7 +65,7 @@ def convert(
     return TableFacts.from_json(answer["facts"])
 
 
-def _ask(specification: dict[str, Any], on_progress: Report, limits: Limits) -> dict[str, Any]:
+def _ask(specification: dict[str, Any], on_progress: Progress, limits: Limits) -> dict[str, Any]:
     """Run the child to its answer."""
     answer: dict[str, Any] = {}
     with _child(limits) as (child, expired):
@@ -66,14 +73,31 @@ def _ask(specification: dict[str, Any], on_progress: Report, limits: Limits) -> 
         assert child.stdout is not None
         child.stdin.write(json.dumps(specification).encode())
         child.stdin.close()
-        for line in child.stdout:
-            message = json.loads(line)
-            if "rows" in message:
-                on_progress(message["rows"], message["expected"])
-            else:
+        done = 0, Path(specification["source"]).stat().st_size
+        for message in _messages(child.stdout):
+            if message and "done" not in message:
                 answer = message
+                continue
+            if message:
+                done = message["done"], message["total"]
+            on_progress(*done)
         code = child.wait()
     return answer or {"fault": _fault_of_death(code, expired.is_set(), limits).to_json()}
+
+
+def _messages(output: IO[bytes]) -> Iterator[dict[str, Any] | None]:
+    """What the child says, until it ends; None whenever it has said nothing for a while."""
+    held = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        while True:
+            if not selector.select(SILENCE_SECONDS):
+                yield None
+            elif piece := os.read(output.fileno(), 1 << 16):
+                *lines, held = (held + piece).split(b"\n")
+                yield from map(json.loads, lines)
+            else:
+                return
 
 
 @contextmanager
@@ -119,5 +143,5 @@ def _fault_of_death(code: int, expired: bool, limits: Limits) -> UploadFault:
     return out_of_memory(limits.memory_bytes)
 
 
-def _ignore(rows: int, expected: int | None) -> None:
+def _ignore(done: int, total: int) -> None:
     """No one asked for progress."""

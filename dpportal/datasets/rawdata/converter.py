@@ -1,8 +1,8 @@
 """The child process that reads an upload: `python -m dpportal.datasets.rawdata.converter`.
 
 A JSON specification comes on standard input; JSON lines of progress and at last one result or fault go to
-standard output. It holds itself to its limits before it opens the file, and leaves no core file, since that
-would hold records.
+standard output. It holds itself to its limits before it opens the file, ends with its parent however that ends, and
+leaves no core file, since that would hold records.
 """
 
 from __future__ import annotations
@@ -10,29 +10,40 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from billiard.util import set_pdeathsig
+
 from dpportal.datasets.rawdata.faults import UploadFault, out_of_memory
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
-from dpportal.datasets.rawdata.progress import LineReport, Report
+from dpportal.datasets.rawdata.progress import LineReport, Report, part
 from dpportal.datasets.rawdata.table import TableFacts
 
+# The share of the work that is done once the table is stored, and of that once a sheet is written as text.
+STORED, UNPACKED = 0.8, 0.8
 OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
 
 def main() -> None:
     answers = _own_output()
+    set_pdeathsig(signal.SIGKILL)
     specification = json.load(sys.stdin)
+    if os.getppid() != specification["parent"]:  # it ended before this process asked to end with it
+        return
     limits = Limits.from_json(specification["limits"])
     source, target = Path(specification["source"]), Path(specification["target"])
     options = ReadOptions.from_json(specification["options"])
-    _hold(limits, source.stat().st_size)
+    size = source.stat().st_size
+    _hold(limits, size)
+    report = LineReport(answers, size)
     try:
-        facts = convert_here(source, target, specification["file_name"], options, limits, LineReport(answers))
+        key = bytes.fromhex(specification["sketch_key"]) or None
+        facts = convert_here(source, target, specification["file_name"], options, limits, report, key)
         answer: dict[str, Any] = {"facts": facts.to_json()}
     except Exception as error:
         answer = {"fault": _as_fault(error, limits).to_json()}
@@ -50,7 +61,13 @@ def _own_output() -> TextIO:
 
 
 def convert_here(
-    source: Path, target: Path, file_name: str, options: ReadOptions, limits: Limits, report: Report
+    source: Path,
+    target: Path,
+    file_name: str,
+    options: ReadOptions,
+    limits: Limits,
+    report: Report,
+    key: bytes | None = None,
 ) -> TableFacts:
     """Convert in this process, with scratch files beside the target.
 
@@ -60,16 +77,19 @@ def convert_here(
     from dpportal.datasets.rawdata.detection import detect_format
 
     found = detect_format(source, file_name)
+    report, seen = part(report, 0, STORED), part(report, STORED, 1)
     if found == "parquet":
         from dpportal.datasets.rawdata.parquet_table import convert_parquet
 
-        return _facts(target, limits, convert_parquet(source, target, options, limits, report))
+        return _facts(target, limits, seen, key, convert_parquet(source, target, options, limits, report))
 
     from dpportal.datasets.rawdata.csv_table import convert_csv
 
     if found == "csv":
-        return _facts(target, limits, convert_csv(source, target, file_name, options, limits, report))
-    return _facts(target, limits, _convert_xlsx(source, target, options, limits, report))
+        return _facts(
+            target, limits, seen, key, convert_csv(source, target, file_name, options, limits, report)
+        )
+    return _facts(target, limits, seen, key, _convert_xlsx(source, target, options, limits, report))
 
 
 def _convert_xlsx(
@@ -79,9 +99,11 @@ def _convert_xlsx(
     from dpportal.datasets.rawdata.xlsx_table import unpack_xlsx
 
     sheet = target.with_name("sheet.csv")
-    unpacked = unpack_xlsx(source, sheet, options.sheet, limits, report)
+    unpacked = unpack_xlsx(source, sheet, options.sheet, limits, part(report, 0, UNPACKED))
     written = replace(options, delimiter=",", encoding="utf-8", quote='"')
-    read = convert_csv(sheet, target, "sheet.csv", written, limits, report, from_sheet=True)
+    read = convert_csv(
+        sheet, target, "sheet.csv", written, limits, part(report, UNPACKED, 1), from_sheet=True
+    )
     oddities = replace(
         unpacked.oddities(),
         broken_fields=read.oddities.broken_fields,
@@ -97,10 +119,10 @@ def _convert_xlsx(
     return replace(read, format="xlsx", options=resolved, oddities=oddities, sheets=unpacked.sheets)
 
 
-def _facts(target: Path, limits: Limits, read: TableFacts) -> TableFacts:
-    """The facts with the digest of what was stored."""
+def _facts(target: Path, limits: Limits, report: Report, key: bytes | None, read: TableFacts) -> TableFacts:
+    """The facts with what recognises the table that was stored."""
     from dpportal.datasets.rawdata.engine import connect
-    from dpportal.datasets.rawdata.fingerprint import content_digest
+    from dpportal.datasets.rawdata.fingerprint import look
 
     if read.rows == 0:
         raise UploadFault(
@@ -108,8 +130,10 @@ def _facts(target: Path, limits: Limits, read: TableFacts) -> TableFacts:
             "This file has column names and no rows. Upload a file with rows under the names.",
             row=1,
         )
-    with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
-        return replace(read, content_digest=content_digest(connection, target))
+    engine = connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads)
+    with engine as connection:
+        found = look(connection, target, read.rows, report, key)
+    return replace(read, content_digest=found.digest, sketch=found.sketch)
 
 
 def _hold(limits: Limits, source_bytes: int) -> None:

@@ -14,7 +14,7 @@ from dpportal.datasets.rawdata.engine import connect, literal, parquet
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, plain_number, text_name
 from dpportal.datasets.rawdata.locating import fits, refuse_broken_record, unreadable
 from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits, ReadOptions
-from dpportal.datasets.rawdata.progress import Report
+from dpportal.datasets.rawdata.progress import Report, part
 from dpportal.datasets.rawdata.proposals import proposed_columns, proposed_options
 from dpportal.datasets.rawdata.table import Column, Oddities, TableFacts, checked_names
 from dpportal.datasets.rawdata.watching import watched
@@ -24,6 +24,8 @@ ROW_GROUP_ROWS = 122_880
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
 # Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
 BUFFER_BYTES = 32 * 2**20
+# The share of the work that is done once the file is known to be plain text.
+CHECKED = 0.3
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,6 @@ class TextTable:
     dialect: Dialect
     options: ReadOptions
     columns: tuple[Column, ...]
-    bytes_per_row: float
 
     @property
     def names(self) -> list[str]:
@@ -61,10 +62,6 @@ class TextTable:
         ]
         return ", ".join([*map(text_name, range(len(self.columns))), *plain])
 
-    @property
-    def expected_rows(self) -> int:
-        return int(self.plain.path.stat().st_size / self.bytes_per_row)
-
 
 def convert_csv(
     source: Path,
@@ -82,11 +79,11 @@ def convert_csv(
     """
     encoding = settled_encoding(source, options.encoding)
     scratch = target.with_name("plain.csv")
-    plain = plain_text(source, scratch, encoding, lambda lines: report(lines, None))
+    plain = plain_text(source, scratch, encoding, part(report, 0, CHECKED))
     options = replace(options, encoding=encoding)
     table = understand(plain, file_name, options, limits, from_sheet=from_sheet)
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
-        rows, oddities = _store(connection, table, target, report)
+        rows, oddities = _store(connection, table, target, part(report, CHECKED, 1))
     scratch.unlink(missing_ok=True)
     return TableFacts(rows, table.columns, "csv", table.options, oddities=oddities)
 
@@ -109,7 +106,7 @@ def understand(
     first = [[row[number] for row in rows] for number in range(len(names))]
     options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
     columns = proposed_columns(names, first, options)
-    return TextTable(plain, dialect, options, columns, sum(map(len, lines)) / len(lines))
+    return TextTable(plain, dialect, options, columns)
 
 
 def _store(
@@ -140,7 +137,7 @@ def _read(
         f"COPY (SELECT {table.selection()} FROM {table.source(parallel=parallel)}) TO {literal(str(target))} "
         f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP_ROWS}, KV_METADATA {{{NAMES_KEY}: {names}}})"
     )
-    with watched(connection, report, table.expected_rows):
+    with watched(connection, report):
         [(rows,)] = connection.execute(statement).fetchall()
     return int(rows), accounted(connection, table, target, int(rows))
 

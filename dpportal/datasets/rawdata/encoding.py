@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dpportal.datasets.rawdata.faults import UploadFault
+from dpportal.datasets.rawdata.progress import Report
 
 CHUNK = 1 << 20
 SAMPLE = 1 << 16
@@ -61,36 +62,37 @@ def settled_encoding(source: Path, encoding: str | None) -> str:
     return proposed if encoding is None or proposed.startswith(encoding) else f"{encoding}-le"
 
 
-def plain_text(source: Path, scratch: Path, encoding: str, report: Callable[[int], None]) -> PlainText:
+def plain_text(source: Path, scratch: Path, encoding: str, report: Report) -> PlainText:
     """The file as plain text, which most files are already; others are written again.
 
     A byte that the encoding does not know becomes U+FFFD and is counted. Byte-order marks at the beginning are dropped.
-    encoding: settled. report: is told the lines read. Raises UploadFault for a NUL character, which no text has.
+    encoding: settled. Raises UploadFault for a NUL character, which no text has.
     """
     if encoding not in WIDE and (plain := _as_it_is(source, report)):
         return plain
     plain = PlainText(scratch)
     decode = _decoder(encoding, plain)
+    size = source.stat().st_size
     with source.open("rb") as old, scratch.open("wb") as new:
         last = b"\n"
         while chunk := old.read(CHUNK):
             last = _write(new, plain, decode(chunk, False)) or last
-            report(plain.lines)
+            report(old.tell() / size)
         last = _write(new, plain, decode(b"", True)) or last
         if last != b"\n":
             _write(new, plain, b"\n")
     return plain
 
 
-def _as_it_is(source: Path, report: Callable[[int], None]) -> PlainText | None:
+def _as_it_is(source: Path, report: Report) -> PlainText | None:
     """The file itself if its lines end as they should and hold ASCII alone, which all but the wide encodings share."""
-    plain, last = PlainText(source), b""
+    plain, last, size = PlainText(source), b"", source.stat().st_size
     with source.open("rb") as file:
         while chunk := file.read(CHUNK):
             if not chunk.isascii() or b"\r" in chunk:
                 return None
             last = _note(plain, chunk)
-            report(plain.lines)
+            report(file.tell() / size)
     return plain if last == b"\n" else None
 
 

@@ -75,8 +75,9 @@ def out_of_memory(memory_bytes: int) -> UploadFault:
 def out_of_time(seconds: float) -> UploadFault:
     return UploadFault(
         "time",
-        f"Reading this file took longer than {seconds:,.0f} seconds and was stopped. "
-        "Upload fewer columns or fewer rows, or save the table as CSV or Parquet.",
+        f"Reading this file took longer than {seconds:,.0f} seconds, the most that this portal gives to one file, and "
+        "was stopped. Upload fewer columns or fewer rows, or save the table as CSV or Parquet; an administrator can "
+        "allow more time.",
     )
 
 

@@ -1,19 +1,25 @@
-"""A digest of a table that its format, delimiter, encoding, row order and column order do not change."""
+"""What recognises a table, whatever its format, delimiter, encoding, row order and column order."""
 # ruff: noqa: S608 names and values are quoted by engine.identifier and engine.literal
 
 from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from dpportal.datasets.rawdata.engine import parquet
 from dpportal.datasets.rawdata.layout import StoredColumn, layout, plain_number
+from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.reading import trimmed
+from dpportal.datasets.rawdata.sketch import Sketcher
 
 LOW_64_BITS = 2**64 - 1
+# Digests of fields that are held at a time.
+BATCH_FIELDS = 2**21
 
 
 def canonical_text(column: StoredColumn) -> str:
@@ -32,18 +38,46 @@ def _written(number: str) -> str:
     return f"CASE WHEN {number} = floor({number}) THEN {number}::BIGINT::VARCHAR ELSE {number}::VARCHAR END"
 
 
-def content_digest(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
-    """SHA-256 of the column names, the number of rows and the sum of the rows' MD5 digests, in hexadecimal.
+@dataclass(frozen=True)
+class Print:
+    """By what a table is recognised. digest: see `look`. sketch: the bytes of a `Sketch`; nothing without a key."""
 
-    The sum makes it independent of row order and, unlike exclusive or, keeps repeated rows. It recognises a
-    table that is uploaded again in another form; a table with one cell changed is another table to it.
+    digest: str
+    sketch: bytes = b""
+
+
+def look(
+    connection: duckdb.DuckDBPyConnection, path: Path, rows: int, report: Report, key: bytes | None = None
+) -> Print:
+    """What recognises a table, from one look at each of its rows. key: of the sketch, 32 bytes.
+
+    The digest is the SHA-256 of the column names, the number of rows and the sum of the rows' MD5 digests, in
+    hexadecimal. The sum makes it independent of row order and, unlike exclusive or, keeps repeated rows. It recognises
+    a table that is uploaded again in another form; one that is nearly the same is recognised by its sketch.
     """
     columns = layout(connection, path)
     names = sorted(columns)
-    fields = ", ".join(f"coalesce({canonical_text(columns[name])}, chr(0))" for name in names)
+    texts = [f"coalesce({canonical_text(columns[name])}, chr(0))" for name in names]
+    sketcher = Sketcher(key, len(names)) if key else None
+    fields = [f"md5_number_lower({text}) AS f{place}" for place, text in enumerate(texts)] if key else []
     query = f"""
-        SELECT count(*), sum((digest & {LOW_64_BITS}::UHUGEINT)::UBIGINT), sum((digest >> 64)::UBIGINT)
-        FROM (SELECT md5_number(concat_ws(chr(31), {fields}))::UHUGEINT AS digest FROM {parquet(path)})
+        SELECT (digest & {LOW_64_BITS}::UHUGEINT)::UBIGINT AS low, (digest >> 64)::UBIGINT AS high, * EXCLUDE digest
+        FROM (SELECT {", ".join([f"md5_number(concat_ws(chr(31), {', '.join(texts)}))::UHUGEINT AS digest", *fields])}
+              FROM {parquet(path)})
     """
-    [sums] = connection.execute(query).fetchall()
-    return hashlib.sha256(json.dumps([names, *map(str, sums)]).encode()).hexdigest()
+    seen, sums = 0, [0, 0]
+    for batch in connection.sql(query).to_arrow_reader(max(1024, BATCH_FIELDS // (len(fields) + 2))):
+        low, high, *digests = (column.to_numpy() for column in batch.columns)
+        seen += len(low)
+        sums = [total + _sum(part) for total, part in zip(sums, (low, high), strict=True)]
+        if sketcher:
+            sketcher.add(digests)
+        report(seen / max(1, rows))
+    digest = hashlib.sha256(json.dumps([names, *map(str, (seen, *sums))]).encode()).hexdigest()
+    return Print(digest, sketcher.sketch.to_bytes() if sketcher else b"")
+
+
+def _sum(words: np.ndarray) -> int:
+    """The exact sum of 64-bit words."""
+    low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
+    return int(low.sum()) + (int(high.sum()) << 32)

@@ -105,7 +105,7 @@ def _store(source: Path, target: Path, names: Sequence[str], limits: Limits, rep
                 pa.record_batch([*fields, *plain], schema=stored), row_group_size=ROW_GROUP_ROWS
             )
             written.rows += batch.num_rows
-            report(written.rows, file.metadata.num_rows)
+            report(written.rows / max(1, file.metadata.num_rows))
     return written
 
 

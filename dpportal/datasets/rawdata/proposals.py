@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from dpportal.datasets.rawdata import reference
+from dpportal.datasets.rawdata.identifiers import looks_like_identifier
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.reading import FALSE_WORDS, TRUE_WORDS
 from dpportal.datasets.rawdata.table import Column, Kind
@@ -44,9 +45,14 @@ def proposed_options(columns: Texts, options: ReadOptions) -> ReadOptions:
 def proposed_columns(names: Sequence[str], columns: Texts, options: ReadOptions) -> tuple[Column, ...]:
     """Each column with the kind that nearly all its first texts can be read as."""
     return tuple(
-        Column(name, *_kind(_texts(column, options), options))
-        for name, column in zip(names, columns, strict=True)
+        _column(name, _texts(column, options), options) for name, column in zip(names, columns, strict=True)
     )
+
+
+def _column(name: str, texts: list[str], options: ReadOptions) -> Column:
+    kind, remark = _kind(texts, options)
+    identifies = kind in ("text", "integer") and looks_like_identifier(name, texts)
+    return Column(name, kind, remark, identifies)
 
 
 def _most(tests: Iterable[object]) -> bool:

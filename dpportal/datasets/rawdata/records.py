@@ -10,18 +10,20 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.conf import settings
 from django.core.files.storage import default_storage
 
 from dpportal import storage
 from dpportal.datasets import rawdata
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import Column, Persons, proposals, reference
+from dpportal.datasets.rawdata.conversion import Progress
 from dpportal.datasets.rawdata.faults import lacks_columns
 from dpportal.datasets.rawdata.fit import TableFit
 from dpportal.datasets.rawdata.fit import fit as fit_of
-from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS
-from dpportal.datasets.rawdata.table import Oddities, TableFacts
+from dpportal.datasets.rawdata.table import TableFacts
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
 
@@ -33,6 +35,10 @@ class StoredTable:
     facts: TableFacts
 
 
+def _limits() -> Limits:
+    return Limits(seconds=settings.CONVERSION_SECONDS)
+
+
 def folder(dataset_id: UUID) -> str:
     return f"records/{dataset_id}"
 
@@ -42,12 +48,14 @@ def options_of(dataset: Dataset) -> ReadOptions:
     return ReadOptions.from_json(dataset.options)
 
 
-def convert(dataset: Dataset, on_progress: Callable[[int, int | None], None]) -> StoredTable:
-    """Read a dataset's upload into a stored Parquet table. Raises UploadFault if it cannot be a table."""
+def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> StoredTable:
+    """Read a dataset's upload into a stored Parquet table and sketch it. Raises UploadFault if it cannot be a table."""
     with storage.local_path(dataset.upload) as source, storage.scratch_folder() as scratch:
         target = scratch / "table.parquet"
-        facts = rawdata.convert(source, target, dataset.file_name, options_of(dataset), on_progress)
-        name, _digest = storage.keep_by_digest(target, folder(dataset.pk))
+        facts = rawdata.convert(
+            source, target, dataset.file_name, options_of(dataset), on_progress, _limits(), sketch_key
+        )
+        name = storage.keep_anew(target, folder(dataset.pk))
     return StoredTable(name, facts)
 
 
@@ -114,20 +122,21 @@ def count_upload(
     name: str,
     file_name: str,
     domain: Domain,
-    on_progress: Callable[[int, int | None], None],
-) -> tuple[np.ndarray, Oddities]:
+    on_progress: Progress,
+    sketch_key: bytes,
+) -> tuple[np.ndarray, TableFacts]:
     """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
-    With them what is odd about the file, for the curator. It is read as the dataset declares; nothing of the file
+    With them what is known of the file, for the curator. It is read as the dataset declares; nothing of the file
     changes that. Raises UploadFault if it cannot be read or lacks a column of the domain.
     """
     options = options_of(dataset).settled()
     with storage.local_path(name) as source, storage.scratch_folder() as scratch:
         table = scratch / "table.parquet"
-        facts = rawdata.convert(source, table, file_name, options, on_progress)
+        facts = rawdata.convert(source, table, file_name, options, on_progress, _limits(), sketch_key)
         if not set(domain.names) <= {column.name for column in facts.columns}:
             raise lacks_columns(domain.names)
-        return rawdata.count_cells(table, domain, options), facts.oddities
+        return rawdata.count_cells(table, domain, options), facts
 
 
 def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:
@@ -135,7 +144,7 @@ def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:
     with storage.scratch_folder() as scratch:
         path = scratch / "counts.npy"
         np.save(path, counts)
-        return storage.keep_by_digest(path, folder(dataset_id))[0]
+        return storage.keep_anew(path, folder(dataset_id))
 
 
 def kept_counts(name: str) -> np.ndarray:

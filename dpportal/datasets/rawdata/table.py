@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -16,13 +17,17 @@ Kind = Literal["text", "integer", "real", "date", "boolean"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column. kind: what its first rows look like, which counting never uses. remark: a hint, or nothing."""
+    """A column. kind: what its first rows look like, which counting never uses. remark: a hint, or nothing.
+
+    identifies: whether it seems to say whose row it is.
+    """
 
     name: str
     kind: Kind = "text"
     remark: str = ""
+    identifies: bool = False
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
@@ -60,7 +65,7 @@ class Sheet:
 class TableFacts:
     """The result of a conversion.
 
-    options: as the file was read, resolved. content_digest: see `fingerprint.content_digest`.
+    options: as the file was read, resolved. content_digest, sketch: see `fingerprint.look`.
     """
 
     rows: int
@@ -68,12 +73,14 @@ class TableFacts:
     format: Format
     options: ReadOptions
     content_digest: str = ""
+    sketch: bytes = b""
     oddities: Oddities = Oddities()
     sheets: tuple[Sheet, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         columns = [column.to_json() for column in self.columns]
-        return {**asdict(self), "columns": columns, "options": self.options.to_json()}
+        packed = {"options": self.options.to_json(), "sketch": b64encode(self.sketch).decode()}
+        return {**asdict(self), "columns": columns, **packed}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> TableFacts:
@@ -82,6 +89,7 @@ class TableFacts:
             "options": ReadOptions.from_json(value["options"]),
             "oddities": Oddities(**value["oddities"]),
             "sheets": tuple(Sheet(**sheet) for sheet in value["sheets"]),
+            "sketch": b64decode(value["sketch"]),
         }
         return cls(**{**value, **read})
 

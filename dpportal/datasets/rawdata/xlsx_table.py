@@ -7,20 +7,20 @@ import datetime as dt
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
-from xml.etree.ElementTree import Element, ParseError
+from typing import IO, Any, TextIO
+from xml.etree.ElementTree import ParseError
+from xml.parsers.expat import ExpatError
 
-from openpyxl import load_workbook
+from openpyxl.reader.excel import ExcelReader
+from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
-from openpyxl.workbook import Workbook
-from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
 
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.datasets.rawdata.options import Limits
 from dpportal.datasets.rawdata.progress import Report
+from dpportal.datasets.rawdata.sheet_parser import SheetParser
 from dpportal.datasets.rawdata.table import Oddities, Sheet
 
 MOST_ROWS = 1_048_576  # of any sheet, by the format
@@ -34,6 +34,7 @@ UNREADABLE = (
     zlib.error,
     InvalidFileException,
     ParseError,
+    ExpatError,
     EOFError,
     KeyError,
     ValueError,  # also what defusedxml raises for an entity or a document type
@@ -64,15 +65,29 @@ class Unpacked:
         )
 
 
-class SheetParser(WorkSheetParser):
-    """The library's parser, which also counts formulas whose result the workbook does not hold."""
+@dataclass(frozen=True)
+class SheetPart:
+    """Where a workbook keeps a sheet."""
 
-    uncached = 0
+    name: str
+    hidden: bool
+    path: str
 
-    def parse_cell(self, element: Element) -> dict[str, Any]:
-        cell = super().parse_cell(element)
-        self.uncached += cell["value"] is None and element.find(FORMULA_TAG) is not None
-        return cell
+
+class Workbook(ExcelReader):
+    """The library's reader up to the sheets: it would look through each of them for its size, to the end."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, read_only=True, data_only=True, keep_links=False)
+        self.read_manifest()
+        self.read_strings()
+        self.read_workbook()
+        apply_stylesheet(self.archive, self.wb)
+        self.sheets = [
+            SheetPart(sheet.name, sheet.state != "visible", relation.target)
+            for sheet, relation in self.parser.find_sheets()
+            if relation.target in self.valid_files and "chartsheet" not in relation.Type
+        ]
 
 
 def unpack_xlsx(source: Path, target: Path, sheet: str | None, limits: Limits, report: Report) -> Unpacked:
@@ -86,8 +101,8 @@ def unpack_xlsx(source: Path, target: Path, sheet: str | None, limits: Limits, r
     unpacked = Unpacked()
     with target.open("w", encoding="utf-8", newline="") as file:
         try:
-            with _workbook(source) as workbook:
-                _write_rows(workbook, sheet, file, unpacked, limits, report)
+            with source.open("rb") as opened:
+                _write_rows(Workbook(opened), sheet, file, unpacked, limits, report)
         except UNREADABLE:
             # openpyxl meets a damaged part with whatever error its parsing stumbles over.
             raise damaged("XLSX") from None
@@ -115,36 +130,29 @@ def _check_parts(source: Path, limits: Limits) -> None:
         )
 
 
-@contextmanager
-def _workbook(source: Path) -> Iterator[Workbook]:
-    with source.open("rb") as opened:
-        workbook = load_workbook(opened, read_only=True, data_only=True, keep_links=False)
-        try:
-            yield workbook
-        finally:
-            workbook.close()
-
-
 def _write_rows(
     workbook: Workbook, wanted: str | None, file: TextIO, unpacked: Unpacked, limits: Limits, report: Report
 ) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    width, due = 0, 1
-    for number, cells in _sheet_rows(workbook, wanted, unpacked):
-        if number > MOST_ROWS or file.tell() > limits.unfolded_bytes:
+    width = written = 0
+    due = 1
+    # A damaged sheet may number many rows alike.
+    for seen, (number, cells) in enumerate(_sheet_rows(workbook, wanted, unpacked, report), 1):
+        if max(seen, number) > MOST_ROWS:
+            raise _too_many_rows()
+        if written > limits.unfolded_bytes:
             raise unfolds_too_far(limits.unfolded_bytes)
         filled = max(cells, default=0)
         if not filled:
             continue
-        unpacked.blank += max(0, number - due) if width else 0  # a damaged sheet may number rows twice
+        unpacked.blank += max(0, number - due) if width else 0
         due = number + 1
         width = width or filled
         if max(filled, width) > limits.columns:
             raise _too_wide(number, limits)
         if filled > width:
             raise _ragged(number, filled, width)
-        writer.writerow([cells.get(place, "") for place in range(1, width + 1)])
-        report(number, None)
+        written += writer.writerow([cells.get(place, "") for place in range(1, width + 1)])
     if not width:
         raise UploadFault(
             "empty", "This sheet is empty. Choose the sheet that has the table, with names in its first row."
@@ -152,43 +160,45 @@ def _write_rows(
 
 
 def _sheet_rows(
-    workbook: Workbook, wanted: str | None, unpacked: Unpacked
+    workbook: Workbook, wanted: str | None, unpacked: Unpacked, report: Report
 ) -> Iterator[tuple[int, dict[int, str]]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, wanted, unpacked)
-    with sheet._get_source() as part:
+    size = max(1, workbook.archive.getinfo(sheet.path).file_size)
+    with workbook.archive.open(sheet.path) as part:
         parser = SheetParser(
             part,
-            sheet._shared_strings,
+            workbook.shared_strings,
             data_only=True,
-            epoch=workbook.epoch,
-            date_formats=workbook._date_formats,
-            timedelta_formats=workbook._timedelta_formats,
+            epoch=workbook.wb.epoch,
+            date_formats=workbook.wb._date_formats,
+            timedelta_formats=workbook.wb._timedelta_formats,
         )
         for number, row in parser.parse():
+            report(parser.bytes_read / size)
             unpacked.errors += sum(cell["data_type"] == "e" for cell in row)
             texts = ((cell["column"], _text(cell["value"])) for cell in row if cell["data_type"] != "e")
             yield number, {place: text for place, text in texts if text}
-        unpacked.uncached = parser.uncached
-        unpacked.merged = len(parser.merged_cells.mergeCell) if parser.merged_cells else 0
+        unpacked.uncached, unpacked.merged = parser.uncached, parser.merged
 
 
-def _chosen(workbook: Workbook, wanted: str | None, unpacked: Unpacked) -> Any:
+def _chosen(workbook: Workbook, wanted: str | None, unpacked: Unpacked) -> SheetPart:
     """The sheet to read, noting all that there are."""
-    sheets = workbook.worksheets
-    unpacked.sheets = tuple(Sheet(s.title, s.sheet_state != "visible") for s in sheets)
+    sheets = workbook.sheets
+    unpacked.sheets = tuple(Sheet(sheet.name, sheet.hidden) for sheet in sheets)
     if not sheets:
         raise UploadFault("empty", "This workbook has no sheet with cells. Upload one that has a table.")
     if wanted is None:
-        sheet = next((s for s in sheets if s.sheet_state == "visible"), sheets[0])
+        sheet = next((s for s in sheets if not s.hidden), sheets[0])
     else:
-        sheet = next((s for s in sheets if s.title == wanted), None)
-    if sheet is None:
-        raise UploadFault(
-            "sheet",
-            "This workbook has no sheet of the declared name. Give the sheet that name, or declare another.",
-        )
-    unpacked.sheet = sheet.title
+        found = next((s for s in sheets if s.name == wanted), None)
+        if found is None:
+            raise UploadFault(
+                "sheet",
+                "This workbook has no sheet of the declared name. Give the sheet that name, or declare another.",
+            )
+        sheet = found
+    unpacked.sheet = sheet.name
     return sheet
 
 
@@ -212,6 +222,14 @@ def _ragged(row: int, filled: int, width: int) -> UploadFault:
         "Name that column in the first row, or remove the value.",
         row=row,
         column=filled,
+    )
+
+
+def _too_many_rows() -> UploadFault:
+    return UploadFault(
+        "unfolds",
+        f"This workbook has more rows than a sheet can have, {MOST_ROWS:,}, so a program filled it or it is damaged. "
+        "Delete the empty rows, or save the table as CSV.",
     )
 
 

@@ -11,16 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from dpportal import demonstration
-from dpportal.running.supervisor import GaveUpError, Process, processes, supervise
+from dpportal.accounts.models import Role, User
+from dpportal.running import statics
+from dpportal.running.embedded import load_everything, processes
+from dpportal.running.supervisor import ApartError, GaveUpError, Process, apart, supervise
 from dpportal.running.worker import READY_FILE
 
 START_SECONDS = 90.0
+FIRST_PEOPLE = (Role.ADMINISTRATOR.value, Role.CURATOR.value)
 
 
 class Command(BaseCommand):
@@ -34,14 +39,18 @@ class Command(BaseCommand):
         parser.add_argument("--data-dir", help="folder that keeps all data (./data)")
         parser.add_argument("--workers", type=int, default=2, help="jobs that run at the same time (2)")
         parser.add_argument("--no-demo", action="store_true", help="do not load the demonstration dataset")
+        for role in FIRST_PEOPLE:
+            parser.add_argument(
+                f"--{role}", default=role, help=f"at the first start: the name of its {role} ({role})"
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have started us with Ctrl-C ignored
             signal.signal(number, signal.default_int_handler)
         self._check_port(options["host"], options["port"])
-        self._migrate()
-        call_command("collectstatic", interactive=False, verbosity=0)
-        passwords = demonstration.create_accounts()
+        self._check_names([options[role] for role in FIRST_PEOPLE])
+        load_everything()
+        passwords = self._set_up({Role(role): options[role] for role in FIRST_PEOPLE})
         children = processes(options["host"], options["port"], options["workers"])
         ready_file = settings.DATA_DIR / READY_FILE
         ready_file.unlink(missing_ok=True)
@@ -50,7 +59,8 @@ class Command(BaseCommand):
         def ready() -> None:
             self._wait(address, ready_file, children)
             if not options["no_demo"]:
-                demonstration.load()
+                with apart(demonstration.load):
+                    pass
             self._welcome(address, passwords)
 
         try:
@@ -59,6 +69,16 @@ class Command(BaseCommand):
             self.stdout.write("Stopped. All data is kept; start again with the same command.")
         except GaveUpError as fault:
             raise CommandError(str(fault)) from None
+
+    def _set_up(self, names: dict[Role, str]) -> dict[str, str]:
+        """Bring database and static files up to date; returns the passwords of people who were made now."""
+        try:
+            with apart(statics.collect):
+                self._migrate()
+                call_command("check_restored", stdout=self.stdout, if_any=True)
+                return demonstration.create_accounts(names)
+        except ApartError:
+            raise CommandError("The static files cannot be collected; the reason is above.") from None
 
     def _check_port(self, host: str, port: int) -> None:
         if not 1 <= port <= 65535:
@@ -73,6 +93,15 @@ class Command(BaseCommand):
                     f"Port {port} on {host} cannot be used ({error.strerror}). "
                     f"Stop what uses it, or choose another with --port {port + 1 if port < 65535 else 8000}."
                 ) from None
+
+    def _check_names(self, names: list[str]) -> None:
+        try:
+            for name in names:
+                User._meta.get_field("username").clean(name, None)
+        except ValidationError as error:
+            raise CommandError(f"This is no name to sign in with: {' '.join(error.messages)}") from None
+        if len(set(names)) < len(names):
+            raise CommandError("Administrator and curator are two people; choose two names.")
 
     def _migrate(self) -> None:
         """Bring the database up to date, after a copy of an older one was put aside."""

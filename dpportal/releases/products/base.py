@@ -74,7 +74,7 @@ class Made(Generic[P, R]):
     @property
     def seed(self) -> bytes:
         """The public seed of synthetic rows: the measurement's own digest, so the same rows come out again."""
-        return hashlib.sha256(self.release.measurement_sha256.encode()).digest()
+        return hashlib.sha256(str(self.release.measurement_sha256).encode()).digest()
 
 
 class ChoiceForm(forms.Form):

@@ -169,6 +169,10 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
     ) -> dict[str, Any]:
         return {"resolved": plan.resolved}
 
+    def suggested(self, plans: Mapping[str, SelectionPlan]) -> str:
+        """The method that most often tells the better candidate, over the gaps that the page shows."""
+        return max(plans, key=lambda name: sum(chance for _gap, chance in plans[name].resolved))
+
     def count(self, release: Release, plan: SelectionPlan, key: bytes) -> np.ndarray:
         """Counts of the one column's cells, or of the yes cell of every option.
 

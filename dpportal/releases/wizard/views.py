@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.datasets import services as datasets
 from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.views import own_dataset
 from dpportal.pages.confirming import confirmation
@@ -24,9 +25,11 @@ from dpportal.releases import drafts, services
 from dpportal.releases.access import own_release
 from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS, DraftError, product_of
+from dpportal.releases.products.queries import matrices
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices
 from dpportal.releases.wizard.forms import MethodForm, ProductForm
+from dpportal.serving.files import takes_files
 
 wizard = Wizard(
     space="releases",
@@ -68,6 +71,7 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
     return _page(request, "product", draft, form, products=products)
 
 
+@takes_files(matrices.MAX_FILE_BYTES)
 @wizard.step
 def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     declared, chosen = choices.declared_columns(draft), product_of(draft)
@@ -116,17 +120,22 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         messages.info(request, error.message)
         return redirect(f"releases:{error.step}", draft.pk)
 
+    identifying = datasets.columns_to_ask_about(draft.dataset)
+
     def spend(reviewed: str) -> None:
+        if identifying:
+            datasets.confirm_one_row(draft.dataset, identifying, current_user(request))
         services.request_release(draft, reviewed=reviewed, by=current_user(request))
 
     shown = services.reviewed_as(version, plan)
-    form = confirmation(request, shown, spend, (DraftError, ReleaseError, BudgetRefusedError))
+    form = confirmation(request, shown, spend, (DraftError, ReleaseError, BudgetRefusedError), identifying)
     if form is None:
         return redirect("releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
     context = {
         "plan": plan,
+        "identifying": identifying,
         "version": version,
         "fit_warnings": shown_warnings(draft.dataset, draft.columns, current_user(request)),
         **product_of(draft).offer(plan, draft),

@@ -13,7 +13,6 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
-from mechanisms.matrix.answers import half_widths
 from mechanisms.matrix.marginals.cells import MarginalCells
 from mechanisms.matrix.marginals.errors import cell_variances
 from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals, term_axes
@@ -22,6 +21,7 @@ from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise
+from mechanisms.noise.sums import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, PlanError
 

@@ -18,6 +18,8 @@ _PLACES = 6
 # The least weight of single cells beside a strategy of lower rank, as a share of a column's norm: it costs an error of
 # twice the share (L1) or of its square (L2).
 _LEAST_CELLS = {Definition.PURE: 2.0**-12, Definition.ZCDP: 2.0**-8}
+# Their least weight as a share of the norm of the largest part of a union.
+_LEAST_BESIDE = 2.0**-14
 # Differences below this share of a number are rounding errors.
 _SLIGHT = 1e-13
 
@@ -66,21 +68,22 @@ def _divisor(integers: np.ndarray) -> int:
     return divisor
 
 
-def tied(integers: np.ndarray, missing: int, definition: Definition) -> np.ndarray:
+def tied(integers: np.ndarray, missing: int, definition: Definition, lightness: float = 1.0) -> np.ndarray:
     """A strategy of rank below the number of cells with every single cell besides, so that it answers everything.
 
     Rounding moves the row space of such a strategy, which would then not answer its workload exactly. integers: (p, n)
     int64. missing: of the rank. With cells of weight c beside columns of norm N, errors grow by 2c/N (L1) or c²/N²
     (L2) for the norm, and by about `missing`/12c² for what rounding, of variance 1/12, has moved: c makes the sum
-    least, but is no smaller a share of N than floats can tell apart from nothing in AᵀA.
+    least, but is no smaller a share of N than floats can tell apart from nothing in AᵀA. lightness: of a part of a
+    union, how many times its norm the largest part's is: beside that part, too, its cells must be more than nothing.
     """
-    moved = missing / 12
+    moved, least = missing / 12, max(_LEAST_CELLS[definition], min(1.0, lightness * _LEAST_BESIDE))
     if definition is Definition.PURE:
         norm = float(np.abs(integers).sum(axis=0).max())
-        weight = max((moved * norm) ** (1 / 3), _LEAST_CELLS[definition] * norm)
+        weight = max((moved * norm) ** (1 / 3), least * norm)
     else:
         norm = _norm(integers.astype(np.float64))
-        weight = max((moved * norm**2) ** (1 / 4), _LEAST_CELLS[definition] * norm)
+        weight = max((moved * norm**2) ** (1 / 4), least * norm)
     return np.vstack([integers, max(1, round(weight)) * np.eye(integers.shape[1], dtype=np.int64)])
 
 

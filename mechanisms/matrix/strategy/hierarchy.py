@@ -12,7 +12,7 @@ from mechanisms.histogram.dyadic import scales, workload_energies
 from mechanisms.histogram.haar import Haar, fitted_haar
 from mechanisms.histogram.tree import Tree, fitted_tree
 from mechanisms.matrix.strategy.grid import BITS
-from mechanisms.matrix.strategy.rows import MatrixRows
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Factor, Identity, Prefix
 
 # Entries of a temporary array.

@@ -64,9 +64,8 @@ class Inverse:
         projection: Floats = self._gram @ self.matrix
         return projection
 
-    def dimensions(self, workload_gram: np.ndarray) -> tuple[int, int]:
-        """How many dimensions of a workload's row space the strategy's holds, and how many there are."""
-        asked = _rank(workload_gram)
+    def dimensions(self, workload_gram: np.ndarray, asked: int) -> tuple[int, int]:
+        """How many dimensions of a workload's row space the strategy's holds, and how many there are: its rank."""
         outside = np.trace(workload_gram) - float((workload_gram * self._projection.T).sum())
         if outside <= 1e-8 * np.trace(workload_gram):
             return asked, asked

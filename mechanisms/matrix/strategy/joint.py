@@ -12,7 +12,7 @@ from scipy import sparse
 from mechanisms.arrays import Floats
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.inverse import Inverse
-from mechanisms.matrix.strategy.rows import MatrixRows
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.union import Term
 from mechanisms.protocol import PlanError
 
@@ -85,7 +85,9 @@ class Joint(ABC):
         return self.inverse.complete
 
     def dimensions(self, term: Term) -> tuple[int, int]:
-        return self.inverse.dimensions(reduce(np.kron, [f.gram() for f in term.all_factors(self.shape)]))
+        factors = term.all_factors(self.shape)
+        asked = math.prod(f.rank for f in factors)
+        return self.inverse.dimensions(reduce(np.kron, [f.gram() for f in factors]), asked)
 
 
 class Uploaded(Joint):

@@ -13,6 +13,7 @@ from scipy import sparse
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats
 from mechanisms.counting import Sensitivity
+from mechanisms.matrix.strategy.distances import EXACT, farthest, farthest_of_union
 from mechanisms.matrix.strategy.inverse import Inverse
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Joint
 from mechanisms.matrix.strategy.rows import IdentityRows, Rows, TotalRows
@@ -108,12 +109,20 @@ class Kronecker:
 
     @cached_property
     def replaced(self) -> Sensitivity:
-        """Exact where all columns but one are summed over; else by the triangle inequality and the sign of products."""
-        told_apart = [f for f in self.factors if not isinstance(f, TotalRows)]
-        if len(told_apart) < 2:
-            return told_apart[0].replaced if told_apart else Sensitivity(1, 1)
-        apart = 2 if all(f.positive for f in self.factors) else 4
-        return Sensitivity(2 * self.column.l1, apart * self.column.l2_squared)
+        """L2: see `farthest`. L1: as the factor's where there is but one with several cells that are told apart, else
+        by the triangle inequality."""
+        told_apart = [f for f in self.factors if not isinstance(f, TotalRows) and f.size > 1]
+        if len(told_apart) == 1:
+            alone = told_apart[0]
+            l1 = alone.replaced.l1 * (self.column.l1 // alone.column.l1)
+        else:
+            l1 = (2 if told_apart else 1) * self.column.l1
+        return Sensitivity(l1, self.farthest or self.column.l2_squared)
+
+    @cached_property
+    def farthest(self) -> int:
+        """The largest squared distance of two columns, or a bound on it; 0 if all are alike."""
+        return farthest([f.pairs for f in self.factors])
 
     def column_norms(self) -> tuple[np.ndarray, np.ndarray]:
         """L1 and squared L2 norms of every column, (n,) Python integers each: they may not fit 64 bits."""
@@ -216,11 +225,23 @@ class Stacked(Joint):
         l2_squared = sum(m * m * second for m, (_, second) in zip(self.multiples, norms, strict=True))
         return Sensitivity(int(np.max(l1)), int(np.max(l2_squared)))
 
-    @property
+    @cached_property
     def replaced(self) -> Sensitivity:
-        """By the triangle inequality and, for L2, the sign of products."""
-        apart = 2 if all(f.positive for part in self.parts for f in part.factors) else 4
-        return Sensitivity(2 * self.column.l1, apart * self.column.l2_squared)
+        """L2: see `farthest`. L1: by the triangle inequality."""
+        return Sensitivity(2 * self.column.l1, self.farthest or self.column.l2_squared)
+
+    @property
+    def farthest(self) -> int:
+        """The largest squared distance of two columns; exact, unless norms are beyond what floats hold exactly."""
+        factors = [f for part in self.parts for f in part.factors]
+        if max(f.column.l2_squared for f in factors) >= EXACT:
+            return self._farthest_apart()
+        parts = [[f.gram() for f in part.factors] for part in self.parts]
+        return farthest_of_union(list(zip(self.multiples, parts, strict=True)), self.shape)
+
+    def _farthest_apart(self) -> int:
+        """A bound: the sum of the parts' largest."""
+        return sum(m * m * part.farthest for m, part in zip(self.multiples, self.parts, strict=True))
 
     def matrix(self) -> sparse.csr_array:
         parts = zip(self.parts, self.multiples, strict=True)
@@ -253,7 +274,7 @@ class Stacked(Joint):
 class FewSums(Stacked):
     """A union that measures few sums of many cells: least squares by AAᵀ, of the size of the sums.
 
-    column: the sum of the parts' largest norms, which is exact where a part's columns all have the same.
+    column, replaced: the sum of the parts' largest norms and distances, exact where a part's columns all have the same.
     """
 
     def check_cells(self) -> None:
@@ -268,6 +289,10 @@ class FewSums(Stacked):
         parts = list(zip(self.parts, self.multiples, strict=True))
         l1 = sum(m * part.column.l1 for part, m in parts)
         return Sensitivity(l1, sum(m * m * part.column.l2_squared for part, m in parts))
+
+    @property
+    def farthest(self) -> int:
+        return self._farthest_apart()
 
     @cached_property
     def _transposed(self) -> list[list[np.ndarray]]:

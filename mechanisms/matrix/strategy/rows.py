@@ -8,16 +8,15 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from mechanisms.arrays import Floats
 from mechanisms.counting import Sensitivity
-from mechanisms.matrix.strategy.grid import BITS, on_grid
+from mechanisms.matrix.strategy.distances import EXACT, Pairs, farthest_of_all
 from mechanisms.matrix.strategy.inverse import MAX_DENSE, Inverse
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
 from mechanisms.protocol import PlanError
 
-# Work up to which the distances of all pairs of columns are computed, in multiplications.
-_PAIRS = 2**26
-# Cells up to which all pairs of cells are looked at.
-_GRAM_CELLS = 2048
+# Cells up to which pairs of columns are told apart in a product.
+_PAIRED_CELLS = 2048
 
 
 class Rows(ABC):
@@ -48,8 +47,8 @@ class Rows(ABC):
 
     @property
     @abstractmethod
-    def positive(self) -> bool:
-        """Whether no two columns have a negative product."""
+    def pairs(self) -> Pairs:
+        """The pairs of columns that can be farthest apart in a product, in L2."""
 
     @abstractmethod
     def matrix(self) -> np.ndarray | sparse.csr_array:
@@ -119,10 +118,6 @@ class _Queries(Rows):
         number = self._factor.transposed_times(np.ones(self.rows, dtype=np.int64))
         return number, number
 
-    @property
-    def positive(self) -> bool:
-        return True
-
     def times(self, x: np.ndarray) -> np.ndarray:
         return self._factor.times(x)
 
@@ -145,6 +140,10 @@ class IdentityRows(_Queries):
     @property
     def replaced(self) -> Sensitivity:
         return Sensitivity(2, 2)
+
+    @property
+    def pairs(self) -> Pairs:
+        return Pairs.alike(1, 0 if self.size > 1 else 1)
 
     def matrix(self) -> sparse.csr_array:
         return sparse.eye_array(self.size, dtype=np.int64, format="csr")
@@ -177,6 +176,10 @@ class TotalRows(_Queries):
         """The total does not change when a row changes its cell; as if it entered, so that noise is drawn."""
         return Sensitivity(1, 1)
 
+    @property
+    def pairs(self) -> Pairs:
+        return Pairs.alike(1, 1)
+
     def matrix(self) -> np.ndarray:
         return np.ones((1, self.size), dtype=np.int64)
 
@@ -197,10 +200,10 @@ class TotalRows(_Queries):
         if factor.queries == 1:
             row = factor.transposed_times(np.ones(1))
             return int(np.ptp(row) == 0), 1
-        return Inverse(self.gram()).dimensions(factor.gram())
+        return Inverse(self.gram()).dimensions(factor.gram(), factor.rank)
 
 
-class _Inverted(Rows):
+class Inverted(Rows):
     """Least squares by the inverse of the Gram matrix, written out."""
 
     @cached_property
@@ -210,10 +213,40 @@ class _Inverted(Rows):
                 f"A column has {self.size:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
                 "Choose wider bins, or the strategy of single cells."
             )
-        return Inverse(self.gram())
+        return Inverse(self._gram)
+
+    @cached_property
+    def _gram(self) -> Floats:
+        """AᵀA once, for its inverse and for distances."""
+        return self.gram()
+
+    @property
+    def _told_apart(self) -> bool:
+        """Whether distances of columns are worked out: exactly, and where the inverse takes as much memory."""
+        return self.size <= MAX_DENSE and self.column.l2_squared < EXACT
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        norm = self.column.l2_squared
+        if not self._told_apart:
+            return Pairs.alike(norm, self._least_product)
+        if self.size > _PAIRED_CELLS:
+            return Pairs.alike(norm, int(self._gram.min()))
+        return Pairs.of(self._gram)
+
+    @property
+    @abstractmethod
+    def _least_product(self) -> int:
+        """A bound from below on the products of two columns, where they are not worked out."""
+
+    def _farthest(self) -> int:
+        """The largest squared L2 distance of two columns; exact up to 8,192 cells."""
+        if self._told_apart:
+            return farthest_of_all(self._gram)
+        return 2 * (self.column.l2_squared - self._least_product)
 
     def solve(self, x: np.ndarray) -> np.ndarray:
-        return _product(self.inverse.matrix, x)
+        return product(self.inverse.matrix, x)
 
     def trace(self, factor: Factor) -> float:
         return float((factor.gram() * self.inverse.matrix).sum())
@@ -229,86 +262,10 @@ class _Inverted(Rows):
     def dimensions(self, factor: Factor) -> tuple[int, int]:
         if self.complete:
             return factor.rank, factor.rank
-        return self.inverse.dimensions(factor.gram())
+        return self.inverse.dimensions(factor.gram(), factor.rank)
 
 
-class MatrixRows(_Inverted):
-    """A matrix that is held, dense or sparse.
-
-    matrix: (p, n) int64, no column norm beyond 2^40. It is not changed.
-    """
-
-    def __init__(self, matrix: np.ndarray | sparse.csr_array) -> None:
-        if matrix.ndim != 2 or matrix.dtype != np.int64:
-            raise ValueError(f"a strategy is a matrix of int64, got {matrix.ndim} axes of {matrix.dtype}")
-        self._matrix = matrix
-
-    @classmethod
-    def of(cls, weights: np.ndarray, bits: int = BITS) -> MatrixRows:
-        """From (p, n) real weights, put on a grid of so many bits (`grid.on_grid`)."""
-        return cls(on_grid(np.asarray(weights, dtype=np.float64), bits))
-
-    @property
-    def size(self) -> int:
-        return int(self._matrix.shape[1])
-
-    @property
-    def rows(self) -> int:
-        return int(self._matrix.shape[0])
-
-    @cached_property
-    def column_sums(self) -> tuple[np.ndarray, np.ndarray]:
-        squares = self._matrix**2 if isinstance(self._matrix, np.ndarray) else self._matrix.power(2)
-        l1, l2_squared = np.asarray(abs(self._matrix).sum(axis=0)), np.asarray(squares.sum(axis=0))
-        return l1.ravel().astype(np.int64), l2_squared.ravel().astype(np.int64)
-
-    @cached_property
-    def replaced(self) -> Sensitivity:
-        """Exact for matrices of moderate size; else by the triangle inequality and, for L2, the sign of products."""
-        column = self.column
-        if self.size > 1 and self.rows * self.size**2 <= _PAIRS:
-            return self._farthest_pair()
-        return Sensitivity(2 * column.l1, (2 if self.positive else 4) * column.l2_squared)
-
-    def _farthest_pair(self) -> Sensitivity:
-        dense = self._dense()
-        l1 = l2_squared = 0
-        for j in range(self.size - 1):
-            gaps = np.abs(dense[:, j + 1 :] - dense[:, j : j + 1])
-            l1 = max(l1, int(gaps.sum(axis=0).max()))
-            l2_squared = max(l2_squared, int((gaps**2).sum(axis=0).max()))
-        # Equal columns cannot be told apart; the norms stand in, so that noise is drawn nonetheless.
-        return Sensitivity(l1 or self.column.l1, l2_squared or self.column.l2_squared)
-
-    @cached_property
-    def positive(self) -> bool:
-        return bool(self._matrix.min() >= 0)
-
-    def matrix(self) -> np.ndarray | sparse.csr_array:
-        return self._matrix
-
-    def _dense(self) -> np.ndarray:
-        return self._matrix if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        return _product(self._matrix, x)
-
-    def transposed_times(self, y: np.ndarray) -> np.ndarray:
-        return _product(self._floats.T, y.astype(np.float64))
-
-    @cached_property
-    def _floats(self) -> np.ndarray | sparse.csr_array:
-        return self._matrix.astype(np.float64)
-
-    def gram(self) -> np.ndarray:
-        gram = self._floats.T @ self._floats
-        return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
-
-    def gram_times(self, x: np.ndarray) -> np.ndarray:
-        return self.transposed_times(_product(self._floats, x))
-
-
-class RangeRows(_Queries, _Inverted):
+class RangeRows(_Queries, Inverted):
     """Any ranges of cells."""
 
     def __init__(self, factor: Factor) -> None:
@@ -318,13 +275,13 @@ class RangeRows(_Queries, _Inverted):
 
     @cached_property
     def replaced(self) -> Sensitivity:
-        """How many ranges hold just one of two cells; exact up to 2,048 cells."""
-        if self.size > _GRAM_CELLS or self.size == 1:
-            return Sensitivity(2 * self.column.l1, 2 * self.column.l2_squared)
-        gram = self._factor.gram()
-        own = np.diag(gram)
-        apart = int((own[:, None] + own - 2 * gram).max()) or self.column.l1
+        """How many ranges hold just one of two cells; see `_farthest`."""
+        apart = self._farthest() or self.column.l1
         return Sensitivity(apart, apart)
+
+    @property
+    def _least_product(self) -> int:
+        return 0
 
     def matrix(self) -> sparse.csr_array:
         spans = self._factor.spans()
@@ -337,6 +294,6 @@ class RangeRows(_Queries, _Inverted):
         )
 
 
-def _product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:
+def product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:
     flat = np.asarray(matrix @ x.reshape(x.shape[0], -1))
     return flat.reshape(matrix.shape[0], *x.shape[1:])

@@ -5,7 +5,6 @@ from uuid import uuid4
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
 
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -119,7 +118,7 @@ def test_settling_is_dated(dataset):
 def test_one_key_is_charged_once(dataset):
     key = uuid4()
     reserve(dataset, "0.1", key)
-    with pytest.raises(IntegrityError), transaction.atomic():
+    with pytest.raises(BudgetRefusedError, match="Make a new draft"):
         reserve(dataset, "0.1", key)
     assert parts(dataset) == amounts("1", "0", "0.1")
 

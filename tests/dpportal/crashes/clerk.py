@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import django
+from django.core.files.base import File
 
 django.setup()
 
+from django.core.files.base import ContentFile  # noqa: E402
+
 from dpportal import storage  # noqa: E402
-from dpportal.accounts.models import Role  # noqa: E402
+from dpportal.accounts.models import Role, User  # noqa: E402
+from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
 from dpportal.releases import bundle, results  # noqa: E402
 from dpportal.releases.models import Release  # noqa: E402
 from dpportal.releases.tasks import run_release  # noqa: E402
+from dpportal.streams import services, working  # noqa: E402
+from dpportal.streams.models import StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
+from tests.dpportal.streams.building import requested_stream  # noqa: E402
 
 
 def prepare() -> str:
@@ -29,7 +37,36 @@ def prepare() -> str:
 
 def confirm() -> str:
     """Confirm a release of ε = 0.1; the message is in the queue when this returns."""
-    return str(building.requested_release(Dataset.objects.get()).pk)
+    return str(building.requested_release(_dataset()).pk)
+
+
+def ask_for_streams() -> list[str]:
+    """Jobs that wait: to open a stream of ε = 0.5, and to publish a file of periods in an open one."""
+    to_open = requested_stream(_dataset()).jobs.get()
+    opened = requested_stream(_dataset())
+    working.execute(opened.jobs.get().pk)
+    opened.refresh_from_db()
+    file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
+    to_publish = services.queue_counts(opened, file, {}, opened.created_by)
+    return [str(to_open.pk), str(to_publish.pk)]
+
+
+def _dataset() -> Dataset:
+    """The one that was prepared here; other tests of this portal have theirs."""
+    return Dataset.objects.get(owner__username="curator", name="Small table")
+
+
+def appoint(role: str) -> None:
+    """Give the curator another office, or that one back."""
+    User.objects.filter(username="curator").update(role=role)
+
+
+def told(job_id: str) -> list[Any]:
+    """How a stream's job ended: its state, the stream's, its charge's, how many periods there are, and why."""
+    job = StreamJob.objects.select_related("stream__charge").get(pk=job_id)
+    charge = job.stream.charge
+    assert charge is not None
+    return [job.state, job.stream.state, charge.state, job.stream.periods.count(), job.failure]
 
 
 def deliver(release_id: str) -> None:
@@ -37,12 +74,30 @@ def deliver(release_id: str) -> None:
     run_release.delay(release_id)
 
 
+def upload(path: str) -> str:
+    """Give a file to be read; the message is in the queue when this returns."""
+    with Path(path).open("rb") as file:
+        draft = Dataset(name=Path(path).name)
+        owner = User.objects.get(role=Role.CURATOR)
+        return str(datasets.create_dataset(draft, File(file, name=Path(path).name), {}, owner).pk)
+
+
+def cancel(dataset_id: str) -> None:
+    dataset = Dataset.objects.get(pk=dataset_id)
+    datasets.cancel_reading(dataset, dataset.owner)
+
+
 def rebuild(release_id: str) -> dict[str, str]:
     """Write the bundle anew from the stored measurement; returns the digests of the new files."""
+    written = bundle.write(results.reconstruct(Release.objects.get(pk=release_id)))
+    return {artifact.name: digest(artifact.stored) for artifact in written}
+
+
+def digests(release_id: str) -> dict[str, str]:
+    """What the rows say of the bundle's files, and of the measurement."""
     release = Release.objects.get(pk=release_id)
-    bundle.write(results.reconstruct(release))
-    stored = release.artifacts.values_list("name", "stored")
-    return {name: digest(file) for name, file in stored}
+    told = {artifact.name: artifact.sha256 for artifact in release.artifacts.all()}
+    return {**told, "measurement": release.measurement_sha256}
 
 
 def digest(name: str) -> str:
@@ -50,7 +105,22 @@ def digest(name: str) -> str:
         return storage.sha256(path)
 
 
-DEEDS: dict[str, Any] = {f.__name__: f for f in (prepare, confirm, deliver, rebuild, digest)}
+DEEDS: dict[str, Any] = {
+    f.__name__: f
+    for f in (
+        prepare,
+        confirm,
+        ask_for_streams,
+        appoint,
+        told,
+        deliver,
+        upload,
+        cancel,
+        rebuild,
+        digests,
+        digest,
+    )
+}
 
 if __name__ == "__main__":
     for line in sys.stdin:

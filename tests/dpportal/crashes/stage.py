@@ -31,7 +31,7 @@ for process in started:
 
 @dataclass(frozen=True)
 class Seen:
-    """Everything the database says about one release, and its files by name."""
+    """Everything the database says about one release, and where its files lie, by name."""
 
     release: dict[str, Any]
     job: dict[str, Any]
@@ -56,9 +56,9 @@ class Stage:
         self.clerk.stdin.flush()
         return json.loads(self.clerk.stdout.readline())
 
-    def worker(self, processes: int = 1) -> subprocess.Popen[bytes]:
-        """A worker as every portal has it."""
-        return self._celery("dpportal", processes)
+    def worker(self, processes: int = 1, queues: str = "", **extra: str) -> subprocess.Popen[bytes]:
+        """A worker as every portal has it. queues: to which it listens, if not to all; extra: of its environment."""
+        return self._celery("dpportal", processes, queues, **extra)
 
     def tracing_worker(self, processes: int) -> subprocess.Popen[bytes]:
         """A worker that does no harm and writes down which jobs it left."""
@@ -86,9 +86,10 @@ class Stage:
         """How often a tracing worker or a saboteur came to the end of that release's job."""
         return self.trace.read_text().split().count(str(release)) if self.trace.exists() else 0
 
-    def _celery(self, app: str, processes: int, **extra: str) -> subprocess.Popen[bytes]:
+    def _celery(self, app: str, processes: int, queues: str = "", **extra: str) -> subprocess.Popen[bytes]:
         """Servers have a pool of processes; an embedded portal has workers that do their jobs themselves."""
         command = ["-m", "celery", "--quiet", "-A", app, "worker", *CELERY_OPTIONS]
+        command += ["--queues", queues, "--hostname", f"{queues}@%h"] if queues else []
         if self.world.broker:
             pool = ["--pool", "prefork", "--concurrency", str(processes)]
             return self.world.start(*command, *pool, extra=extra)
@@ -103,7 +104,13 @@ class Stage:
         [job] = self._table("releases_releasejob", "release_id", release)
         [charge] = self._table("budgets_ledgerentry", "key", release)
         artifacts = self._table("releases_artifact", "release_id", release)
-        return Seen(release_row, job, charge, {a["name"]: a["sha256"] for a in artifacts})
+        return Seen(release_row, job, charge, {a["name"]: a["stored"] for a in artifacts})
+
+    def conversion(self, dataset: UUID) -> tuple[str, str, str]:
+        """State of a dataset, state of the job that reads it, and why that failed."""
+        [row] = self._table("datasets_dataset", "id", dataset)
+        [job] = self._table("datasets_conversion", "dataset_id", dataset)
+        return row["state"], job["state"], job["failure"]
 
     def budget(self) -> tuple[int, int]:
         """(spent, reserved) in millionths."""

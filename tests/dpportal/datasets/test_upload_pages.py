@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
@@ -96,17 +99,17 @@ def test_the_same_content_again_links_to_the_first(desk):
     assert reverse("datasets:home", args=[first.pk]) in page
 
 
-@pytest.mark.slow
-def test_another_curators_copy_is_not_named(desk, curator, other_curator):
-    send(desk, name="Confidential trial")
-    desk.force_login(other_curator)
-    send(desk)
-    first, second = Dataset.objects.order_by("created_at")
-    convert(first.pk)
-    convert(second.pk)
-    page = desk.get(reverse("datasets:home", args=[second.pk])).content.decode()
-    assert "Another curator holds the same content" in page
-    assert "Confidential trial" not in page
+def test_one_upload_too_many_in_a_day_is_refused_and_leaves_nothing(desk, settings, curator):
+    settings.UPLOADS_PER_DAY = 2
+    for _ in range(2):
+        assert send(desk).status_code == 302
+    services.remove(services.Dataset(pk=Dataset.objects.latest("created_at").pk, state="refused"))
+    answer = send(desk, accept="application/json")
+    assert answer.status_code == 400
+    assert "2 tables within a day" in answer.json()["errors"]["file"][0]
+    assert Dataset.objects.count() == 1
+    AuditEntry.objects.update(at=timezone.now() - timedelta(hours=25))
+    assert send(desk).status_code == 302
 
 
 def test_looking_at_first_rows_is_recorded(desk, dataset, curator):

@@ -49,10 +49,10 @@ def environment() -> dict[str, str]:
     return {**kept, "PYTHONUNBUFFERED": "1"}
 
 
-def refused(data: Path, port: int) -> tuple[int, str]:
+def refused(data: Path, port: int, *options: str) -> tuple[int, str]:
     """Start a portal that cannot start; returns its exit code and what it said."""
     done = subprocess.run(
-        command(data, port),
+        command(data, port, *options),
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -67,14 +67,15 @@ def refused(data: Path, port: int) -> tuple[int, str]:
 class Portal:
     """A running portal and what it printed until it named its address."""
 
-    def __init__(self, data: Path, port: int) -> None:
+    def __init__(self, data: Path, port: int, *options: str, **variables: str) -> None:
+        """options: of its command; one worker without them. variables: of its environment, beside a fresh one's."""
         self.data, self.port = data, port
         self.output = data.parent / f"output-{time.monotonic_ns()}"
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                command(data, port, "--workers", "1"),
+                command(data, port, *(options or ("--workers", "1"))),
                 cwd=ROOT,
-                env=environment(),
+                env={**environment(), **variables},
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -84,22 +85,30 @@ class Portal:
     def said(self) -> str:
         return self.output.read_text()
 
+    def password(self, name: str) -> str:
+        """Of a person whom its first start made."""
+        shown = re.search(rf"^\s*{name}\s+password (\S+)$", self.said(), re.MULTILINE)
+        assert shown is not None, self.said()
+        return shown[1]
+
     def children(self, word: str) -> list[int]:
-        """The processes that the supervisor started and whose command line has the word."""
-        listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        return [int(pid) for pid in listed.split() if word in _command_line(int(pid))]
+        """The processes that the supervisor started and whose title has the word."""
+        return [pid for pid in _children(self.process.pid) if word in _title(pid)]
 
     def answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=20) as response:
-                return bool(response.status == 200)
-        except OSError:
-            return False
+        return answers(self.port)
 
     def health(self) -> dict[str, Any]:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/", timeout=20) as response:
             told: dict[str, Any] = json.load(response)
             return told
+
+    def scratch_bytes(self) -> int:
+        """Of all files in its scratch folder, and of those that it holds open without a name."""
+        scratch = self.data / "scratch"
+        named = sum(path.stat().st_size for path in scratch.rglob("*") if path.is_file())
+        opened = (link for pid in _family(self.process.pid) for link in Path(f"/proc/{pid}/fd").iterdir())
+        return named + sum(_deleted_bytes(link, scratch) for link in opened)
 
     def passwords(self) -> list[tuple[str, str]]:
         """Names with the stored hashes of their passwords."""
@@ -116,7 +125,43 @@ class Portal:
             self.interrupt()
 
 
-def _command_line(pid: int) -> str:
+def answers(port: int) -> bool:
+    """Whether a portal serves pages there."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/", timeout=20) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def proportional_mb(pid: int) -> float:
+    """Memory of a process and all that it started, shared pages divided among those that share them."""
+    size = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    assert size is not None
+    return int(size[1]) / 1024 + sum(map(proportional_mb, _children(pid)))
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except FileNotFoundError:
+        return []
+
+
+def _family(pid: int) -> list[int]:
+    return [pid, *(member for child in _children(pid) for member in _family(child))]
+
+
+def _deleted_bytes(link: Path, folder: Path) -> int:
+    """The size of an open file of the folder that has no name any more."""
+    try:
+        target = str(link.readlink())
+        return link.stat().st_size if target.startswith(str(folder)) and "(deleted)" in target else 0
+    except FileNotFoundError:
+        return 0
+
+
+def _title(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
     except FileNotFoundError:

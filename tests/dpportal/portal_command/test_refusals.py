@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dpportal.portal_command.starting import free_port, refused
+from tests.dpportal.portal_command.starting import Portal, free_port, refused
 
 # Each starts a portal.
 pytestmark = pytest.mark.slow
@@ -59,3 +59,25 @@ def test_a_port_that_is_none(tmp_path, port):
     assert said == (
         "CommandError: A port is a number from 1 to 65535; 8000 is usual. Choose one with --port.\n"
     )
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        (("--curator", "two words"), "CommandError: This is no name to sign in with: "),
+        (
+            ("--administrator", "ada", "--curator", "ada"),
+            "CommandError: Administrator and curator are two people; choose two names.\n",
+        ),
+    ],
+)
+def test_names_that_nobody_can_have(tmp_path, options, told):
+    code, said = refused(tmp_path / "data", free_port(), *options)
+    assert code == 1
+    assert said.startswith(told)
+
+
+def test_the_first_people_have_the_names_that_are_chosen(tmp_path):
+    portal = Portal(tmp_path / "data", free_port(), "--administrator", "ada", "--curator", "carl.c")
+    portal.end()
+    assert [name for name, _hash in portal.passwords()] == ["ada", "carl.c"]

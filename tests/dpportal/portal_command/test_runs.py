@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.dpportal.portal_command.starting import Portal, free_port, refused, wait_until
+from tests.dpportal.portal_command.starting import (
+    Portal,
+    free_port,
+    proportional_mb,
+    refused,
+    wait_until,
+)
 
 pytestmark = pytest.mark.worker
 
@@ -40,6 +46,11 @@ def test_it_answers_when_it_says_so(portal):
 def test_the_first_start_makes_two_people_and_shows_their_passwords(portal):
     assert [name for name, _hash in portal.passwords()] == ["administrator", "curator"]
     assert portal.said().count(" password ") == 2
+
+
+def test_its_processes_share_what_they_loaded(portal):
+    """Each of the five alone would hold some 170 MB."""
+    assert proportional_mb(portal.process.pid) < 400
 
 
 def test_the_database_belongs_to_its_owner_only(portal):

@@ -112,7 +112,7 @@ def stored(client: Client, case: Case, extra: bytes) -> Dataset:
 
 def released(dataset: Dataset, case: Case, administrator) -> np.ndarray:
     """The noisy counts of many releases, (RELEASES, cells); the ledger has a line for each."""
-    building.granted(dataset, administrator, "10")
+    building.granted(dataset, administrator, "10", knowing=True)
     counts = []
     for _ in range(RELEASES):
         draft = Release.objects.create(

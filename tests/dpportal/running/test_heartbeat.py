@@ -8,9 +8,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from dpportal.datasets.models import Conversion
 from dpportal.releases.models import ReleaseJob
+from dpportal.running import queues
 from dpportal.running.heartbeat import Idleness, Pulse
 from dpportal.running.models import Heartbeat
+from dpportal.running.queues import CONVERSIONS, WORK
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = timedelta(days=1)
@@ -20,8 +23,8 @@ def waiting_since_yesterday(release) -> None:
     ReleaseJob.objects.filter(pk=release.pk).update(queued_at=timezone.now() - LONG_AGO)
 
 
-def idle_for(seconds: float) -> Idleness:
-    idle = Idleness()
+def idle_for(seconds: float, *queues: str) -> Idleness:
+    idle = Idleness(queues)
     idle.since = time.monotonic() - seconds
     return idle
 
@@ -56,15 +59,34 @@ def test_a_clock_that_is_off_is_told(monkeypatch):
 
 
 def test_an_idle_worker_is_deaf_if_a_job_waits_and_it_heard_of_nothing(requested):
-    assert not idle_for(1000).deaf()
+    assert not idle_for(1000, WORK).deaf()
     waiting_since_yesterday(requested)
-    assert idle_for(1000).deaf()
-    assert not idle_for(10).deaf()
+    assert idle_for(1000, WORK).deaf()
+    assert not idle_for(10, WORK).deaf()
+
+
+def test_a_worker_is_not_deaf_to_what_waits_in_a_queue_of_others(dataset, requested):
+    waiting_since_yesterday(requested)
+    assert not idle_for(1000, CONVERSIONS).deaf()
+    ReleaseJob.objects.update(state="done")
+    Conversion.objects.update(state="queued", queued_at=timezone.now() - LONG_AGO)
+    assert not idle_for(1000, WORK).deaf()
+    assert idle_for(1000, CONVERSIONS).deaf() and idle_for(1000, *queues.NAMES).deaf()
+
+
+def test_a_beat_says_what_a_worker_listens_to_and_whether_it_is_busy():
+    idle = Idleness([WORK])
+    pulse = Pulse(Heartbeat.Kind.WORKER, [WORK, CONVERSIONS], busy=idle.busy)
+    pulse.beat()
+    assert Heartbeat.objects.filter(queues=[WORK, CONVERSIONS], busy=False).exists()
+    idle.begin()
+    pulse.beat()
+    assert Heartbeat.objects.get().busy
 
 
 def test_a_busy_worker_is_not_deaf(requested):
     waiting_since_yesterday(requested)
-    busy = idle_for(1000)
+    busy = idle_for(1000, WORK)
     busy.begin()
     assert not busy.deaf()
     busy.end()

@@ -195,17 +195,6 @@ class TestSweep:
         assert job.failure.startswith("The job was interrupted 3 times")
         assert parts(requested) == (0, 0)
 
-    def test_a_job_that_dies_three_times_after_its_measurement_stays_charged(self, requested):
-        execution.measure(requested.pk, jobs.claim(ReleaseJob, requested.pk))
-        for _ in range(2):
-            end_lease(requested)
-            jobs.claim(ReleaseJob, requested.pk)
-        end_lease(requested)
-        swept()
-        requested.refresh_from_db()
-        assert (job_of(requested).state, requested.state) == ("failed", "measured")
-        assert parts(requested) == (TENTH, 0)
-
     def test_two_sweeps_that_give_up_the_same_job_disturb_nobody(self, requested):
         for _ in range(3):
             jobs.claim(ReleaseJob, requested.pk)
@@ -262,7 +251,7 @@ class TestResume:
     def stopped(self, requested) -> Release:
         """Measured, then failed three times while post-processing."""
         execution.measure(requested.pk, jobs.claim(ReleaseJob, requested.pk))
-        ReleaseJob.objects.filter(pk=requested.pk).update(attempts=3)
+        ReleaseJob.objects.filter(pk=requested.pk).update(attempts=3, put_off=execution.PUT_OFF_AT_MOST)
         end_lease(requested)
         swept()
         requested.refresh_from_db()

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from dpportal.keys import Keyring
 from dpportal.streams import api, services
 from dpportal.streams.models import Period, SealedState, Stream
 from tests.dpportal.streams import building
@@ -248,7 +249,7 @@ def test_a_stream_that_was_closed_answers_403_because_its_token_ended(stream, to
 
 
 def test_another_key_is_503_with_what_to_do(stream, token, settings) -> None:
-    settings.STREAM_KEY = "another"
+    settings.STREAM_KEYS = Keyring("another" * 10)
     answer = post(stream, token, {"period": 1, "counts": 1})
     assert answer.status_code == 503
     assert "stream_key" in answer.json()["error"]

@@ -59,7 +59,8 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     again = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
     assert "was published before" in text(again)
     other = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "13"}, follow=True)
-    assert "late record to the next period, 2020-04" in text(other)
+    assert "A late record goes into the next period, 2020-04. What was counted too much stays" in text(other)
+    assert "To correct what was counted too much" not in text(other)
     assert Period.objects.count() == 1
 
 
@@ -314,7 +315,19 @@ def test_the_review_warns_of_rows_that_nothing_declared_has_a_place_for(curious,
 
 
 PAGES = ["home", "live", "counted", "timing", "strategy", "review", "compare"]
-ACTS = ["add", "add/records", "add/many", "token", "close", "publish", "withdraw", "again", "discard"]
+ACTS = [
+    "add",
+    "add/records",
+    "add/records/confirm",
+    "add/records/drop",
+    "add/many",
+    "token",
+    "close",
+    "publish",
+    "withdraw",
+    "again",
+    "discard",
+]
 
 
 @pytest.mark.parametrize("page", [*PAGES, *ACTS])

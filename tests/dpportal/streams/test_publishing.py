@@ -12,7 +12,7 @@ import pytest
 from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
-from dpportal.keys import UnsealError, seal, unseal
+from dpportal.keys import Keyring, UnsealError, key_id
 from dpportal.running.jobs import Claim, LostClaimError
 from dpportal.streams import drafts, execution, services, tokens, vault, working
 from dpportal.streams.counted import DraftError
@@ -114,7 +114,8 @@ def test_other_content_is_refused_with_where_to_put_it(stream) -> None:
     publish(stream, 1, 5)
     refused = refusal(stream, 1, 6)
     assert refused.why is Why.CONTENT
-    assert "next period, 2" in str(refused)
+    assert "A late record goes into the next period, 2." in str(refused)
+    assert "What was counted too much stays" in str(refused)
 
 
 @pytest.mark.parametrize("index", [2, 3, 12])
@@ -210,12 +211,12 @@ def test_a_state_opens_for_its_own_stream_and_version_only(stream) -> None:
     sealed = bytes(SealedState.objects.get().sealed)
     publish(stream, 1, 5)
     SealedState.objects.update(sealed=sealed)  # an older state put back
-    with pytest.raises(vault.VaultError, match="restore the key"):
+    with pytest.raises(vault.VaultError, match="were changed"):
         publish(stream, 2, 5)
 
 
 def test_another_key_opens_nothing_and_says_what_to_do(stream, settings) -> None:
-    settings.STREAM_KEY = "another"
+    settings.STREAM_KEYS = Keyring("another" * 10)
     with pytest.raises(vault.VaultError, match="keys/stream_key"):
         publish(stream, 1, 5)
     assert not Period.objects.exists()
@@ -237,18 +238,26 @@ def test_the_length_of_what_is_sealed_tells_nothing_of_a_count(dataset) -> None:
 
 
 def test_sealing_hides_binds_and_differs_each_time() -> None:
-    sealed = seal("key", b"true counts", bound_to="a")
-    assert unseal("key", sealed, bound_to="a") == b"true counts"
+    ring = Keyring("key")
+    sealed = ring.seal(b"true counts", bound_to="a")
+    assert ring.unseal(sealed, bound_to="a") == b"true counts"
     assert b"true counts" not in sealed
-    assert seal("key", b"true counts", bound_to="a") != sealed
-    for key, content, name in [
-        ("other", sealed, "a"),
-        ("key", sealed, "b"),
-        ("key", sealed[:-1], "a"),
-        ("key", b"", "a"),
-    ]:
+    assert ring.seal(b"true counts", bound_to="a") != sealed
+    for content, name in [(sealed, "b"), (sealed[:-1], "a"), (sealed[:4], "a"), (b"", "a")]:
         with pytest.raises(UnsealError):
-            unseal(key, content, bound_to=name)
+            ring.unseal(content, bound_to=name)
+
+
+def test_a_former_key_still_opens_and_a_missing_one_is_named() -> None:
+    sealed = Keyring("old").seal(b"true counts", bound_to="a")
+    ring = Keyring("new", "old")
+    assert ring.unseal(sealed, bound_to="a") == b"true counts"
+    renewed = ring.resealed(sealed, bound_to="a")
+    assert renewed is not None and ring.resealed(renewed, bound_to="a") is None
+    assert Keyring("new").unseal(renewed, bound_to="a") == b"true counts"
+    with pytest.raises(UnsealError) as fault:
+        Keyring("new").unseal(sealed, bound_to="a")
+    assert fault.value.key == key_id("old") and len(fault.value.key) == 8
 
 
 def test_fingerprints_tell_contents_apart_by_key_stream_and_period(stream, settings) -> None:

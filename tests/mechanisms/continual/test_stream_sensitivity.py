@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from mechanisms import registry
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
+from mechanisms.continual.strategy import covers_corrections
 from mechanisms.continual.stream import Stream
 from mechanisms.domain import Boolean, Domain
 from tests.mechanisms.continual.running import strategy_matrix
-from tests.mechanisms.neighbours import UNITS, name
+from tests.mechanisms.neighbours import UNITS, name, people
 from tests.mechanisms.test_sensitivity import AMOUNT, farthest
 
 PERIODS, SERIES, LARGEST = 4, 2, 3
@@ -75,6 +76,42 @@ def test_a_stream_of_sums_states_how_far_a_person_moves_it(
     moved = farthest(answers @ adds, unit)
     assert moved.l1 <= plan.sensitivity.l1
     assert moved.l2_squared <= plan.sensitivity.l2_squared
+
+
+def corrected(rows: int, kinds: int) -> np.ndarray:
+    """(k, kinds) all that a person can add in each period by rows and as many corrections, at most `rows` together."""
+    histories = [
+        added - taken
+        for added in people(rows, kinds)
+        for taken in people(rows // 2, kinds)
+        if taken.sum() <= added.sum() <= rows - taken.sum()
+    ]
+    return np.unique(histories, axis=0)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=name)
+@every_stream
+def test_corrections_are_covered_where_a_stream_says_so(
+    mechanism: StreamMechanism, definition: Definition, unit: PrivacyUnit
+) -> None:
+    """To lower the next period for one row too many moved the answers by two rows, where only one was paid for."""
+    loss = Loss(definition, AMOUNT[definition], unit)
+    plan, answers = planned(mechanism, loss, 1, 1)
+    moved = corrected(max(2, unit.max_rows), PERIODS) @ answers.T
+    if unit.neighbours is Neighbours.REPLACE_ONE:
+        moved = (moved[:, None] - moved).reshape(-1, moved.shape[1])
+    pure = definition is Definition.PURE
+    farthest_of = (
+        np.abs(moved).sum(axis=1).max() if pure else (moved.astype(np.float64) ** 2).sum(axis=1).max()
+    )
+    stated = plan.sensitivity.l1 if pure else plan.sensitivity.l2_squared
+    assert covers_corrections(loss) is (
+        unit.max_rows >= 2 and (pure or unit.neighbours is Neighbours.ADD_REMOVE)
+    )
+    if covers_corrections(loss):
+        assert farthest_of <= stated * (1 + 1e-12)
+    elif mechanism.name == "naive-increments":
+        assert farthest_of > stated
 
 
 def test_rows_that_are_left_out_of_a_stream_cost_nothing_more() -> None:

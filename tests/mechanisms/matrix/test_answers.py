@@ -10,13 +10,15 @@ import pytest
 
 from mechanisms.histogram.combination import Combination
 from mechanisms.histogram.tree import Tree
-from mechanisms.matrix.answers import combined, covariance, half_widths, reach, standard_errors
+from mechanisms.matrix.answers import combined, covariance, standard_errors
 from mechanisms.matrix.strategy.hierarchy import tree_rows
 from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
-from mechanisms.matrix.strategy.rows import IdentityRows, MatrixRows
+from mechanisms.matrix.strategy.rows import IdentityRows
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Identity, Prefix
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
+from mechanisms.noise.sums import half_widths, reach
 
 TREE = Kronecker([tree_rows(Tree((2, 1, 3)), 4), IdentityRows(2)])
 STRATEGIES: list[Strategy] = [

@@ -185,6 +185,16 @@ def test_noise_for_another_strategy_is_never_drawn() -> None:
         HierarchyStrategy().measure(tampered, np.zeros(12, dtype=np.int64), noise("none"))
 
 
+def test_a_plan_that_pays_for_more_than_a_replaced_row_moves_is_kept() -> None:
+    loss = Loss(Definition.ZCDP, Fraction(1, 2), PrivacyUnit(Neighbours.REPLACE_ONE))
+    plan = planned(HierarchyStrategy(), loss)
+    more = replace(plan.sensitivity, l2_squared=plan.sensitivity.l2_squared + 1)
+    less = replace(plan.sensitivity, l2_squared=plan.sensitivity.l2_squared - 1)
+    assert HierarchyStrategy().measure(replace(plan, sensitivity=more), np.zeros(12, np.int64), noise("none"))
+    with pytest.raises(RuntimeError, match="plan again"):
+        HierarchyStrategy().measure(replace(plan, sensitivity=less), np.zeros(12, np.int64), noise("none"))
+
+
 def test_few_uploaded_queries_over_many_cells_are_asked_themselves() -> None:
     domain = Domain((Integer("x", lower=1, upper=300), Integer("y", lower=1, upper=300)))
     halves = np.repeat(np.eye(3), 30_000, axis=1) + 0.5

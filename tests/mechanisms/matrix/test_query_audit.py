@@ -22,7 +22,7 @@ from tests.mechanisms.audit import MILLION, Claim, Weakened, audit, in_lanes, ru
 
 LINE = Domain((Integer("x", lower=0, upper=2),))
 PLANE = Domain((Integer("x", lower=0, upper=1), Integer("y", lower=0, upper=1)))
-ASKED = [(LINE, 'prefix("x")'), (PLANE, "marginals(<=2)"), (LINE, "total")]
+ASKED = [(LINE, 'prefix("x")'), (PLANE, "marginals(<=2)"), (PLANE, 'identity("x")')]
 # A row more in the second cell, or a row that moves from the last to the first.
 TABLES = {
     Neighbours.ADD_REMOVE: {3: ([5, 0, 2], [5, 1, 2]), 4: ([9, 2, 0, 5], [9, 2, 1, 5])},

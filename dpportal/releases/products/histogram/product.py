@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -115,6 +116,12 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         relations = partial(neighbours.relations, plan, bool(version and version.unit_column))
         return {"expected": expectation(plan, draft.people), "relations": relations}
 
+    def suggested(self, plans: Mapping[str, Plan]) -> str:
+        """The narrowest interval of those that have one; of equals the least standard error, then the usual one."""
+        return min(
+            plans, key=lambda name: (_figure(plans[name].half_width), _figure(plans[name].standard_error))
+        )
+
     def half_width(self, plan: Plan) -> int | None:
         return plan.half_width
 
@@ -153,4 +160,9 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
 def _public_total(draft: Release, unit: PrivacyUnit) -> dict[str, int]:
     """The number of rows, where it is public."""
     rows = draft.dataset.rows
-    return {"total": rows} if unit.total_public and rows is not None else {}
+    return {"total": rows} if unit.total_public and isinstance(rows, int) else {}
+
+
+def _figure(value: float | None) -> float:
+    """A figure that a page shows; none is the worst."""
+    return math.inf if value is None else value

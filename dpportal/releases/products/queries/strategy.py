@@ -13,6 +13,7 @@ from mechanisms import registry
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.strategy.joint import Uploaded
 from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
 from mechanisms.matrix.workload.union import EVERYTHING
 
@@ -29,7 +30,7 @@ def strategy_arrays(plan: QueryPlan) -> dict[str, np.ndarray]:
         return {"columns": np.array(names), "information": information}
     assert isinstance(mechanism, MatrixMechanism)
     strategy = strategy_of(mechanism, plan)
-    if _weights(strategy) <= MAX_WEIGHTS:
+    if isinstance(strategy, Uploaded) or _weights(strategy) <= MAX_WEIGHTS:
         return _sparse(strategy.matrix())
     return {
         f"part{i}_column{j}_{key}": array
@@ -66,6 +67,8 @@ def _sets(plan: QueryPlan, mechanism: MarginalMechanism) -> tuple[list[str], np.
 
 def _weights(strategy: Strategy) -> int:
     """Weights other than 0 of the whole matrix, at most."""
+    if isinstance(strategy, Uploaded):
+        return int(strategy.matrix().nnz)
     return sum(
         math.prod(int(scipy.sparse.csr_array(f.matrix()).nnz) for f in part.factors)
         for part in _products(strategy)

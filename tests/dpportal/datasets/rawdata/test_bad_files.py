@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.datasets.rawdata import Limits, ReadOptions, UploadFault, convert
+from dpportal.datasets.rawdata import Limits, ReadOptions, UploadFault, convert, first_rows
 
 # Each reads a file in a process of its own, as the portal does.
 pytestmark = pytest.mark.slow
@@ -253,6 +253,68 @@ def test_a_workbook_row_far_below_the_sheet_is_refused(tmp_path):
         b"</sheetData></worksheet>"
     )
     assert refused(tmp_path, sheet_replaced("xl/worksheets/sheet1.xml", sheet), "t.xlsx").code == "unfolds"
+
+
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
+TABLE = (
+    b'<row r="1"><c r="A1" t="inlineStr"><is><t>age</t></is></c></row><row r="2"><c r="A2"><v>7</v></c></row>'
+)
+
+
+def sheet(rows: bytes) -> bytes:
+    return sheet_replaced("xl/worksheets/sheet1.xml", SHEET % (TABLE + rows))
+
+
+def read(folder: Path, content: bytes, seconds: float) -> tuple[int, int]:
+    """Rows and blank rows of a workbook that must be read within that time."""
+    (folder / "upload").write_bytes(content)
+    limits = Limits(seconds=seconds)
+    facts = convert(folder / "upload", folder / "table.parquet", "t.xlsx", limits=limits)
+    return facts.rows, facts.oddities.blank_rows
+
+
+@pytest.mark.slow
+def test_a_sheet_that_is_formatted_to_its_end_is_read(tmp_path):
+    """A megabyte of nothing once kept a worker busy for minutes."""
+    blank = b"".join(b'<row r="%d">%s</row>' % (number, b'<c s="1"/>' * 10) for number in range(3, 1_000_003))
+    assert read(tmp_path, sheet(blank), 60) == (1, 0)
+
+
+@pytest.mark.slow
+def test_rows_of_sixteen_thousand_blank_cells_are_read(tmp_path):
+    wide = (b'<row r="3">' + b"<c/>" * 16_000 + b"</row>") * 900
+    assert read(tmp_path, sheet(wide), 60) == (1, 0)
+
+
+@pytest.mark.slow
+def test_blank_columns_far_away_are_no_columns(tmp_path):
+    far = b'<row r="3"><c r="A3"><v>8</v></c><c r="XFD3" s="1"/></row>'
+    assert read(tmp_path, sheet(far), 60) == (2, 0)
+
+
+@pytest.mark.slow
+def test_a_value_in_a_column_far_away_is_refused(tmp_path):
+    far = b'<row r="3"><c r="XFD3"><v>8</v></c></row>'
+    assert refused(tmp_path, sheet(far), "t.xlsx").code == "columns"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [b"<row/>", b'<row r="3"/>'])
+def test_more_rows_than_a_sheet_can_have_are_refused_however_they_are_numbered(tmp_path, row):
+    assert "more rows than a sheet can have" in refused(tmp_path, sheet(row * 1_100_000), "t.xlsx").message
+
+
+@pytest.mark.slow
+def test_cells_without_an_address_follow_the_blank_ones_before_them(tmp_path):
+    head = (
+        b'<row r="1">'
+        + b"".join(b'<c t="inlineStr"><is><t>%s</t></is></c>' % n for n in (b"a", b"b", b"c", b"d"))
+        + b"</row>"
+    )
+    row = b'<row r="2"><c r="B2" s="1"/><c/><c><v>4</v></c></row><row><c/><c><v>2</v></c></row>'
+    (tmp_path / "upload").write_bytes(sheet_replaced("xl/worksheets/sheet1.xml", SHEET % (head + row)))
+    convert(tmp_path / "upload", tmp_path / "table.parquet", "t.xlsx")
+    assert first_rows(tmp_path / "table.parquet") == [[None, None, None, "4"], [None, "2", None, None]]
 
 
 def test_a_fault_passes_between_processes():

@@ -142,7 +142,7 @@ def changes(
         for number, content in enumerate((before, after)):
             source, target = Path(folder) / f"{number}.in", Path(folder) / f"{number}.parquet"
             source.write_bytes(content)
-            convert_here(source, target, name, options, Limits(), lambda rows, expected: None)
+            convert_here(source, target, name, options, Limits(), lambda *_: None)
             tables.append(target)
         domains = [Domain(tuple(attributes[i : i + 3])) for i in range(0, len(attributes), 3)]
         counts = [

@@ -12,10 +12,10 @@ from mechanisms.histogram.haar import Haar
 from mechanisms.matrix.given import as_rows
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import p_identity
-from mechanisms.matrix.searched import searched_rows
 from mechanisms.matrix.strategy.grid import BITS, PRODUCT_BITS, bits_for, on_grid
 from mechanisms.matrix.strategy.hierarchy import haar_rows
 from mechanisms.matrix.strategy.product import Kronecker
+from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix, Width
 
 
@@ -82,7 +82,7 @@ def test_tying_few_sums_to_the_cells_costs_little() -> None:
     factor = Width(40, 8)
     loss = gaussian_optimum(factor).loss
     for gridded, allowed in ((1, 2e-5), (2, 1e-4), (3, 3e-3)):
-        rows = searched_rows(optimum(factor), bits_for(gridded), Definition.ZCDP)
+        rows = MatrixRows.of(optimum(factor), bits_for(gridded), Definition.ZCDP)
         assert rows.complete
         assert rows.column.l2_squared * rows.trace(factor) < (1 + allowed) * loss
 

@@ -1,0 +1,13 @@
+"""The ASGI application that the web server serves."""
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
+django.setup(set_prefix=False)
+
+from dpportal.serving.door import Door  # noqa: E402
+from dpportal.serving.handler import PortalHandler  # noqa: E402
+
+application = Door(PortalHandler())

@@ -1,0 +1,57 @@
+"""`manage.py check_restored`: is this database one that was put back from an older copy?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from dpportal import restoring
+from dpportal.budgets.amounts import plain
+from dpportal.restoring import Findings, Lacking
+
+
+class Command(BaseCommand):
+    help = (
+        "Recognise a database restored from an older copy: close its streams, and list the charges it lacks."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--accept",
+            action="store_true",
+            help="the memory is lost, and this database is the newest there is: remember what it says",
+        )
+
+        parser.add_argument("--if-any", action="store_true", help="say nothing if nothing is wrong")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["accept"]:
+            restoring.accept()
+        lines = told(restoring.check())
+        if lines or not options["if_any"]:
+            self.stdout.write("\n".join(lines) or "Database and memory agree.")
+
+
+def told(findings: Findings) -> list[str]:
+    """What was found, in lines; empty where nothing has to be done."""
+    lines = [line for lacking in findings.lacking for line in _told_of(lacking)]
+    if lines:
+        lines = ["The database was put back from an older copy. It lacks these charges:", *lines]
+        lines += ["Enter them on the page Health; until then nothing can be spent from these datasets."]
+    lines += [
+        f"Closed, since people have seen periods that the restored copy lacks: {s.name}"
+        for s in findings.closed
+    ]
+    if findings.lost:
+        lines += ["The portal's memory is lost, or older than the database:", *findings.lost]
+        lines += ["Put its folder back, or, if this database is the newest there is, confirm with --accept."]
+    return lines
+
+
+def _told_of(lacking: Lacking) -> list[str]:
+    note = "" if lacking.known else " (the dataset itself is missing)"
+    return [
+        f"  {lacking.name}{note}: {c.symbol} = {plain(c.cost)}, {c.reason}, {c.at[:16]}"
+        for c in lacking.charges
+    ]

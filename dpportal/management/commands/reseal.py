@@ -1,0 +1,30 @@
+"""`manage.py reseal`: seal everything anew with the key that the portal has now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from dpportal import resealing
+from dpportal.keys import UnsealError
+from dpportal.memory import MemoryFaultError
+
+
+class Command(BaseCommand):
+    help = "Seal anew, with the key that the portal has now, whatever former keys sealed."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            done = resealing.reseal()
+        except (UnsealError, MemoryFaultError) as fault:
+            raise CommandError(
+                f"Something is {fault}. Add the key that is missing to keys/stream_key.old, or to "
+                "DPPORTAL_STREAM_KEY_OLD, and run this again; what is sealed anew stays so."
+            ) from None
+        for kind, number in sorted(done.items()):
+            self.stdout.write(f"{number:>8,}  {kind}")
+        self.stdout.write(
+            f"{done.total():,} sealed anew; all is sealed with the key {settings.STREAM_KEYS.current}."
+        )

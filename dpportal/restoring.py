@@ -1,0 +1,222 @@
+"""Recognises a database that was restored from an older copy, and leads back to a sound one.
+
+Nothing that the older copy lacks is drawn or charged anew: `budgets.remembered` and `streams.remembered` refuse that at
+every step. Here an administrator learns of it, at start and on the page Health.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from dpportal import memory
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.budgets import ledger
+from dpportal.budgets import remembered as charges
+from dpportal.budgets.remembered import Charge
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.services import hold
+from dpportal.memory import MemoryFaultError
+from dpportal.streams import remembered as periods
+from dpportal.streams import vault
+from dpportal.streams.models import Stream
+
+TROUBLES, ASKED_EVERY_SECONDS = "restoring.troubles", 60
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The charges that a dataset's ledger lacks. known: whether the database has the dataset at all."""
+
+    dataset_id: UUID
+    name: str
+    charges: list[Charge]
+    known: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """How database and memory differ.
+
+    lacking: charges that the database lacks. closed: streams that were closed for periods that it lacks. lost: what the
+    memory lacks, or what of it cannot be read, in words.
+    """
+
+    lacking: list[Lacking]
+    closed: list[Stream]
+    lost: list[str]
+
+    @property
+    def troubles(self) -> list[str]:
+        """Names of what an administrator has to do something about."""
+        return [name for name, true in {"restored": self.lacking, "memory": self.lost}.items() if true]
+
+
+def found() -> Findings:
+    """How database and memory differ now."""
+    closed = Stream.objects.filter(closed_by_restore=True).select_related("dataset")
+    lacking = sorted(_lacking(), key=lambda found: (not found.known, found.name))
+    return Findings(lacking, list(closed.order_by("-closed_at")), _lost())
+
+
+def lasting_troubles() -> list[str]:
+    """The troubles, looked for once a minute at most: load balancers ask every few seconds."""
+    troubles = cache.get(TROUBLES)
+    if troubles is None:
+        troubles = found().troubles
+        cache.set(TROUBLES, troubles, ASKED_EVERY_SECONDS)
+    return list(troubles)
+
+
+def begin(**_: Any) -> None:
+    """Let a database that goes with no memory yet go with the one that is there; called after each migration."""
+    if not charges.MemoryMark.objects.exists():
+        try:
+            charges.put_mark()
+            _accept_all()
+        except MemoryFaultError as fault:
+            log.error("%s", fault)
+
+
+def check() -> Findings:
+    """Close the streams that the database has behind what people have seen, and say how it differs from the memory."""
+    behind = []
+    for stream_id in _ids(periods.FOLDER):
+        with transaction.atomic():
+            behind += _closed_if_behind(stream_id)
+    return replace(found(), closed=behind)
+
+
+def accept() -> None:
+    """Take an administrator's word that this database is the newest: remember what the memory lacks of it."""
+    if not _readable(memory.mark):
+        memory.forget_mark()
+    charges.put_mark()
+    _accept_all()
+
+
+@transaction.atomic
+def enter_missing(dataset_id: UUID, by: User) -> int:
+    """Enter the charges that a dataset's ledger lacks; of a dataset that is missing itself, note that this is known.
+
+    Returns how many there were. Raises BudgetRefusedError or MemoryFaultError.
+    """
+    dataset = Dataset.objects.filter(pk=dataset_id).first()
+    if dataset is None:
+        return _note(dataset_id, by)
+    entered = ledger.enter_missing(dataset, by)
+    if entered:
+        audit.record(by, "entered missing charges", dataset, f"{len(entered)} after a restore")
+    return len(entered)
+
+
+def _note(dataset_id: UUID, by: User) -> int:
+    known = charges.charges_of(dataset_id)
+    if known is None or known.seen:
+        return 0
+    charges.Remembered(known.name, known.charges, seen=True).keep(dataset_id)
+    gone = Dataset(pk=dataset_id, name=known.name)
+    audit.record(by, "noted missing dataset", gone, f"{len(known.charges)} charges")
+    return len(known.charges)
+
+
+def _lacking() -> Iterable[Lacking]:
+    for dataset_id in _ids(charges.FOLDER):
+        try:
+            known = charges.charges_of(dataset_id)
+        except MemoryFaultError:
+            continue  # told among what is lost
+        dataset = Dataset.objects.filter(pk=dataset_id).first()
+        if known and dataset is None and not known.seen:
+            yield Lacking(dataset_id, known.name, list(known.charges.values()), known=False)
+        elif dataset and (missing := charges.missing(dataset)):
+            yield Lacking(dataset_id, dataset.name, missing, known=True)
+
+
+def _lost() -> list[str]:
+    """What the memory lacks of the database, in words."""
+    if not _readable(charges.has_mark):
+        return [str(memory.remedy())]
+    streams = Stream.objects.filter(state=Stream.State.OPEN).select_related("dataset")
+    return [
+        *(dataset.name for dataset in _charged() if _charges_lost(dataset)),
+        *(f"{stream.dataset.name}: {stream.name}" for stream in streams if _periods_lost(stream)),
+    ]
+
+
+def _charges_lost(dataset: Dataset) -> bool:
+    """Whether the memory is behind a dataset's ledger, asked again when nobody is just writing to both."""
+    if not charges.is_behind(dataset):
+        return False
+    with transaction.atomic():
+        hold(dataset)
+        return charges.is_behind(dataset)
+
+
+def _periods_lost(stream: Stream) -> bool:
+    """Whether the memory lacks periods of an open stream, asked again like that."""
+    if not periods.is_behind(stream):
+        return False
+    with transaction.atomic():
+        locked = Stream.objects.select_for_update().get(pk=stream.pk)
+        return locked.is_open and periods.is_behind(locked)
+
+
+def _closed_if_behind(stream_id: UUID) -> list[Stream]:
+    stream = Stream.objects.select_for_update().filter(pk=stream_id).first()
+    if stream is None:
+        return []
+    try:
+        known = periods.newest(stream_id)
+        decided = periods.pending(stream)
+    except MemoryFaultError:
+        return []  # told among what is lost
+    if stream.state == Stream.State.CLOSED:
+        periods.forget_decision(stream_id)
+    if known and stream.is_open and known.period > stream.periods.count() and not decided:
+        _close(stream)
+        return [stream]
+    return []
+
+
+def _close(stream: Stream) -> None:
+    Stream.objects.filter(pk=stream.pk).update(
+        state=Stream.State.CLOSED, closed_at=timezone.now(), closed_by_restore=True, token_sha256=""
+    )
+    vault.forget_state(stream)
+    log.warning("stream %s is behind what people have seen of it and was closed", stream.pk)
+
+
+def _accept_all() -> None:
+    for dataset in _charged():
+        with transaction.atomic():
+            hold(dataset)
+            charges.accept(dataset)
+    for stream in Stream.objects.filter(opened_at__isnull=False):
+        with transaction.atomic():
+            periods.accept(Stream.objects.select_for_update().get(pk=stream.pk))
+
+
+def _charged() -> QuerySet[Dataset]:
+    return Dataset.objects.filter(ledger__kind="charge").distinct()
+
+
+def _ids(folder: str) -> list[UUID]:
+    return [UUID(name.rpartition("/")[2]) for name in memory.names(folder)]
+
+
+def _readable(ask: Any) -> bool:
+    try:
+        return bool(ask())
+    except MemoryFaultError:
+        return False

@@ -1,0 +1,99 @@
+"""Views that take files: they alone do, and only after it is known who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadhandler import (
+    FileUploadHandler,
+    SkipFile,
+    StopUpload,
+    TemporaryFileUploadHandler,
+)
+from django.http import HttpRequest, HttpResponseBase
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+
+from dpportal import storage
+from dpportal.accounts.permissions import View, curator_required
+
+REFUSAL = "dpportal.upload_refusal"
+
+
+def takes_files(most_bytes: int | None = None) -> Callable[[View], View]:
+    """A view for curators whose requests may bring files, of `most_bytes` together (by default what the site allows).
+
+    The token against forged requests stands in the body, so it is looked for after the curator was recognised.
+    """
+
+    def limit() -> int:
+        return most_bytes or settings.MAX_UPLOAD_BYTES
+
+    def taking(view: View) -> View:
+        protected = csrf_protect(view)
+
+        @csrf_exempt
+        @curator_required
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            request.upload_handlers = [LimitedUploadHandler(request, limit())]
+            return protected(request, *args, **kwargs)
+
+        guarded.takes_files = limit  # type: ignore[attr-defined]
+        return guarded
+
+    return taking
+
+
+class NoFiles(FileUploadHandler):
+    """Of every other request the files are left out, unread."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        raise SkipFile
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:
+        return None
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+class LimitedUploadHandler(TemporaryFileUploadHandler):
+    """Writes a request's files to disk and stops where they are larger than allowed or than the disk has space for."""
+
+    def __init__(self, request: HttpRequest, most_bytes: int) -> None:
+        super().__init__(request)
+        self.most_bytes = most_bytes
+        self.received = 0
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            # What is received is stored once more, as a table.
+            storage.require_space(2 * (self.content_length or 0))
+        except storage.DiskFullError as full:
+            self._refuse(str(full))
+        super().new_file(*args, **kwargs)
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.received += len(raw_data)
+        if self.received > self.most_bytes:
+            text = _(
+                "The file is larger than %(limit)s. Upload a part of it, or as Parquet, which is smaller."
+            )
+            self._refuse(text % {"limit": filesizeformat(self.most_bytes)})
+        super().receive_data_chunk(raw_data, start)
+
+    def _refuse(self, text: str) -> None:
+        """Read on without keeping anything, so that the answer reaches the browser."""
+        if self.request is not None:
+            self.request.META[REFUSAL] = text
+        raise StopUpload(connection_reset=False)
+
+
+def refusal(request: HttpRequest) -> str:
+    """Why this request's files were not taken, or nothing."""
+    return str(request.META.get(REFUSAL, ""))

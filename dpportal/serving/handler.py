@@ -1,0 +1,81 @@
+"""Answers requests in a few threads; whoever sends or reads slowly holds none of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.signals import request_started
+from django.db import close_old_connections
+from django.http.response import FileResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import set_script_prefix
+
+# Pages are computed by Python in one process at a time, so more threads would only take turns more often. Each may
+# hold one connection to the database.
+THREADS = 8
+
+Message = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Result = TypeVar("Result")
+
+
+class PortalHandler(ASGIHandler):
+    """Django's own, but the middleware and the view run as plain functions in one of THREADS threads.
+
+    Django would start a thread for each request, whatever their number, and stop its event loop until the view of a
+    visitor who has gone comes to an end. Here the body is complete before a thread begins, and what is sent is sent
+    after it ended.
+    """
+
+    def __init__(self) -> None:
+        self.load_middleware(is_async=False)
+        self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        with body:
+            response = await self.run(self._respond, scope, body)
+        await self._send(response, send)
+
+    async def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call it in one of the threads."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, function, *arguments)
+
+    def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
+        """The whole answer, or for a file its head; no connection to the database stays open."""
+        set_script_prefix(get_script_prefix(scope))
+        request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        response = self.get_response(request) if request else refusal
+        assert response is not None
+        if response.streaming:
+            close_old_connections()
+        else:
+            response.close()
+        return response
+
+    async def _send(self, response: HttpResponseBase, send: Send) -> None:
+        if not isinstance(response, StreamingHttpResponse):
+            await self.send_response(response, send)
+            return
+        if isinstance(response, FileResponse):
+            response.block_size = self.chunk_size
+        content = cast(Iterator[bytes], response.streaming_content)
+        response.streaming_content = self._parts(content)
+        try:
+            await self.send_response(response, send)
+        finally:
+            await self.run(response.close)
+
+    async def _parts(self, content: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """What a file's iterator gives, each part read when the one before is sent."""
+        while part := await self.run(next, content, b""):
+            yield part

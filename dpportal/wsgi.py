@@ -1,9 +1,0 @@
-"""The WSGI application that gunicorn serves."""
-
-import os
-
-from django.core.wsgi import get_wsgi_application
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
-
-application = get_wsgi_application()

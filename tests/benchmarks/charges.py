@@ -1,0 +1,70 @@
+"""What remembering a charge outside the database costs, by how many a dataset has.
+
+    python -m tests.benchmarks.charges
+
+Compared with the charge alone: reserve and spend on the same database, SQLite in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+REPEATS = 20
+
+
+def main() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+    from dpportal.accounts.models import Role
+    from tests.dpportal import building
+
+    owner = building.person("curator", Role.CURATOR)
+    administrator = building.person("administrator", Role.ADMINISTRATOR)
+    dataset = building.granted(building.stored_dataset(owner), administrator, total="100")
+    print(f"{'charges before':>14}{'a charge':>12}{'of it remembering':>20}")
+    made = 0
+    for before in (0, 100, 1000):
+        while made < before:
+            charge(dataset)
+            made += 1
+        whole, remembering = zip(*(charge(dataset) for _ in range(REPEATS)), strict=True)
+        made += REPEATS
+        print(
+            f"{before:>14}{1000 * statistics.median(whole):>9.1f} ms{1000 * statistics.median(remembering):>17.1f} ms"
+        )
+
+
+def charge(dataset: Any) -> tuple[float, float]:
+    """Seconds of a charge, and of those what remembering took."""
+    from dpportal.budgets import ledger, remembered
+    from mechanisms.accounting import Definition
+
+    spent = [0.0]
+    keep = remembered.Remembered.keep
+
+    def timed(*arguments: Any) -> None:
+        begun = time.perf_counter()
+        keep(*arguments)
+        spent[0] += time.perf_counter() - begun
+
+    remembered.Remembered.keep = timed  # type: ignore[method-assign]
+    begun = time.perf_counter()
+    how = {"definition": Definition.PURE, "reason": "Many", "by": dataset.owner}
+    ledger.spend(ledger.reserve(dataset, Decimal("0.0001"), key=uuid4(), **how))
+    whole = time.perf_counter() - begun
+    remembered.Remembered.keep = keep  # type: ignore[method-assign]
+    return whole, spent[0]
+
+
+if __name__ == "__main__":
+    main()

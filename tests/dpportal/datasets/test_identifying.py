@@ -1,0 +1,161 @@
+"""A column that seems to name people is asked about while each row is a person, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.datasets import services
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata.identifiers import looks_like_identifier, named_like_identifier
+from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.proposals import proposed_columns
+from dpportal.releases.models import Release
+from dpportal.releases.services import ReleaseError
+from dpportal.streams.models import Stream
+from dpportal.streams.services import StreamError
+from tests.dpportal import building
+from tests.dpportal.streams import building as streams
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "id",
+        "ID",
+        "patient",
+        "Patient_ID",
+        "PersonNo",
+        "person nr",
+        "caseId",
+        "key",
+        "number",
+        "Kennung",
+        "user-id",
+    ],
+)
+def test_names_of_identifiers(name):
+    assert named_like_identifier(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "age",
+        "number of rooms",
+        "income",
+        "idle",
+        "keyboard",
+        "paid",
+        "no children",
+        "sex",
+        "fnlwgt",
+    ],
+)
+def test_names_of_other_columns(name):
+    assert not named_like_identifier(name)
+
+
+KEYS = [f"P{number % 50:05d}" for number in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "found"),
+    [
+        ("id", [str(i) for i in range(100)], True),
+        ("member", ["yes", "no"] * 50, False),
+        ("id", ["1", "2"], True),
+        ("who", KEYS, True),
+        ("who", [str(10**6 + i % 90) for i in range(400)], True),
+        ("age", [str(i % 90) for i in range(400)], False),
+        ("income", [str(7 * i) for i in range(400)], False),
+        ("town", [f"Town{'x' * (i % 7)}" for i in range(400)], False),
+        ("word", ["north", "south"] * 200, False),
+    ],
+)
+def test_what_looks_like_an_identifier(name, texts, found):
+    assert looks_like_identifier(name, texts) == found
+
+
+def test_days_and_amounts_are_no_identifiers():
+    days = [f"2020-01-{i % 28 + 1:02d}" for i in range(400)]
+    amounts = [f"{i % 60 + 100}.25" for i in range(400)]
+    columns = proposed_columns(["seen", "paid", "who"], [days, amounts, KEYS], ReadOptions().settled())
+    assert [column.identifies for column in columns] == [False, False, True]
+
+
+@pytest.fixture
+def asked(dataset) -> Dataset:
+    """The curator's table, whose column “age” seems to name people."""
+    columns = [{**column, "identifies": column["name"] == "age"} for column in dataset.columns]
+    Dataset.objects.filter(pk=dataset.pk).update(columns=columns)
+    dataset.refresh_from_db()
+    return dataset
+
+
+@pytest.fixture
+def desk(client, asked) -> Client:
+    client.force_login(asked.owner)
+    return client
+
+
+def review_of_release(desk: Client, asked: Dataset) -> tuple[str, Callable[[], str]]:
+    draft = building.complete_draft(asked)
+    return f"/releases/{draft.pk}/review/", lambda: Release.objects.get(pk=draft.pk).state
+
+
+def review_of_stream(desk: Client, asked: Dataset) -> tuple[str, Callable[[], str]]:
+    draft = streams.draft_stream(asked)
+    return f"/streams/{draft.pk}/review/", lambda: Stream.objects.get(pk=draft.pk).state
+
+
+@pytest.mark.parametrize("made", [review_of_release, review_of_stream])
+def test_nothing_is_spent_before_the_question_is_answered(desk, asked, made):
+    address, state = made(desk, asked)
+    page = desk.get(address)
+    reviewed = page.context["form"]["reviewed"].value()
+    assert "Does a person have more than one row?" in page.content.decode()
+    answer = desk.post(address, {"reviewed": reviewed, "agreed": "on"})
+    assert (answer.status_code, state()) == (422, "draft")
+    assert asked.budgets.get().reserved == 0
+    desk.post(address, {"reviewed": reviewed, "agreed": "on", "one_row": "on"})
+    assert state() in ("requested", "opening")
+    entry = AuditEntry.objects.get(action="confirmed one row a person")
+    assert (entry.by, entry.detail) == (asked.owner, "columns: age")
+
+    # Said once, it is not asked again.
+    address, _state = made(desk, asked)
+    assert "more than one row?" not in desk.get(address).content.decode()
+
+
+def test_the_services_refuse_what_was_not_answered(asked):
+    with pytest.raises(ReleaseError, match="Does a person have more than one row"):
+        building.confirm(building.complete_draft(asked))
+    with pytest.raises(StreamError, match="Does a person have more than one row"):
+        streams.requested_stream(asked)
+
+
+def test_who_names_the_column_is_not_asked(desk, asked):
+    services.declare_unit(asked, neighbours="add-remove", unit_column="age", max_rows=3)
+    assert services.columns_to_ask_about(asked) == []
+
+
+def test_another_column_is_asked_about_anew(asked):
+    services.confirm_one_row(asked, ["age"], asked.owner)
+    assert services.columns_to_ask_about(asked) == []
+    Dataset.objects.filter(pk=asked.pk).update(
+        columns=[*asked.columns, {"name": "patient_id", "kind": "text", "remark": ""}]
+    )
+    asked.refresh_from_db()
+    assert services.columns_to_ask_about(asked) == ["patient_id"]
+
+
+@pytest.mark.slow
+def test_reading_a_file_finds_them(client, curator):
+    client.force_login(curator)
+    rows = "\n".join(f"{key},{number}" for number, key in enumerate(KEYS))
+    dataset = building.uploaded(client, f"who,age\n{rows}\n".encode())
+    assert services.columns_to_ask_about(dataset) == ["who"]
