@@ -3,9 +3,10 @@
     python -m tests.benchmarks.crowd [--seconds 120]
 
 Starts a portal as a person does, and makes curators with a table and a budget each. First one curator browses alone,
-then all do, each opening a page every three seconds, while releases are requested so that four are always under way,
-and while slow visitors connect again whenever they are ended. Nothing may be lost: every page must be answered, and
-every release be ready. The goal for the 95th percentile is three times that of one curator alone.
+then all do, each opening a page every three seconds on average and none in step with another, while releases are
+requested so that four are always under way, and while slow visitors connect again whenever they are ended. Nothing may
+be lost: every page must be answered, and every release be ready. The goal for the 95th percentile is three times that
+of one curator alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import os
+import random
 import statistics
 import tempfile
 import threading
@@ -132,6 +134,7 @@ def visit(
     """Open one page after the other; returns what went wrong."""
     _, pages, cookie = person
     lost = []
+    time.sleep(random.uniform(0, pause))
     for page in cycle(pages):
         begun = time.monotonic()
         if begun > until:
@@ -147,7 +150,7 @@ def visit(
         except OSError as error:
             lost.append(f"{type(error).__name__} {page}")
         times.append(time.monotonic() - begun)
-        time.sleep(max(0.0, pause - (time.monotonic() - begun)))
+        time.sleep(random.uniform(0.5, 1.5) * pause)
     return lost
 
 
