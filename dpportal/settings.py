@@ -109,6 +109,7 @@ AUTHENTICATION_BACKENDS = [
 # another person out from elsewhere.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 5
+AXES_HANDLER = "dpportal.accounts.locking.Handler"
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False

@@ -1,16 +1,47 @@
-"""After some wrong passwords for a name from one address, that name waits there; an administrator can end the wait."""
+"""After some wrong passwords for a name from one address, that name waits there; an administrator can end the wait.
+
+After many more from several addresses, or from one address for several names, the name waits everywhere, the address
+for every name.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from axes.helpers import get_cool_off
+from axes.attempts import get_cool_off_threshold
+from axes.handlers.database import AxesDatabaseHandler
+from axes.helpers import get_client_username, get_cool_off, get_failure_limit
+from axes.models import AccessAttempt
 from axes.utils import reset
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
+
+# Of a name from all addresses together: a guesser with many addresses is stopped, and needs ten to lock somebody out.
+NAME_LIMIT = 50
+# From an address for all names together, more: behind one address there may be a whole office.
+ADDRESS_LIMIT = 100
+
+
+class Handler(AxesDatabaseHandler):
+    """Counts wrong passwords as django-axes does for a name at an address, and besides for each of the two alone."""
+
+    def get_failures(self, request: Any, credentials: Any = None) -> int:
+        """The number that is compared with the limit of a name at an address."""
+        limit = get_failure_limit(request, credentials)
+        name = get_client_username(request, credentials)
+        everywhere = _wrong(request, username=name) >= NAME_LIMIT if name else False
+        if everywhere or _wrong(request, ip_address=request.axes_ip_address) >= ADDRESS_LIMIT:
+            return limit
+        return int(super().get_failures(request, credentials))
+
+
+def _wrong(request: HttpRequest, **whose: str) -> int:
+    recent = AccessAttempt.objects.filter(attempt_time__gte=get_cool_off_threshold(request), **whose)
+    return recent.aggregate(wrong=Sum("failures_since_start"))["wrong"] or 0
 
 
 def locked_page(request: HttpRequest, _refused: HttpResponse, _credentials: Any) -> HttpResponse:

@@ -10,11 +10,12 @@
    each error is put after its field. Any other answer, or none, shows the sentence in data-upload-failed. */
 "use strict";
 {
-  const UNITS = ["bytes", "kB", "MB", "GB"];
+  // Of 1,024 each, as the server's pages say them.
+  const UNITS = ["bytes", "KB", "MB", "GB"];
 
   function size(bytes) {
-    const power = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
-    const number = (bytes / 1000 ** power).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 });
+    const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+    const number = (bytes / 1024 ** power).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 });
     return `${number} ${UNITS[power]}`;
   }
 

@@ -8,6 +8,7 @@ from django.db.models import F
 from django.test import override_settings
 from django.urls import reverse
 
+from dpportal.accounts import locking
 from dpportal.accounts.models import AuditEntry
 from tests.dpportal.building import PASSWORD
 
@@ -83,6 +84,48 @@ def test_another_address_is_not_locked_and_a_written_header_is_no_address(client
     assert sign_in(client, HTTP_X_FORWARDED_FOR="203.0.113.99").status_code == 429
     sign_in(client, REMOTE_ADDR="198.51.100.7")
     assert is_in(client)
+
+
+def test_a_guesser_with_many_addresses_closes_the_door_for_the_name_alone(client, curator, administrator):
+    try_elsewhere(client, locking.NAME_LIMIT - 1)
+    assert sign_in(client, WRONG, REMOTE_ADDR="203.0.113.1").status_code == 429
+    assert sign_in(client, REMOTE_ADDR="203.0.113.2").status_code == 429
+    sign_in(client, name="administrator", REMOTE_ADDR="203.0.113.1")
+    assert is_in(client)
+
+
+def test_below_that_a_name_can_sign_in_from_elsewhere(client, curator):
+    try_elsewhere(client, locking.NAME_LIMIT - 1)
+    sign_in(client, REMOTE_ADDR="203.0.113.1")
+    assert is_in(client)
+
+
+def test_an_address_that_tries_many_names_is_closed_for_all(client, curator):
+    sign_in(client, WRONG, name="person")
+    tries = AccessAttempt.objects.get()
+    for person in range(locking.ADDRESS_LIMIT - 2):
+        tries.pk, tries.username = None, f"person{person}"
+        tries.save()
+    assert sign_in(client, WRONG, name="one more").status_code == 429
+    assert sign_in(client).status_code == 429
+    sign_in(client, REMOTE_ADDR="203.0.113.1")
+    assert is_in(client)
+
+
+def test_tries_of_long_ago_close_no_door(client, curator):
+    try_elsewhere(client, locking.NAME_LIMIT)
+    AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=15))
+    sign_in(client)
+    assert is_in(client)
+
+
+def try_elsewhere(client, times):
+    """Wrong passwords for the curator, each from an address of its own."""
+    sign_in(client, WRONG, REMOTE_ADDR="198.51.100.0")
+    tries = AccessAttempt.objects.get()
+    for place in range(1, times):
+        tries.pk, tries.ip_address = None, f"198.51.100.{place}"
+        tries.save()
 
 
 @override_settings(BEHIND_PROXY=True)
