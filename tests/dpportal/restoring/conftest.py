@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -54,7 +55,7 @@ class Desk:
             ):
                 source.backup(copy)
         else:
-            self._on_server(f'CREATE DATABASE "{self._database}_{name}" TEMPLATE "{self._database}"')
+            self._run("pg_dump", "--format=custom", f"--file={self._copy(name)}", self.world.database_url)
 
     def put_back(self, name: str = "copy") -> None:
         """The database is as it was when it was copied; files, keys and memory are as they are."""
@@ -64,19 +65,18 @@ class Desk:
             shutil.copy2(self._copy(name), self._file)
         else:
             self._on_server(f'DROP DATABASE "{self._database}" WITH (FORCE)')
-            self._on_server(f'CREATE DATABASE "{self._database}" TEMPLATE "{self._database}_{name}"')
-
-    def throw_copies_away(self) -> None:
-        if not self.world.database_url.startswith("sqlite"):
-            for name in ("copy", "crashed"):
-                self._on_server(f'DROP DATABASE IF EXISTS "{self._database}_{name}" WITH (FORCE)')
+            self._on_server(f'CREATE DATABASE "{self._database}"')
+            self._run("pg_restore", f"--dbname={self.world.database_url}", str(self._copy(name)))
 
     @property
     def _file(self) -> Path:
         return Path(self.world.database_url.removeprefix("sqlite:///"))
 
     def _copy(self, name: str) -> Path:
-        return self._file.with_suffix(f".{name}")
+        return self.world.folder / f"database.{name}"
+
+    def _run(self, *command: str) -> None:
+        subprocess.run(command, check=True, timeout=120)
 
     @property
     def _database(self) -> str:
@@ -104,4 +104,3 @@ def desk(request, tmp_path_factory) -> Iterator[Desk]:
         working = Desk(world)
         working.ask("people")
         yield working
-        working.throw_copies_away()
