@@ -35,7 +35,7 @@ class ApartError(Exception):
 
 @dataclass
 class Process:
-    """A child in a session of its own, so that Ctrl-C reaches only the supervisor, which stops it in order.
+    """A child in a process group of its own, so that Ctrl-C reaches only the supervisor, which stops it in order.
 
     run: what it does until it is told to end. vital: without it the portal ends; others are tried for ever, so that
     people can still sign in and read.
@@ -101,8 +101,12 @@ class Process:
 
 
 def _begin(run: Callable[[], object]) -> None:
-    """What a copy does first: it leaves its parent's session and way of ending."""
-    os.setsid()
+    """What a copy does first: it leaves its parent's way of ending.
+
+    A group, not a session of its own: Linux shares processors out between sessions (sched_autogroup) and heeds only
+    within one which process is to give way.
+    """
+    os.setpgid(0, 0)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     run()

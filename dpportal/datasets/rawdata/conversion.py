@@ -113,7 +113,7 @@ def _child(limits: Limits) -> Iterator[tuple[subprocess.Popen[bytes], threading.
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        process_group=0,
     )
     expired = threading.Event()
 
