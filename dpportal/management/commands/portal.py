@@ -7,6 +7,8 @@ import signal
 import socket
 import time
 import urllib.request
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,7 @@ class Command(BaseCommand):
             signal.signal(number, signal.default_int_handler)
         self._check_port(options["host"], options["port"])
         self._check_names([options[role] for role in FIRST_PEOPLE])
-        load_everything()
-        passwords = self._set_up({Role(role): options[role] for role in FIRST_PEOPLE})
+        self._set_up()
         children = processes(options["host"], options["port"], options["workers"])
         ready_file = settings.DATA_DIR / READY_FILE
         ready_file.unlink(missing_ok=True)
@@ -58,6 +59,7 @@ class Command(BaseCommand):
 
         def ready() -> None:
             self._wait(address, ready_file, children)
+            passwords = demonstration.create_accounts({Role(role): options[role] for role in FIRST_PEOPLE})
             if not options["no_demo"]:
                 with apart(demonstration.load):
                     pass
@@ -70,15 +72,18 @@ class Command(BaseCommand):
         except GaveUpError as fault:
             raise CommandError(str(fault)) from None
 
-    def _set_up(self, names: dict[Role, str]) -> dict[str, str]:
-        """Bring database and static files up to date; returns the passwords of people who were made now."""
+    def _set_up(self) -> None:
+        """Bring database and static files up to date, while everything is loaded."""
+        pending = self._pending_migrations()
+        migrate = partial(call_command, "migrate", interactive=False, verbosity=0)
         try:
-            with apart(statics.collect):
-                self._migrate()
-                call_command("check_restored", stdout=self.stdout, if_any=True)
-                return demonstration.create_accounts(names)
+            with apart(statics.collect), apart(migrate) if pending else nullcontext():
+                load_everything()
         except ApartError:
-            raise CommandError("The static files cannot be collected; the reason is above.") from None
+            raise CommandError(
+                "Database or static files cannot be brought up to date; the reason is above."
+            ) from None
+        call_command("check_restored", stdout=self.stdout, if_any=True)
 
     def _check_port(self, host: str, port: int) -> None:
         if not 1 <= port <= 65535:
@@ -103,8 +108,8 @@ class Command(BaseCommand):
         if len(set(names)) < len(names):
             raise CommandError("Administrator and curator are two people; choose two names.")
 
-    def _migrate(self) -> None:
-        """Bring the database up to date, after a copy of an older one was put aside."""
+    def _pending_migrations(self) -> bool:
+        """Whether the database has to be brought up to date; a copy of an older one is put aside."""
         try:
             executor = MigrationExecutor(connection)
             applied = set(executor.loader.applied_migrations)
@@ -122,7 +127,8 @@ class Command(BaseCommand):
             )
         if applied and pending:
             self._put_copy_aside()
-        call_command("migrate", interactive=False, verbosity=0)
+        connection.close()
+        return bool(pending)
 
     def _put_copy_aside(self) -> None:
         if connection.vendor != "sqlite":
