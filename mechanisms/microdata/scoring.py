@@ -51,16 +51,24 @@ def distortion(cells: Sequence[int], loss: Loss) -> float:
     return math.sqrt(2 / math.pi) * deviation * float(math.fsum(c ** (2 / 3) for c in cells) ** 1.5)
 
 
+def parts(columns: int, pairs: Sequence[Pair]) -> list[int]:
+    """For each column the part that it is in, where pairs join columns."""
+    part = list(range(columns))
+    for a, b in pairs:
+        old, new = part[a], part[b]
+        part = [new if p == old else p for p in part]
+    return part
+
+
 def spanning_tree(
     columns: int, pairs: Sequence[Pair], values: Sequence[float], given: Sequence[Pair] = ()
 ) -> list[Pair]:
-    """A tree over all columns of largest total value that holds the given pairs, which form no circle (Kruskal)."""
-    part = list(range(columns))
+    """A tree over all columns of largest total value that holds the given pairs, but for circles (Kruskal)."""
     best_first = sorted(zip(pairs, values, strict=True), key=lambda item: -item[1])
-    chosen = []
+    chosen: list[Pair] = []
+    part = parts(columns, chosen)
     for a, b in [*given, *(pair for pair, _value in best_first)]:
         if part[a] != part[b]:
             chosen.append((a, b))
-            old, new = part[a], part[b]
-            part = [new if p == old else p for p in part]
+            part = parts(columns, chosen)
     return chosen

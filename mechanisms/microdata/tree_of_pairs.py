@@ -18,7 +18,7 @@ from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, pair_deviation, within_groups
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
-from mechanisms.microdata.scoring import distortion, grouped, independent, scores, spanning_tree
+from mechanisms.microdata.scoring import distortion, grouped, independent, parts, scores, spanning_tree
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -104,7 +104,8 @@ def _chosen_tree(
     believed = independent(grouped(grouping, margins), margins.total)
     points = weights * (scores(plan, counts, grouping, believed, pairs) - noise_terms)
     for _ in range(picks):
-        joins = np.array([len(spanning_tree(columns, [], [], [*tree, p])) > len(tree) for p in pairs])
+        part = parts(columns, tree)
+        joins = np.array([part[a] != part[b] for a, b in pairs])
         pick = ExponentialMechanism().choose(rate, points, joins[None, :], noise)
         tree.append(pairs[int(pick[0])])
     return sorted(tree)
