@@ -3,7 +3,8 @@
 Adult, coded over 14 domains, at ε = 0.1, 1 and 10 (δ = 10^-9, as zCDP): total variation, the mean over all pairs and
 over all triples of columns. Published: MST of private-pgm on the same table, one run each, 73 to 105 seconds and 2.2 to
 2.6 GiB. Floor: independent columns with true counts. Ceiling: as many rows drawn from the true ones. Then 60 columns of
-10 values, pairs alone, and a table of 200 columns. Each release runs in a process of its own; seconds are the processor's.
+10 values, pairs alone, and a table of 200 columns. Each release runs in a process of its own; its seconds are the
+processor's.
 
 Run: python -m tests.benchmarks.synthesis [--seeds 5] [--methods NAME ...] [--epsilons 0.1 1 10] [--wide]
 """
