@@ -50,11 +50,19 @@ class Microdata(ABC):
     pairwise: ClassVar[bool] = True
 
     def plan(
-        self, domain: Domain, wishes: Wishes, loss: Loss, rows: int | None = None, total: int | None = None
+        self,
+        domain: Domain,
+        wishes: Wishes,
+        loss: Loss,
+        *,
+        rows: int | None = None,
+        total: int | None = None,
+        people: int | None = None,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
-        rows: how many to make; None: the noisy total. total: the number of rows, where it is public.
+        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. people: their
+        number as the curator states it.
         Raises PlanError if columns, wishes or loss do not fit.
         """
         loss = loss.over(domain)
@@ -74,6 +82,7 @@ class Microdata(ABC):
             shares=self.shares,
             rows=rows,
             total=total,
+            people=people,
             pairwise=self.pairwise,
             explanation=self._explanation(),
         )

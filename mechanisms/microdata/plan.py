@@ -22,7 +22,8 @@ class MicrodataPlan:
     """Columns, wishes and how the loss is shared by the steps.
 
     shares: of the loss by step, exact, sum 1. rows: how many synthetic rows; None: the noisy total. total: the number
-    of rows where that is public, else None. pairwise: whether pairs are counted, or single columns alone.
+    of rows where that is public, else None. people: how many there are, as the curator states it, for foresight alone.
+    pairwise: whether pairs are counted, or single columns alone.
     """
 
     mechanism: str
@@ -32,6 +33,7 @@ class MicrodataPlan:
     shares: Mapping[str, Fraction]
     rows: int | None
     total: int | None
+    people: int | None
     pairwise: bool
     explanation: str
 
@@ -63,6 +65,7 @@ class MicrodataPlan:
             "shares": {name: str(share) for name, share in self.shares.items()},
             "rows": self.rows,
             "total": self.total,
+            "people": self.people,
             "pairwise": self.pairwise,
             "explanation": self.explanation,
         }

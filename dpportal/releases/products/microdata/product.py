@@ -19,7 +19,7 @@ from dpportal.releases.products.microdata.form import ColumnsForm
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
-from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.foresight import advised, foresee
 from mechanisms.microdata.mechanism import Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.wishes import Wishes
@@ -61,7 +61,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
         rows = draft.dataset.rows
         total = rows if loss.over(domain).unit.total_public and isinstance(rows, int) else None
-        return method.plan(domain, wishes, loss, draft.parameters.get("rows"), total)
+        return method.plan(
+            domain, wishes, loss, rows=draft.parameters.get("rows"), total=total, people=draft.people
+        )
 
     def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
         return MicrodataPlan.from_json(value)
@@ -69,11 +71,13 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     def offer(
         self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
     ) -> dict[str, Any]:
-        return {"foresight": foresee(plan, draft.people) if draft.people else None}
+        return {"foresight": foresee(plan, plan.people) if plan.people else None}
 
     def suggested(self, plans: Mapping[str, MicrodataPlan]) -> str:
-        """The most accurate on public tables, at every loss that was tried: the registry's first that has a plan."""
-        return next(method.name for method in self.mechanisms if method.name in plans)
+        """What was closest to the truth on public tables where noise was as strong."""
+        return advised(
+            {method.name: plans[method.name] for method in self.mechanisms if method.name in plans}
+        )
 
     def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> np.ndarray:
         """The tables of `plan.counted`, then those that only the compare page needs; the same rows count in each."""
