@@ -38,6 +38,9 @@ from mechanisms.matrix.marginals.residual import ResidualPlanner
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
+from mechanisms.microdata.latent_classes import LatentClasses
+from mechanisms.microdata.mechanism import IndependentColumns, Microdata
+from mechanisms.microdata.tree_of_pairs import TreeOfPairs
 from mechanisms.protocol import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, ReportNoisyMax, Selection
@@ -72,6 +75,8 @@ QUERIES: tuple[QueryMechanism, ...] = (
     WeightedMarginals(),
     UploadedStrategy(),
 )
+# The most accurate comes first, the baseline last.
+MICRODATA: tuple[Microdata, ...] = (LatentClasses(), TreeOfPairs(), IndependentColumns())
 
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (
@@ -129,3 +134,8 @@ def stream(name: str) -> StreamMechanism:
 def query_mechanism(name: str) -> QueryMechanism:
     """The mechanism for a workload of queries of that name. Raises KeyError with the names that exist."""
     return _named("query mechanism", name, QUERIES)
+
+
+def microdata(name: str) -> Microdata:
+    """The way to make synthetic microdata of that name. Raises KeyError with the names that exist."""
+    return _named("way to make microdata", name, MICRODATA)

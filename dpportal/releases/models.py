@@ -30,6 +30,7 @@ class Release(Paid):
     class Product(models.TextChoices):
         HISTOGRAM = "histogram", _("Histogram and synthetic table")
         QUERIES = "queries", _("Answers to many queries")
+        MICRODATA = "microdata", _("Synthetic table of many columns")
         SELECTION = "selection", _("Private choice")
         RESPONSE = "response", _("Randomised answers")
 

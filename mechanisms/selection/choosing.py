@@ -98,7 +98,7 @@ class Selection:
         picked = np.empty((runs, plan.picks), dtype=np.int64)
         left = np.ones((runs, scores.size), dtype=bool)
         for pick in range(plan.picks):
-            picked[:, pick] = self._choose(plan.rate, scores, left, noise)
+            picked[:, pick] = self.choose(plan.rate, scores, left, noise)
             left[np.arange(runs), picked[:, pick]] = False
         return picked
 
@@ -118,7 +118,7 @@ class Selection:
     def _resolved(self, rate: Fraction, gap: int) -> float:
         return float(self._odds(float(rate), np.array([0, gap]))[0])
 
-    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+    def choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
         """One candidate for each run among those left: (runs, candidates) bool to (runs,) indices."""
         raise NotImplementedError
 
@@ -137,7 +137,7 @@ class PermuteAndFlip(Selection):
     title: ClassVar[str] = "Permute and flip"
     summary: ClassVar[str] = "Never worse than the exponential mechanism in expectation; the default."
 
-    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+    def choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
         heads = noise.bernoulli_exp(rate, _gaps(scores, left)) & left
         return _even_choice(heads, noise)
 
@@ -156,7 +156,7 @@ class ExponentialMechanism(Selection):
     summary: ClassVar[str] = "Chances fall exponentially with the score; the cheapest under a budget in ρ."
     _concentration: ClassVar[int] = 4
 
-    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+    def choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
         gaps, candidates = _gaps(scores, left), scores.size
         chosen = np.empty(len(left), dtype=np.int64)
         open_runs = np.arange(len(left))
@@ -185,7 +185,7 @@ class ReportNoisyMax(Selection):
     title: ClassVar[str] = "Report noisy max"
     summary: ClassVar[str] = "Adds two-sided noise to every score and reports the largest."
 
-    def _choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
+    def choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
         drawn = noise.draw(DiscreteLaplace(1 / rate), left.size).reshape(left.shape)
         noisy = np.where(left, scores + drawn, np.iinfo(np.int64).min)
         return _even_choice(noisy == noisy.max(axis=1, keepdims=True), noise)

@@ -45,13 +45,33 @@ def _check(domain: Domain, counts: np.ndarray, within_bins: str) -> None:
         raise ValueError(f"within_bins must be one of {', '.join(WITHIN_BINS)}, got {within_bins!r}")
 
 
+def rows_of_cells(
+    domain: Domain, cells: Integers, digest: bytes, within_bins: str = "uniform", chunk: int = 100_000
+) -> Iterator[pd.DataFrame]:
+    """One row per row of cells, in their order, in frames as `rows` makes them.
+
+    cells: (n, d) integers below the columns' sizes. Post-processing: no data and no secret enters.
+    Raises ValueError if the shape does not fit.
+    """
+    if cells.ndim != 2 or cells.shape[1] != len(domain.attributes):
+        raise ValueError(f"cells must have shape (rows, {len(domain.attributes)}), got {cells.shape}")
+    columns = _columns(domain, digest, within_bins)
+    for start in range(0, max(len(cells), 1), chunk):
+        parts = cells[start : start + chunk].T
+        yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
+
+
+def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_Column]:
+    return [_Column(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
+
+
 def _frames(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
 ) -> Iterator[pd.DataFrame]:
     occupied = np.flatnonzero(counts)
     ends = np.cumsum(counts[occupied])
     total = int(ends[-1]) if ends.size else 0
-    columns = [_Column(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
+    columns = _columns(domain, digest, within_bins)
     for start in range(0, max(total, 1), chunk):
         people = np.arange(start, min(start + chunk, total))
         cells = occupied[np.searchsorted(ends, people, side="right")]

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +15,7 @@ import numpy as np
 
 from dpportal.datasets.rawdata.engine import literal, parquet, stored_table
 from dpportal.datasets.rawdata.options import ReadOptions
-from dpportal.datasets.rawdata.sources import Rows, whole_cell
+from dpportal.datasets.rawdata.sources import Rows, every_cell, whole_cell
 from mechanisms.domain import Attribute, Domain
 
 BATCH_CELLS = 1 << 17
@@ -49,22 +51,81 @@ def count_cells(
     Returns (domain.size,) int64 in C order of `domain.shape`.
     Raises KeyError if the table lacks a column, ValueError for persons without a key.
     """
-    if persons is not None and (not key or persons.max_rows < 1):
-        raise ValueError("counting by person needs a key and max_rows >= 1")
     with stored_table(path) as connection:
         rows = Rows(connection, path, (options or ReadOptions()).settled(), (*domain.attributes, *further))
-        cell = whole_cell(domain, len(further))
-        if persons is None:
-            return _counted(connection, [f"SELECT {cell} AS cell FROM ({rows.cells()})"], domain.size)
-        with TemporaryDirectory(prefix="units-") as scratch:
-            units = Path(scratch) / "units.parquet"
-            sampled = _few_of_each_person(rows, cell, units, persons, key or b"")
-            return _counted(connection, sampled, domain.size)
+        with _counted_rows(rows, whole_cell(domain, len(further)), persons, key) as parts:
+            return _counted(connection, parts, domain.size)
+
+
+def count_tables(
+    path: Path,
+    domain: Domain,
+    tables: Sequence[Sequence[str]],
+    options: ReadOptions | None = None,
+    *,
+    persons: Persons | None = None,
+    key: bytes | None = None,
+) -> np.ndarray:
+    """Count a stored table's rows in tables of some of the domain's columns each, in one pass.
+
+    tables: each by its columns. A row that any column leaves out is in none; else it is as for `count_cells`, and the
+    same rows of a person are in every table.
+    Returns the tables' counts one after the other, each in C order, as int64.
+    """
+    places = [[domain.names.index(name) for name in columns] for columns in tables]
+    sizes = [math.prod(domain.shape[place] for place in columns) for columns in places]
+    counts = [np.zeros(size, dtype=np.int64) for size in sizes]
+    with stored_table(path) as connection:
+        rows = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
+        with _counted_rows(rows, every_cell(domain), persons, key) as parts:
+            for columns in _cells_in_batches(connection, parts, len(domain.shape)):
+                for chosen, table in zip(places, counts, strict=True):
+                    _add(
+                        table, [columns[place] for place in chosen], [domain.shape[place] for place in chosen]
+                    )
+    return np.concatenate(counts)
+
+
+def _cells_in_batches(
+    connection: duckdb.DuckDBPyConnection, parts: list[str], columns: int
+) -> Iterator[np.ndarray]:
+    """The cells of all columns, (columns, rows) int64 at a time."""
+    for rows in parts:
+        found = connection.sql(f"SELECT cell FROM ({rows}) WHERE cell IS NOT NULL")
+        for batch in found.to_arrow_reader(BATCH_CELLS):
+            cells = batch["cell"].flatten().to_numpy(zero_copy_only=False)
+            yield np.ascontiguousarray(cells.reshape(-1, columns).T.astype(np.int64))
+
+
+def _add(counts: np.ndarray, columns: list[np.ndarray], shape: list[int]) -> None:
+    """Count more rows, in place."""
+    cell = columns[0]
+    for column, size in zip(columns[1:], shape[1:], strict=True):
+        cell = cell * size + column
+    if counts.size > cell.size:
+        np.add.at(counts, cell, 1)
+    else:
+        counts += np.bincount(cell, minlength=counts.size)
 
 
 def person_expression(rows: Rows, persons: Persons) -> str:
     """SQL: whose row it is. Raises KeyError if the table lacks the column."""
     return rows.reading.person(rows.columns[persons.column].text, ignore_case=persons.ignore_case)
+
+
+@contextmanager
+def _counted_rows(rows: Rows, cell: str, persons: Persons | None, key: bytes | None) -> Iterator[list[str]]:
+    """SQL, a query for each part: `cell` of the rows that count.
+
+    cell: SQL of what is wanted of a row, NULL where it is left out. Raises ValueError for persons without a key.
+    """
+    if persons is None:
+        yield [f"SELECT {cell} AS cell FROM ({rows.cells()})"]
+        return
+    if not key or persons.max_rows < 1:
+        raise ValueError("counting by person needs a key and max_rows >= 1")
+    with TemporaryDirectory(prefix="units-") as scratch:
+        yield _few_of_each_person(rows, cell, Path(scratch) / "units.parquet", persons, key)
 
 
 def _few_of_each_person(rows: Rows, cell: str, units: Path, persons: Persons, key: bytes) -> list[str]:

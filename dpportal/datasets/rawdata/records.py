@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -99,6 +99,19 @@ def count(
     with storage.local_path(dataset.table) as path:
         return rawdata.count_cells(
             path, domain, options_of(dataset), persons=persons_of(version), key=key, further=further
+        )
+
+
+def count_tables(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
+) -> np.ndarray:
+    """True counts of tables of some of the domain's columns each, one after the other, int64, in one pass.
+
+    At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out.
+    """
+    with storage.local_path(dataset.table) as path:
+        return rawdata.count_tables(
+            path, domain, tables, options_of(dataset), persons=persons_of(version), key=key
         )
 
 

@@ -142,6 +142,13 @@ def whole_cell(domain: Domain, further: int = 0) -> str:
     return index
 
 
+def every_cell(domain: Domain) -> str:
+    """SQL: the list of all columns' cells, from cell_i; NULL if the row is left out."""
+    cells = [f"cell_{place}" for place in range(len(domain.attributes))]
+    known = " AND ".join(f"{cell} IS NOT NULL" for cell in cells)
+    return f"CASE WHEN {known} THEN [{', '.join(f'{cell}::INTEGER' for cell in cells)}] END"
+
+
 def _with_position(rows: str, place: int, attribute: Attribute) -> str:
     """SQL: the rows with position_i, a nested query for each layer."""
     position = f"position_{place}"

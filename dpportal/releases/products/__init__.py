@@ -7,6 +7,7 @@ from typing import Any
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import AUTOMATIC, DraftError, Made, Method, Product, ReleasePlan
 from dpportal.releases.products.histogram.product import HistogramProduct
+from dpportal.releases.products.microdata.product import MicrodataProduct
 from dpportal.releases.products.queries.product import QueriesProduct
 from dpportal.releases.products.response import ResponseProduct
 from dpportal.releases.products.selection import SelectionProduct
@@ -16,7 +17,8 @@ AnyProduct = Product[Any, Any, Any]
 AnyMade = Made[Any, Any]
 
 PRODUCTS: dict[str, AnyProduct] = {
-    p.name: p for p in (HistogramProduct(), QueriesProduct(), SelectionProduct(), ResponseProduct())
+    p.name: p
+    for p in (HistogramProduct(), MicrodataProduct(), QueriesProduct(), SelectionProduct(), ResponseProduct())
 }
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from django import forms
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
@@ -75,6 +76,18 @@ class Made(Generic[P, R]):
     def seed(self) -> bytes:
         """The public seed of synthetic rows: the measurement's own digest, so the same rows come out again."""
         return hashlib.sha256(str(self.release.measurement_sha256).encode()).digest()
+
+
+def people_field() -> forms.IntegerField:
+    """How many people the curator thinks there are."""
+    return forms.IntegerField(
+        label=gettext_lazy("Your estimate of the number of people"),
+        min_value=1,
+        max_value=10**10,
+        help_text=gettext_lazy(
+            "Used only to show what errors mean. Take it from public knowledge; it need not be exact."
+        ),
+    )
 
 
 class ChoiceForm(forms.Form):

@@ -19,7 +19,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
 from dpportal.releases.products.histogram import comparison, neighbours, page, tables
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
@@ -41,14 +41,7 @@ class CellsForm(ChoiceForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose between one and four columns.")},
     )
-    people = forms.IntegerField(
-        label=gettext_lazy("Your estimate of the number of people"),
-        min_value=1,
-        max_value=10**10,
-        help_text=gettext_lazy(
-            "Used only to show what errors mean. Take it from public knowledge; it need not be exact."
-        ),
-    )
+    people = people_field()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -46,10 +46,15 @@ def write_synthetic(
     domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = "uniform"
 ) -> list[Table]:
     """The synthetic table in two formats; counts: (domain.size,) integers >= 0."""
+    return write_frames(domain, rows(domain, counts, seed, within_bins), folder)
+
+
+def write_frames(domain: Domain, frames: Iterator[pd.DataFrame], folder: Path) -> list[Table]:
+    """Synthetic rows of a domain in two formats."""
     csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
     fields = [_field(a) for a in domain.attributes]
     blank = all(a.missing_cell for a in domain.attributes)
-    _write_rows(rows(domain, counts, seed, within_bins), csv, parquet)
+    _write_rows(frames, csv, parquet)
     return [
         Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
         Table(parquet, "Synthetic table with exact column types"),

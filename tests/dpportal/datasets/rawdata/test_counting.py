@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.datasets.rawdata import Persons, ReadOptions, count_cells
+from dpportal.datasets.rawdata import Persons, ReadOptions, count_cells, count_tables
 from dpportal.datasets.rawdata import counting as counting_module
 from dpportal.datasets.rawdata.canonical import plain_numbers
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
@@ -351,3 +351,40 @@ def test_words_for_missing_are_texts_also_beside_plain_numbers(tmp_path, options
         2,
         2,
     ]
+
+
+class TestTables:
+    """Tables of some columns each, held against counting every table by itself."""
+
+    DOMAIN = Domain(
+        (
+            Categorical("colour", values=("red", "green"), closed=True),
+            Integer("age", lower=0, upper=9, missing_cell=True),
+            Boolean("ill"),
+        )
+    )
+    TABLES = (("colour", "age"), ("ill",), ("colour", "age", "ill"), ("age", "ill"))
+
+    def test_each_is_what_counting_it_alone_gives(self, tmp_path) -> None:
+        random = np.random.default_rng(3)
+        path = stored(
+            tmp_path,
+            colour=random.choice(["red", "green", "blue"], 5000).tolist(),
+            age=[None if a > 9 else int(a) for a in random.integers(0, 12, 5000)],
+            ill=random.choice(["true", "false", "perhaps"], 5000).tolist(),
+            who=[f"p{i}" for i in random.integers(0, 700, 5000)],
+        )
+        for persons in (None, Persons("who", 2)):
+            together = count_tables(path, self.DOMAIN, self.TABLES, persons=persons, key=KEY)
+            apart = []
+            for columns in self.TABLES:
+                further = [a for a in self.DOMAIN.attributes if a.leaves_out and a.name not in columns]
+                domain = self.DOMAIN.project(columns)
+                apart.append(count_cells(path, domain, persons=persons, key=KEY, further=further))
+            assert together.dtype == np.int64
+            assert together.tolist() == np.concatenate(apart).tolist()
+
+    def test_persons_need_a_key(self, tmp_path) -> None:
+        path = stored(tmp_path, colour=["red"], age=[1], ill=["true"], who=["p"])
+        with pytest.raises(ValueError, match="needs a key"):
+            count_tables(path, self.DOMAIN, self.TABLES, persons=Persons("who"))

@@ -1,0 +1,1 @@
+"""The product "synthetic table of many columns"."""

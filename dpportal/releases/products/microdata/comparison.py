@@ -1,0 +1,124 @@
+"""What only the curator sees: how near the synthetic rows are to the true ones, beside a floor and a ceiling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dpportal.charts.pairs import pairs_figure
+from dpportal.releases.products.histogram.page import figure_json
+from mechanisms.domain import Boolean
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.quality import Closeness, closeness, correlations, table_of_rows, triples
+
+WORST = 10
+# Cells of a bad pair that are shown, those with the largest differences.
+MOST_DIFFERENCES = 8
+Columns = tuple[str, ...]
+
+
+def further_tables(plan: MicrodataPlan) -> list[Columns]:
+    """The tables that are counted for this page alone: pairs where none is measured, and some of three columns."""
+    names = plan.domain.names
+    pairs: list[Columns] = [] if plan.pairwise else list(combinations(names, 2))
+    return [*pairs, *(tuple(names[j] for j in columns) for columns in triples(plan.domain.shape))]
+
+
+def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dict[str, Any]:
+    """The compare page as JSON; holds true counts; stored with the records."""
+    shape, names = plan.domain.shape, plan.domain.names
+    counted = _tables(plan, true)
+    singles: list[tuple[int, ...]] = [(j,) for j in range(len(shape))]
+    ways: dict[int, list[tuple[int, ...]]] = {1: singles, 2: list(plan.tables.pairs), 3: list(triples(shape))}
+    found = {
+        columns: closeness(counted[columns], table_of_rows(result.rows, shape, columns))
+        for chosen in ways.values()
+        for columns in chosen
+    }
+    pairs = sorted(ways[2], key=lambda pair: -found[pair].synthetic)
+    measured = {table.pair for table in result.tables}
+    return {
+        "means": [_mean(size, [found[c] for c in chosen]) for size, chosen in ways.items() if chosen],
+        "figures": {
+            name: figure_json(figure) for name, figure in _figures(plan, result, true, found).items()
+        },
+        "worst": [_worst(plan, result, counted[pair], pair) for pair in pairs[:WORST]],
+        "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
+        "table": [
+            [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(found[(a, b)]))]
+            for a, b in pairs
+        ],
+    }
+
+
+def _tables(plan: MicrodataPlan, true: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
+    """True tables by their columns' places: of single columns, all pairs and some triples."""
+    places = {name: place for place, name in enumerate(plan.domain.names)}
+    found: dict[tuple[int, ...], np.ndarray] = {}
+    start = 0
+    for columns in [*plan.counted, *further_tables(plan)]:
+        chosen = tuple(places[name] for name in columns)
+        sizes = tuple(plan.domain.shape[place] for place in chosen)
+        found[chosen] = true[start : start + math.prod(sizes)].reshape(sizes)
+        start += math.prod(sizes)
+    for j in places.values():
+        found.setdefault((j,), found[(0, max(1, j))].sum(axis=1 if j == 0 else 0))
+    return found
+
+
+def _values(found: Closeness) -> tuple[float, float, float]:
+    return found.synthetic, found.independent, found.resample
+
+
+def _mean(size: int, found: Sequence[Closeness]) -> dict[str, Any]:
+    synthetic, independent, resample = np.mean([_values(c) for c in found], axis=0)
+    return {
+        "columns": size,
+        "tables": len(found),
+        "synthetic": float(synthetic),
+        "independent": float(independent),
+        "resample": float(resample),
+    }
+
+
+def _figures(
+    plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, found: dict[tuple[int, ...], Closeness]
+) -> dict[str, Any]:
+    names, size = plan.domain.names, len(plan.domain.shape)
+    errors = np.full((size, size), np.nan)
+    for a, b in plan.tables.pairs:
+        errors[a, b] = errors[b, a] = found[(a, b)].synthetic
+    figures = {"errors": pairs_figure(names, errors, "errors")}
+    ordered = [j for j, a in enumerate(plan.domain.attributes) if a.ordered or isinstance(a, Boolean)]
+    if len(ordered) > 1:
+        start = 0 if plan.pairwise else plan.cells
+        pairs = true[start : start + plan.tables.size]
+        of_rows = plan.tables.of_rows(result.rows)
+        chosen = [names[j] for j in ordered]
+        for name, counts in (("true", pairs), ("synthetic", of_rows)):
+            figures[name] = pairs_figure(chosen, correlations(plan.tables, counts, ordered), name)
+    return figures
+
+
+def _worst(
+    plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]
+) -> dict[str, Any]:
+    """A pair's cells with the largest differences, synthetic counts scaled to the true number of rows."""
+    made = table_of_rows(result.rows, plan.domain.shape, pair) * (true.sum() / max(1, len(result.rows)))
+    labels = [plan.domain.attributes[j].labels() for j in pair]
+    largest = np.argsort(-np.abs(made - true), axis=None, kind="stable")[:MOST_DIFFERENCES]
+    return {
+        "columns": [plan.domain.names[j] for j in pair],
+        "cells": [
+            [labels[0][x], labels[1][y], int(true[x, y]), round(float(made[x, y]))]
+            for x, y in zip(*np.unravel_index(largest, true.shape), strict=True)
+        ],
+    }
+
+
+def _figure(value: float) -> float:
+    return round(value, 5)

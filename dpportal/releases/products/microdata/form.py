@@ -1,0 +1,146 @@
+"""The wizard's question of the synthetic table: which columns, and what matters about them."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.releases.models import Release
+from dpportal.releases.products.base import ChoiceForm, people_field
+from mechanisms.microdata.mechanism import MOST_ROWS, check_columns
+from mechanisms.microdata.wishes import HEAVIEST, Wishes
+from mechanisms.protocol import PlanError
+
+MAX_TEXT = 20_000
+
+
+class ColumnsForm(ChoiceForm):
+    """Columns, a target, weights, pairs that are measured whatever happens, values that cannot occur together."""
+
+    columns = forms.MultipleChoiceField(
+        label=gettext_lazy("Columns"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose between 2 and 60 columns.")},
+    )
+    people = people_field()
+    target = forms.ChoiceField(
+        label=gettext_lazy("Target column"),
+        required=False,
+        help_text=gettext_lazy("Its pairs with other columns count four times when pairs are chosen."),
+    )
+    rows = forms.IntegerField(
+        label=gettext_lazy("Number of synthetic rows"),
+        required=False,
+        min_value=1,
+        max_value=MOST_ROWS,
+        help_text=gettext_lazy("Left empty, as many as the noisy count of people says."),
+    )
+    weights = forms.CharField(
+        label=gettext_lazy("Weights of columns"),
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "age, 3"}),
+        help_text=gettext_lazy("A line for each: a column, a comma, a whole number from 1 to 10."),
+    )
+    required_pairs = forms.CharField(
+        label=gettext_lazy("Pairs that must be measured"),
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "age, income"}),
+        help_text=gettext_lazy("A line for each: two columns with a comma between."),
+    )
+    zeros = forms.CharField(
+        label=gettext_lazy("Values that cannot occur together"),
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "sex, male, pregnant, true"}),
+        help_text=gettext_lazy(
+            "From public knowledge, not from the data. A line for each: column, value, column, value. No row will hold "
+            "them."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(name, name) for name in self.declared.names]
+        columns, target = self.fields["columns"], self.fields["target"]
+        assert isinstance(columns, forms.MultipleChoiceField) and isinstance(target, forms.ChoiceField)
+        columns.choices = names
+        target.choices = [("", _("None")), *names]
+
+    def chosen(self, draft: Release) -> dict[str, Any]:
+        wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
+        return {
+            **super().chosen(draft),
+            "target": wishes.target,
+            "rows": draft.parameters.get("rows"),
+            "weights": _lines([(name, str(weight)) for name, weight in wishes.weights.items()]),
+            "required_pairs": _lines(wishes.required),
+            "zeros": _lines(wishes.zeros),
+        }
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if self.errors:
+            return data
+        data["columns"] = [name for name in self.declared.names if name in data["columns"]]
+        domain = self.declared.project(data["columns"])
+        try:
+            check_columns(domain)
+        except PlanError as refusal:
+            self.add_error("columns", str(refusal))
+            return data
+        try:
+            data["wishes"] = self._wishes(data)
+            data["wishes"].check(domain)
+        except PlanError as refusal:
+            self.add_error(None, str(refusal))
+        return data
+
+    def apply(self, draft: Release) -> None:
+        data = self.cleaned_data
+        draft.columns, draft.people = data["columns"], data["people"]
+        draft.parameters = {"wishes": data["wishes"].to_json(), "rows": data["rows"]}
+
+    def _wishes(self, data: dict[str, Any]) -> Wishes:
+        weights = _fields(data["weights"], 2, _("Weights of columns"))
+        if not all(weight.isdecimal() for _column, weight in weights):
+            raise PlanError(
+                _("Weights of columns must be whole numbers from 1 to %(most)s.") % {"most": HEAVIEST}
+            )
+        return Wishes(
+            weights={column: int(weight) for column, weight in weights},
+            target=data["target"],
+            required=tuple(
+                (a, b) for a, b in _fields(data["required_pairs"], 2, _("Pairs that must be measured"))
+            ),
+            zeros=tuple(
+                (a, x, b, y)
+                for a, x, b, y in _fields(data["zeros"], 4, _("Values that cannot occur together"))
+            ),
+        )
+
+
+def _fields(text: str, wanted: int, label: str) -> list[list[str]]:
+    """The fields of each line that is not empty. Raises PlanError unless every line has as many as wanted."""
+    lines = [
+        [field.strip() for field in fields] for fields in csv.reader(text.splitlines(), skipinitialspace=True)
+    ]
+    lines = [fields for fields in lines if any(fields)]
+    if any(len(fields) != wanted for fields in lines):
+        message = _("%(label)s: each line needs %(wanted)s parts with commas between.")
+        raise PlanError(message % {"label": label, "wanted": wanted})
+    return lines
+
+
+def _lines(rows: Any) -> str:
+    """What `_fields` reads back; a field with a comma or a quotation mark is quoted."""
+    return "\n".join(",".join(_quoted(field) for field in row) for row in rows)
+
+
+def _quoted(field: str) -> str:
+    return '"' + field.replace('"', '""') + '"' if set(field) & set(',"') else field

@@ -1,0 +1,31 @@
+"""What the public page of a synthetic table shows: what was measured, and nothing that needs the truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
+from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+
+MOST_LINES = 2_000
+
+
+def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
+    """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
+    counts, pairs = column_counts(plan, result), measured_pairs(plan, result)
+    foresight = foresee(plan, max(1, round(result.total)))
+    shown = pairs[pairs["measured"]]
+    return {
+        "rows": len(result.rows),
+        "counts": counts.head(MOST_LINES).values.tolist(),
+        "lines": len(counts),
+        "measured": [
+            [first, second, int(groups), round(float(error), 2)]
+            for first, second, _measured, groups, error in shown.itertuples(index=False)
+        ],
+        "pairs": len(pairs),
+        "column": foresight.column,
+        "pair": foresight.pair,
+        "steps": [[step, str(share)] for step, share in plan.shares.items()],
+    }

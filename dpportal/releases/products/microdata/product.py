@@ -1,0 +1,114 @@
+"""The product "synthetic table of many columns"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext_lazy
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.rawdata import records
+from dpportal.publishing.table import Table
+from dpportal.releases.models import Release
+from dpportal.releases.products.base import DraftError, Made, Product
+from dpportal.releases.products.microdata import comparison, page, tables
+from dpportal.releases.products.microdata.form import ColumnsForm
+from mechanisms import registry
+from mechanisms.accounting import Loss
+from mechanisms.domain import Domain
+from mechanisms.microdata.foresight import advised, foresee
+from mechanisms.microdata.mechanism import Microdata, check_columns
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, PlanError
+
+
+class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
+    """Synthetic rows of 2 to 60 columns, from noisy tables of one column and of two."""
+
+    name = Release.Product.MICRODATA.value
+    title = gettext_lazy("Synthetic table of many columns")
+    summary = gettext_lazy(
+        "Rows to work with, of up to 60 columns at once: single columns and the pairs of columns that tell most are "
+        "measured, and rows are made that agree with them."
+    )
+    icon = "icon-microdata"
+    form = ColumnsForm
+    choose_template = "releases/microdata/_choose.html"
+    offers_template = "releases/microdata/_offers.html"
+    review_template = "releases/microdata/_review.html"
+    page_template = "releases/microdata/_page.html"
+    compare_template = "releases/microdata/_compare.html"
+    readme_template = "releases/microdata/readme.md"
+
+    @property
+    def mechanisms(self) -> Sequence[Microdata]:
+        return registry.MICRODATA
+
+    def check(self, domain: Domain) -> None:
+        try:
+            check_columns(domain)
+        except PlanError as refusal:
+            raise DraftError(str(refusal), "columns") from None
+
+    def plan(
+        self, method: Microdata, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> MicrodataPlan:
+        wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
+        rows = draft.dataset.rows
+        total = rows if loss.over(domain).unit.total_public and isinstance(rows, int) else None
+        return method.plan(
+            domain, wishes, loss, rows=draft.parameters.get("rows"), total=total, people=draft.people
+        )
+
+    def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
+        return MicrodataPlan.from_json(value)
+
+    def offer(
+        self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
+    ) -> dict[str, Any]:
+        return {"foresight": foresee(plan, plan.people) if plan.people else None}
+
+    def suggested(self, plans: Mapping[str, MicrodataPlan]) -> str:
+        """What was closest to the truth on public tables where noise was as strong."""
+        return advised(
+            {method.name: plans[method.name] for method in self.mechanisms if method.name in plans}
+        )
+
+    def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> np.ndarray:
+        """The tables of `plan.counted`, then those that only the compare page needs; the same rows count in each."""
+        version = release.domain_version
+        assert version is not None
+        wanted = [*plan.counted, *comparison.further_tables(plan)]
+        return records.count_tables(release.dataset, version, plan.domain, wanted, key)
+
+    def rows_counted(self, plan: MicrodataPlan, true: np.ndarray) -> int:
+        """The total of the first table: all count the same rows."""
+        return int(true[: plan.domain.project(plan.counted[0]).size].sum())
+
+    def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        return registry.microdata(plan.mechanism).measure(plan, counts[: plan.cells], noise)
+
+    def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
+        return registry.microdata(plan.mechanism).reconstruct(plan, measurement)
+
+    def tables(self, made: Made[MicrodataPlan, MicrodataResult], folder: Path) -> list[Table]:
+        return tables.write(made.plan, made.result, made.seed, folder)
+
+    def page(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+        return page.page(made.plan, made.result)
+
+    def compare(self, made: Made[MicrodataPlan, MicrodataResult], true: np.ndarray) -> dict[str, Any]:
+        return comparison.build(made.plan, made.result, true)
+
+    def facts(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+        names = made.plan.domain.names
+        measured = sorted({table.pair for table in made.result.tables})
+        return {
+            "synthetic_rows": len(made.result.rows),
+            "measured_pairs": [[names[a], names[b]] for a, b in measured],
+        }

@@ -1,0 +1,79 @@
+"""The data files of a synthetic table's bundle: the rows, and what was measured with intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpportal.publishing.spreadsheet import inert_frame
+from dpportal.publishing.table import Table
+from dpportal.releases.products.histogram.tables import write_frames
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.synthesis.table import rows_of_cells
+
+COLUMN_FIELDS = [
+    {"name": "column", "type": "string"},
+    {"name": "value", "type": "string"},
+    {"name": "noisy_count", "type": "integer", "title": "Count with noise; may be negative"},
+    {"name": "interval_lower", "type": "integer", "title": "Lower end of the 95% interval of the true count"},
+    {"name": "interval_upper", "type": "integer", "title": "Upper end of the 95% interval of the true count"},
+]
+PAIR_FIELDS: list[dict[str, Any]] = [
+    {"name": "first", "type": "string", "title": "Column"},
+    {"name": "second", "type": "string", "title": "Column"},
+    {"name": "measured", "type": "boolean", "trueValues": ["True"], "falseValues": ["False"]},
+    {"name": "groups", "type": "integer", "title": "Cells of the measured table, after grouping values"},
+    {"name": "standard_error", "type": "number", "title": "Of one measured count, in rows"},
+]
+
+
+def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Path) -> list[Table]:
+    """The synthetic rows in two formats, the noisy counts of single columns, and which pairs were measured."""
+    columns, pairs = folder / "columns.csv", folder / "pairs.csv"
+    inert_frame(column_counts(plan, result)).to_csv(columns, index=False, lineterminator="\n")
+    inert_frame(measured_pairs(plan, result)).to_csv(
+        pairs, index=False, float_format="%.6g", lineterminator="\n"
+    )
+    return [
+        *write_frames(plan.domain, rows_of_cells(plan.domain, result.rows, seed), folder),
+        Table(columns, "Noisy counts of every single column, with 95% intervals", COLUMN_FIELDS),
+        Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
+    ]
+
+
+def column_counts(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
+    """A line for every value of every column."""
+    frames = [
+        pd.DataFrame(
+            {
+                "column": attribute.name,
+                "value": attribute.labels(),
+                "noisy_count": noisy,
+                "interval_lower": noisy - half,
+                "interval_upper": noisy + half,
+            }
+        )
+        for attribute, noisy, half in zip(
+            plan.domain.attributes, result.margins, result.half_widths, strict=True
+        )
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def measured_pairs(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
+    """A line for every pair of columns; of one that was measured repeatedly the combined standard error."""
+    names, precision = plan.domain.names, dict.fromkeys(plan.tables.pairs, 0.0)
+    cells = {table.pair: table.values.size for table in result.tables}
+    for table in result.tables:
+        precision[table.pair] += 1 / table.variance
+    return pd.DataFrame(
+        {
+            "first": [names[a] for a, _b in precision],
+            "second": [names[b] for _a, b in precision],
+            "measured": [pair in cells for pair in precision],
+            "groups": pd.array([cells.get(pair) for pair in precision], dtype="Int64"),
+            "standard_error": [p**-0.5 if p else None for p in precision.values()],
+        }
+    )

@@ -1,0 +1,36 @@
+"""Whole rows from shares: as near to the shares as whole numbers can be, in an order that says nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
+
+
+def systematic(shares: Floats, sizes: Integers, random: np.random.Generator) -> Integers:
+    """Whole counts near sizes · shares, row by row.
+
+    shares: (g, c) >= 0, each row with a positive sum. sizes: (g,) rows to share out. Returns (g, c) int64; a row's
+    counts sum to its size and each differs from its share by less than 1 (systematic sampling, a start for each row).
+    """
+    ends = np.cumsum(shares, axis=1, dtype=np.float64)
+    ends *= (sizes / ends[:, -1])[:, None]
+    steps = np.floor(ends + random.random((sizes.size, 1))).astype(np.int64)
+    steps = np.minimum(steps, sizes[:, None])
+    steps[:, -1] = sizes
+    return np.diff(steps, axis=1, prepend=0)
+
+
+def dealt(groups: Integers, shares: Floats, random: np.random.Generator) -> Integers:
+    """A value for each row, so that every group of rows has its shares of values, in random order within the group.
+
+    groups: (n,) int64 below g. shares: (g, c). Returns (n,) int64 below c. Each call permutes afresh: two columns that
+    are dealt to the same groups are independent given the group, up to whole numbers.
+    """
+    sizes = np.bincount(groups, minlength=shares.shape[0])
+    counts = systematic(shares, sizes, random)
+    values = np.repeat(np.tile(np.arange(shares.shape[1]), shares.shape[0]), counts.ravel())
+    order = np.lexsort((random.random(groups.size), groups))
+    dealt_ = np.empty(groups.size, dtype=np.int64)
+    dealt_[order] = values
+    return dealt_

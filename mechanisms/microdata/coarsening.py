@@ -1,0 +1,57 @@
+"""Coarser cells for tables of two columns: as many as the noise lets tell apart. Made from noisy counts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
+from mechanisms.domain import Attribute
+from mechanisms.microdata.margins import Margins
+from mechanisms.microdata.tables import Grouping
+
+FEWEST, MOST = 4, 100
+
+
+def group(attributes: Sequence[Attribute], margins: Margins, deviation: float, coarseness: float) -> Grouping:
+    """Groups for every column: of neighbours where it is ordered, of rare values where it is not.
+
+    deviation: standard error of a count in a table of two columns. coarseness: κ, larger for more groups.
+    """
+    wanted = math.sqrt(coarseness * margins.total / (0.4 * deviation))
+    groups = min(MOST, max(FEWEST, round(wanted)))
+    return Grouping(
+        tuple(_grouped(a, c, margins.total / groups) for a, c in zip(attributes, margins.counts, strict=True))
+    )
+
+
+def _grouped(attribute: Attribute, counts: Floats, mass: float) -> Integers:
+    regular = attribute.regular_size
+    declared = counts[:regular]
+    groups = _neighbours(declared, mass) if attribute.ordered else _rare_together(declared, mass / 4)
+    missing = np.full(attribute.size - regular, groups.max() + 1)
+    return np.concatenate([groups, missing]).astype(np.int64)
+
+
+def _neighbours(counts: Floats, mass: float) -> Integers:
+    """Neighbours merged up to `mass`; a value that alone has as much stands alone."""
+    groups, group_, filled = np.zeros(counts.size, dtype=np.int64), 0, 0.0
+    for cell, count in enumerate(counts):
+        full = filled + count > mass
+        if cell and filled and full:
+            group_, filled = group_ + 1, 0.0
+        filled += count
+        groups[cell] = group_
+    return groups
+
+
+def _rare_together(counts: Floats, mass: float) -> Integers:
+    """Every value of at least `mass` for itself, the others together."""
+    rare = counts < mass
+    groups = np.cumsum(~rare) - 1
+    groups[rare] = (~rare).sum()
+    _, numbered = np.unique(groups, return_inverse=True)
+    ordered: Integers = numbered.astype(np.int64)
+    return ordered

@@ -1,0 +1,175 @@
+"""Latent classes: pairs chosen in rounds, a mixture fitted to them, rows settled to the mixture's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.accounting import Loss
+from mechanisms.arrays import Integers
+from mechanisms.domain import Domain
+from mechanisms.microdata import mixture
+from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.margins import Margins
+from mechanisms.microdata.measuring import measured_tables, recorded_tables
+from mechanisms.microdata.mechanism import MARGINS, Microdata, pair_deviation, within_groups
+from mechanisms.microdata.mixture import Mixture, Target
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.refining import refined
+from mechanisms.microdata.scoring import Belief, distortion, grouped, independent, scores, spanning_tree
+from mechanisms.microdata.settling import settle
+from mechanisms.microdata.spending import score_law
+from mechanisms.microdata.tables import Grouping, Pair, split
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+
+ROUNDS = 3
+SCORES, TABLES = "scores of round {}", "tables of round {}"
+COARSENESS = 0.15
+# Of a table's expected noise, what the first round takes off its score.
+CAUTION = 0.5
+# Cells of all columns up to which rows are settled to tables of single cells.
+MOST_REFINED = 2_500
+# Rounds of settling rows to tables of groups, and of single cells.
+GROUP_ROUNDS, CELL_ROUNDS = 60, 150
+
+
+class LatentClasses(Microdata):
+    """Pairs that independence gets most wrong are measured first, then those that the fitted classes get wrong.
+
+    Each round scores all pairs at once (`spending.score_law`) and measures the chosen ones over groups of cells
+    (`spending.table_laws`). Choices, groups and fits are made from noisy answers.
+    """
+
+    name = "latent-classes"
+    title = "Latent classes"
+    summary = (
+        "Measures the pairs of columns that tell most, in three rounds, and fits a mixture of independent columns to "
+        "all of them, no further than the noise allows."
+    )
+    shares = {
+        MARGINS: Fraction(3, 10),
+        **{
+            name.format(round_): share
+            for round_ in range(1, ROUNDS + 1)
+            for name, share in ((SCORES, Fraction(1, 10 * ROUNDS)), (TABLES, Fraction(6, 10 * ROUNDS)))
+        },
+    }
+
+    def _further(
+        self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
+    ) -> Sequence[np.ndarray]:
+        """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables."""
+        grouping = group(plan.domain.attributes, margins, pair_deviation(plan), COARSENESS)
+        seen: list[np.ndarray] = [np.concatenate(grouping.groups)]
+        pairs, tables = plan.tables.pairs, list[MeasuredTable]()
+        for round_ in range(1, ROUNDS + 1):
+            believed = _believed(grouping, margins, tables)
+            law = score_law(len(pairs), plan.step(SCORES.format(round_)))
+            noisy = scores(plan, counts, grouping, believed, pairs) + noise.draw(law, len(pairs))
+            loss = plan.step(TABLES.format(round_))
+            choose = first_pairs if round_ == 1 else worst_pairs
+            chosen = choose(plan, noisy, grouping, loss)
+            measured = measured_tables(plan, counts, grouping, chosen, loss, noise)
+            tables += measured
+            seen += [noisy, np.array(chosen, dtype=np.int64).ravel(), *(t.values for t in measured)]
+        return seen
+
+    def _check(self, domain: Domain, wishes: Wishes) -> None:
+        """Every wish can be granted."""
+
+    def _made(
+        self,
+        plan: MicrodataPlan,
+        made: MicrodataResult,
+        margins: Margins,
+        further: Sequence[Integers],
+        random: np.random.Generator,
+    ) -> MicrodataResult:
+        grouping, tables = _read(plan, further)
+        model = fitted_mixture(grouping, margins, tables)
+        groups = rows_of(model, len(made.rows), random)
+        rows = within_groups(groups, grouping, margins, random)
+        if sum(plan.domain.shape) <= MOST_REFINED:
+            cells = refined(plan.domain.attributes, grouping, margins, model.tables())
+            rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
+        return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
+
+
+def _believed(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> Belief:
+    """What is known before a round: independence, then the mixture for what was measured."""
+    if not tables:
+        return independent(grouped(grouping, margins), margins.total)
+    fitted = fitted_mixture(grouping, margins, tables).tables()
+    return lambda pair: fitted[grouping.place(pair[0]), grouping.place(pair[1])] * margins.total
+
+
+def first_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
+    """The required pairs, and a tree over all columns of largest scores, less some of the noise of their tables."""
+    pairs, required = plan.tables.pairs, plan.wishes.required_pairs(plan.domain)
+    each = replace(loss, amount=loss.amount / (len(plan.domain.shape) - 1))
+    worth = [
+        _weighted(plan, pair, score - CAUTION * distortion([grouping.cells(pair)], each))
+        for pair, score in zip(pairs, noisy.tolist(), strict=True)
+    ]
+    tree = spanning_tree(len(plan.domain.shape), pairs, worth, required)
+    return sorted({*tree, *required})
+
+
+def worst_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
+    """Pairs by falling score, as long as each promises more than it adds to the noise of all (Zhang et al. 2021).
+
+    The best is always taken: its round is paid for.
+    """
+    worth = [_weighted(plan, p, s) for p, s in zip(plan.tables.pairs, noisy.tolist(), strict=True)]
+    best_first = sorted(zip(plan.tables.pairs, worth, strict=True), key=lambda item: -item[1])
+    chosen: list[Pair] = []
+    cells: list[int] = []
+    for pair, value in best_first:
+        more = [*cells, grouping.cells(pair)]
+        if not chosen or value > distortion(more, loss) - distortion(cells, loss):
+            chosen, cells = [*chosen, pair], more
+    return sorted(chosen)
+
+
+def _weighted(plan: MicrodataPlan, pair: Pair, value: float) -> float:
+    return value * plan.wishes.pair_weight(plan.domain, pair) if value > 0 else value
+
+
+def fitted_mixture(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> Mixture:
+    """The mixture for what was measured; a pair's repeated tables are combined by their precision."""
+    targets: dict[Pair, Target] = {}
+    for table in tables:
+        own = Target(table.values.astype(float), table.variance)
+        before = targets.get(table.pair)
+        targets[table.pair] = own if before is None else _combined(before, own)
+    return mixture.fit(grouping, grouped(grouping, margins), margins.variances, targets, margins.total)
+
+
+def _combined(one: Target, other: Target) -> Target:
+    both = 1 / one.variance + 1 / other.variance
+    return Target((one.table / one.variance + other.table / other.variance) / both, 1 / both)
+
+
+def rows_of(model: Mixture, count: int, random: np.random.Generator) -> Integers:
+    """(count, d) groups, whose tables of pairs are near to the mixture's."""
+    sizes = systematic(model.weights[None, :].astype(float), np.array([count]), random)[0]
+    classes = np.repeat(np.arange(sizes.size), sizes)
+    places = [model.grouping.place(j) for j in range(len(model.grouping.sizes))]
+    rows = np.column_stack([dealt(classes, model.shares[:, place].astype(float), random) for place in places])
+    return settle(rows, model.grouping.sizes, model.tables(), GROUP_ROUNDS, random)
+
+
+def _read(plan: MicrodataPlan, further: Sequence[Integers]) -> tuple[Grouping, list[MeasuredTable]]:
+    """The groups and tables that `_further` recorded."""
+    parts = iter(further)
+    grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
+    tables: list[MeasuredTable] = []
+    for round_ in range(1, ROUNDS + 1):
+        _noisy, pairs = next(parts), next(parts)
+        tables += recorded_tables(plan, grouping, pairs, plan.step(TABLES.format(round_)), parts)
+    return grouping, tables

@@ -1,0 +1,91 @@
+"""Estimates of single columns: the number of rows, smooth counts of ordered columns, counts that are not negative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
+from mechanisms.domain import Attribute
+
+# A piece of a piecewise constant fit has to explain so many variances of a count.
+PENALTY = 4.0
+# Beyond so many cells a column is not smoothed: the fit takes cells² steps.
+MAX_SMOOTHED = 4_096
+
+
+@dataclass(frozen=True)
+class Margins:
+    """What is known of single columns, all from noisy counts.
+
+    total: rows. counts: of each column (c,) floats >= 0 that sum to `total`. variances: of each column's noisy counts.
+    """
+
+    total: float
+    counts: tuple[Floats, ...]
+    variances: tuple[float, ...]
+
+    def shares(self, column: int) -> Floats:
+        return self.counts[column] / self.total
+
+
+def estimate(
+    attributes: Sequence[Attribute], noisy: Sequence[Integers], variances: Sequence[float], total: int | None
+) -> Margins:
+    """Margins from noisy counts of each column; total: where it is public."""
+    rows = float(total) if total is not None else _total(noisy, variances)
+    rows = max(1.0, rows)
+    counts = tuple(
+        to_simplex(_smoothed(attribute, y.astype(float), variance), rows)
+        for attribute, y, variance in zip(attributes, noisy, variances, strict=True)
+    )
+    return Margins(rows, counts, tuple(variances))
+
+
+def _total(noisy: Sequence[Integers], variances: Sequence[float]) -> float:
+    """The mean of the columns' sums, each weighted by its precision."""
+    weights = np.array([1 / (y.size * v) for y, v in zip(noisy, variances, strict=True)])
+    sums = np.array([float(y.sum()) for y in noisy])
+    return float(weights @ sums / weights.sum())
+
+
+def _smoothed(attribute: Attribute, noisy: Floats, variance: float) -> Floats:
+    """An ordered column's cells by the best piecewise constant fit; the cell for missing values is left alone."""
+    cells = attribute.regular_size
+    if not attribute.ordered or not 3 <= cells <= MAX_SMOOTHED:
+        return noisy
+    return np.concatenate([piecewise_constant(noisy[:cells], PENALTY * variance), noisy[cells:]])
+
+
+def piecewise_constant(values: Floats, penalty: float) -> Floats:
+    """The piecewise constant vector of least squared distance to (c,) values plus `penalty` for each piece.
+
+    O(c²) by dynamic programming over where the last piece begins (Jackson et al. 2005).
+    """
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    squares = np.concatenate([[0.0], np.cumsum(values**2)])
+    best = np.zeros(values.size + 1)
+    begins = np.zeros(values.size + 1, dtype=np.int64)
+    for end in range(1, values.size + 1):
+        length = np.arange(end, 0, -1)
+        misfit = squares[end] - squares[:end] - (sums[end] - sums[:end]) ** 2 / length
+        cost = best[:end] + misfit + penalty
+        begins[end] = int(cost.argmin())
+        best[end] = cost[begins[end]]
+    fitted, end = np.empty(values.size), values.size
+    while end:
+        begin = int(begins[end])
+        fitted[begin:end] = (sums[end] - sums[begin]) / (end - begin)
+        end = begin
+    return fitted
+
+
+def to_simplex(values: Floats, total: float) -> Floats:
+    """The nearest vector, in squared distance, that is not negative and sums to `total` > 0 (Duchi et al. 2008)."""
+    falling = np.sort(values)[::-1]
+    surplus = (np.cumsum(falling) - total) / np.arange(1, values.size + 1)
+    kept = int(np.flatnonzero(falling > surplus)[-1])
+    nearest: Floats = np.maximum(values - surplus[kept], 0)
+    return nearest

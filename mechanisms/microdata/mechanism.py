@@ -1,0 +1,236 @@
+"""What every way to make synthetic microdata shares: its plan, the measured columns, rows from groups."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import sha256
+from typing import ClassVar
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.arrays import Floats, Integers
+from mechanisms.counting import histogram_sensitivity
+from mechanisms.domain import Domain
+from mechanisms.histogram.request import check_amount
+from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.impossible import repaired
+from mechanisms.microdata.margins import Margins, estimate
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.record import pack, unpack
+from mechanisms.microdata.spending import table_laws
+from mechanisms.microdata.tables import Grouping, split
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise, NoiseLaw, repeatable
+from mechanisms.protocol import Measurement, PlanError
+
+FEWEST_COLUMNS, MOST_COLUMNS = 2, 60
+# A count takes eight bytes, and what is made of the tables at most as much again.
+MOST_CELLS = 2**25
+MOST_ROWS = 5_000_000
+MARGINS = "columns"
+
+
+class Microdata(ABC):
+    """Synthetic rows of many columns; a subclass says which tables of pairs are measured, and how rows come of them.
+
+    Each step measures integer sums over disjoint cells, or L1 scores of them, with exact noise; what a step asks
+    follows from noisy answers before it alone. A step costs its share of the loss, fixed before anything is measured,
+    so all together cost the loss (sequential composition, adaptive).
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    shares: ClassVar[Mapping[str, Fraction]]
+    pairwise: ClassVar[bool] = True
+
+    def plan(
+        self,
+        domain: Domain,
+        wishes: Wishes,
+        loss: Loss,
+        *,
+        rows: int | None = None,
+        total: int | None = None,
+        people: int | None = None,
+    ) -> MicrodataPlan:
+        """Decide everything without data.
+
+        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. people: their
+        number as the curator states it.
+        Raises PlanError if columns, wishes or loss do not fit.
+        """
+        loss = loss.over(domain)
+        check_columns(domain)
+        check_amount(loss)
+        wishes.check(domain)
+        self._check(domain, wishes)
+        if rows is not None and not 1 <= rows <= MOST_ROWS:
+            raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
+        if total is not None and not loss.unit.total_public:
+            raise ValueError("the number of rows is not public under these neighbours")
+        plan = MicrodataPlan(
+            mechanism=self.name,
+            domain=domain,
+            loss=loss,
+            wishes=wishes,
+            shares=self.shares,
+            rows=rows,
+            total=total,
+            people=people,
+            pairwise=self.pairwise,
+            explanation=self._explanation(),
+        )
+        if plan.cells > MOST_CELLS:
+            raise PlanError(
+                f"The tables of all pairs of these columns have {plan.cells:,} cells; at most {MOST_CELLS:,} fit in "
+                "memory. Choose wider bins, fewer categories or fewer columns."
+            )
+        margin_laws(plan)
+        return plan
+
+    def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        """The private steps, one after the other.
+
+        counts: (plan.cells,) int64 >= 0, the tables of `plan.counted`. Returns one vector: see `record`.
+        Raises ValueError if the shape, the type or the sign does not fit.
+        """
+        if counts.shape != (plan.cells,):
+            raise ValueError(f"counts must have shape {(plan.cells,)}, got {counts.shape}")
+        if counts.dtype != np.int64:
+            raise ValueError(f"counts must be int64, got {counts.dtype}")
+        if counts.min() < 0:
+            raise ValueError("counts must not be negative")
+        columns = plan.tables.columns(counts) if plan.pairwise else counts
+        laws = margin_laws(plan)
+        sizes = plan.domain.shape
+        drawn = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
+        noisy = columns + np.concatenate(drawn)
+        return Measurement(pack([noisy, *self._further(plan, counts, margins_of(plan, noisy), noise)]))
+
+    def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
+        """Rows, from what was measured alone: the same every time."""
+        noisy, *further = unpack(measurement.values)
+        random = repeatable(sha256(measurement.values.tobytes()).digest())
+        margins = margins_of(plan, noisy)
+        made = MicrodataResult(
+            rows=np.empty((_row_count(plan, margins), len(plan.domain.shape)), dtype=np.int64),
+            total=margins.total,
+            margins=tuple(split(noisy, plan.domain.shape)),
+            half_widths=tuple(law.half_width() for law in margin_laws(plan)),
+            smoothed=margins.counts,
+        )
+        made = self._made(plan, made, margins, further, random)
+        rows = repaired(made.rows, plan.domain.shape, plan.wishes.impossible(plan.domain), random)
+        return replace(made, rows=rows[random.permutation(len(rows))])
+
+    @abstractmethod
+    def _check(self, domain: Domain, wishes: Wishes) -> None:
+        """Raise PlanError if the method cannot do what is wished."""
+
+    @abstractmethod
+    def _further(
+        self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
+    ) -> Sequence[np.ndarray]:
+        """What is measured after the single columns."""
+
+    @abstractmethod
+    def _made(
+        self,
+        plan: MicrodataPlan,
+        made: MicrodataResult,
+        margins: Margins,
+        further: Sequence[Integers],
+        random: np.random.Generator,
+    ) -> MicrodataResult:
+        """The result with its rows filled in; `made.rows` has their number."""
+
+    def _explanation(self) -> str:
+        spent = ", ".join(f"{step} {share}" for step, share in self.shares.items())
+        return f"{self.summary} Shares of the loss: {spent}."
+
+
+def check_columns(domain: Domain) -> None:
+    """Raises PlanError unless there are 2 to 60 columns of at least two cells."""
+    count = len(domain.attributes)
+    if not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
+        raise PlanError(
+            f"Choose between {FEWEST_COLUMNS} and {MOST_COLUMNS} columns, not {count}. Of a wider table, choose the "
+            "columns that belong together, and release further groups of columns by themselves."
+        )
+    for attribute in domain.attributes:
+        if attribute.size < 2:
+            raise PlanError(f"Column {attribute.name} has one value only, so it says nothing. Leave it out.")
+
+
+def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:
+    """The noise of each single column's counts."""
+    return table_laws(plan.domain.shape, plan.step(MARGINS))
+
+
+def margins_of(plan: MicrodataPlan, noisy: Integers) -> Margins:
+    """Estimates of single columns from their noisy counts."""
+    variances = [law.variance for law in margin_laws(plan)]
+    return estimate(plan.domain.attributes, split(noisy, plan.domain.shape), variances, plan.total)
+
+
+def within_groups(
+    groups: Integers, grouping: Grouping, margins: Margins, random: np.random.Generator
+) -> Integers:
+    """(n, d) cells from (n, d) groups: inside a group by the estimate of the column alone, in random order."""
+    cells = np.empty_like(groups)
+    for j, of_cell in enumerate(grouping.groups):
+        shares = np.zeros((grouping.sizes[j], of_cell.size))
+        shares[of_cell, np.arange(of_cell.size)] = margins.counts[j]
+        empty = shares.sum(axis=1) <= 0
+        shares[of_cell, np.arange(of_cell.size)] += empty[of_cell]
+        cells[:, j] = dealt(groups[:, j], shares, random)
+    return cells
+
+
+def pair_deviation(plan: MicrodataPlan) -> float:
+    """A standard error to expect of a table of two columns: as if 6/10 of the loss served one more than the columns."""
+    moved, tables = histogram_sensitivity(plan.loss.unit), len(plan.domain.shape) + 1
+    if plan.loss.definition is Definition.PURE:
+        return float(2**0.5 * moved.l1 * tables / (0.6 * float(plan.loss.amount)))
+    return float((moved.l2_squared * tables / (2 * 0.6 * float(plan.loss.amount))) ** 0.5)
+
+
+def _row_count(plan: MicrodataPlan, margins: Margins) -> int:
+    return plan.rows if plan.rows is not None else min(MOST_ROWS, max(1, round(margins.total)))
+
+
+class IndependentColumns(Microdata):
+    """Every column by itself: the baseline, which no pair of columns is told from."""
+
+    name = "independent-columns"
+    title = "Independent columns"
+    summary = "Counts each column by itself; the rows hold no dependence between columns. To compare with."
+    shares = {MARGINS: Fraction(1)}
+    pairwise = False
+
+    def _check(self, domain: Domain, wishes: Wishes) -> None:
+        if wishes.required:
+            raise PlanError("Independent columns measure no pair. Choose another method, or require none.")
+
+    def _further(
+        self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
+    ) -> Sequence[np.ndarray]:
+        return ()
+
+    def _made(
+        self,
+        plan: MicrodataPlan,
+        made: MicrodataResult,
+        margins: Margins,
+        further: Sequence[Integers],
+        random: np.random.Generator,
+    ) -> MicrodataResult:
+        everyone = np.zeros(len(made.rows), dtype=np.int64)
+        columns: list[Floats] = [counts[None, :] for counts in margins.counts]
+        return replace(made, rows=np.column_stack([dealt(everyone, c, random) for c in columns]))

@@ -1,0 +1,157 @@
+"""A mixture of independent columns fitted to noisy tables of pairs, no further than the noise allows.
+
+p = Σ_k w_k Π_j P_kj has the tables M_ab = P_aᵀ diag(w) P_b of all pairs at once, so one product of matrices gives every
+table and another the gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+
+from mechanisms.arrays import Floats
+from mechanisms.microdata.tables import Grouping, Pair
+from mechanisms.noise import repeatable
+
+CLASSES = 400
+START_SPREAD = 0.3
+STEP, MOMENTS, PULL = 0.1, (0.9, 0.99), 0.05
+FEWEST_STEPS, MOST_STEPS, LOOK_EVERY = 60, 1000, 5
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Target:
+    """A noisy table of two columns' groups and the variance of its cells, in rows."""
+
+    table: Floats
+    variance: float
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """weights: (K,), sum 1. shares: (K, S), for each class and column the shares of its groups, which sum to 1."""
+
+    grouping: Grouping
+    weights: Floats
+    shares: Floats
+
+    def tables(self) -> Floats:
+        """(S, S): the share of every pair of groups, of all pairs of columns."""
+        product: Floats = (self.shares * self.weights[:, None]).T @ self.shares
+        return product
+
+
+def fit(
+    grouping: Grouping,
+    margins: Sequence[Floats],
+    variances: Sequence[float],
+    targets: Mapping[Pair, Target],
+    total: float,
+) -> Mixture:
+    """The mixture whose tables come as near to the targets as their noise says the truth is.
+
+    margins: for each column (groups,) counts >= 0. variances: of each column's counts of single cells.
+    Gradient descent (Adam) from independent columns, stopped by the discrepancy principle (Morozov): when the mean of
+    squared distance over variance is 1, what is left is noise. Deterministic: its random start is public.
+    """
+    problem = _Problem(grouping, margins, variances, targets, total)
+    start = problem.start()
+    logits, moments = (
+        [part.copy() for part in start],
+        [(np.zeros_like(part), np.zeros_like(part)) for part in start],
+    )
+    for step in range(1, MOST_STEPS + 1):
+        gradients, discrepancy = problem.gradient(*logits)
+        if step > FEWEST_STEPS and step % LOOK_EVERY == 0 and discrepancy <= 1:
+            break
+        rate = STEP * (0.55 + 0.45 * math.cos(math.pi * step / MOST_STEPS))
+        for place, (value, gradient) in enumerate(zip(logits, gradients, strict=True)):
+            moments[place] = _moved(moments[place], gradient)
+            pulled = PULL * rate * (value - start[place])
+            value -= rate * _direction(moments[place], step) + pulled
+    return problem.mixture(*logits)
+
+
+def _moved(moments: tuple[Floats, Floats], gradient: Floats) -> tuple[Floats, Floats]:
+    (first, second), (a, b) = moments, MOMENTS
+    first *= a
+    first += (1 - a) * gradient
+    second *= b
+    second += (1 - b) * np.square(gradient)
+    return first, second
+
+
+def _direction(moments: tuple[Floats, Floats], step: int) -> Floats:
+    (first, second), (a, b) = moments, MOMENTS
+    direction: Floats = first / ((1 - a**step) * (np.sqrt(second / (1 - b**step)) + _TINY))
+    return direction
+
+
+class _Problem:
+    """Loss, gradient and discrepancy; weights of cells are n²/variance, so that the loss counts variances."""
+
+    def __init__(
+        self,
+        grouping: Grouping,
+        margins: Sequence[Floats],
+        variances: Sequence[float],
+        targets: Mapping[Pair, Target],
+        total: float,
+    ) -> None:
+        self._grouping = grouping
+        self._places = [grouping.place(j) for j in range(len(grouping.sizes))]
+        size = sum(grouping.sizes)
+        self._wanted, self._weight = np.zeros((size, size), np.float32), np.zeros((size, size), np.float32)
+        for (a, b), target in targets.items():
+            for table, rows, columns in ((target.table, a, b), (target.table.T, b, a)):
+                self._wanted[self._places[rows], self._places[columns]] = table / total
+                self._weight[self._places[rows], self._places[columns]] = total**2 / target.variance
+        self._cells = sum(target.table.size for target in targets.values())
+        self._margins = np.concatenate([np.asarray(m) for m in margins]) / total
+        merged = np.concatenate([np.bincount(g) for g in grouping.groups])
+        spread = np.repeat(np.asarray(variances), grouping.sizes)
+        self._margin_weight = total**2 / (merged * spread)
+
+    def start(self) -> list[Floats]:
+        """Logits of the shares and of the weights: the columns' own shares, with a public random spread."""
+        random = repeatable(sha256(b"latent classes").digest())
+        spread = START_SPREAD * random.standard_normal((CLASSES, self._margins.size))
+        own = np.log(np.maximum(self._margins, 1e-7))
+        return [(own + spread).astype(np.float32), np.zeros(CLASSES, np.float32)]
+
+    def mixture(self, logits: Floats, weight_logits: Floats) -> Mixture:
+        return Mixture(self._grouping, _softmax(weight_logits), self._shares(logits))
+
+    def _shares(self, logits: Floats) -> Floats:
+        shares: Floats = np.exp(logits - logits.max(axis=1, keepdims=True))
+        for place in self._places:
+            shares[:, place] /= np.maximum(shares[:, place].sum(axis=1, keepdims=True), _TINY)
+        return shares
+
+    def gradient(self, logits: Floats, weight_logits: Floats) -> tuple[list[Floats], float]:
+        """The gradient in both logits, and the mean of squared distance over variance, over all measured cells."""
+        shares, weights = self._shares(logits), _softmax(weight_logits)
+        distance = (shares * weights[:, None]).T @ shares
+        distance -= self._wanted
+        pull = distance * self._weight
+        discrepancy = float(np.vdot(pull, distance)) / (2 * max(1, self._cells))
+        margin_pull = (self._margin_weight * (weights @ shares - self._margins)).astype(np.float32)
+        by_share = shares @ pull
+        by_weight = 0.5 * np.einsum("ks,ks->k", by_share, shares) + shares @ margin_pull
+        by_share += margin_pull
+        by_share *= weights[:, None]
+        by_share *= shares
+        for place in self._places:
+            by_share[:, place] -= shares[:, place] * by_share[:, place].sum(axis=1, keepdims=True)
+        return [by_share, weights * (by_weight - weights @ by_weight)], discrepancy
+
+
+def _softmax(logits: Floats) -> Floats:
+    shares = np.exp(logits - logits.max())
+    normal: Floats = shares / shares.sum()
+    return normal

@@ -1,0 +1,108 @@
+"""All that synthetic microdata will do, decided without data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from mechanisms.accounting import Loss
+from mechanisms.arrays import Floats, Integers
+from mechanisms.domain import Domain
+from mechanisms.histogram.spending import share_of
+from mechanisms.microdata.tables import Grouping, Pair, PairTables
+from mechanisms.microdata.wishes import Wishes
+
+
+@dataclass(frozen=True)
+class MicrodataPlan:
+    """Columns, wishes and how the loss is shared by the steps.
+
+    shares: of the loss by step, exact, sum 1. rows: how many synthetic rows; None: the noisy total. total: the number
+    of rows where that is public, else None. people: how many there are, as the curator states it, for foresight alone.
+    pairwise: whether pairs are counted, or single columns alone.
+    """
+
+    mechanism: str
+    domain: Domain
+    loss: Loss
+    wishes: Wishes
+    shares: Mapping[str, Fraction]
+    rows: int | None
+    total: int | None
+    people: int | None
+    pairwise: bool
+    explanation: str
+
+    @property
+    def counted(self) -> tuple[tuple[str, ...], ...]:
+        """The tables whose counts are measured, one after the other, each by its columns."""
+        names = self.domain.names
+        return tuple(combinations(names, 2)) if self.pairwise else tuple((name,) for name in names)
+
+    @cached_property
+    def tables(self) -> PairTables:
+        return PairTables(self.domain.shape)
+
+    @property
+    def cells(self) -> int:
+        """Cells of all counted tables together."""
+        return self.tables.size if self.pairwise else sum(self.domain.shape)
+
+    def step(self, name: str) -> Loss:
+        """What a step costs."""
+        return share_of(self.loss, self.shares[name])
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "mechanism": self.mechanism,
+            "domain": self.domain.to_json(),
+            "loss": self.loss.to_json(),
+            "wishes": self.wishes.to_json(),
+            "shares": {name: str(share) for name, share in self.shares.items()},
+            "rows": self.rows,
+            "total": self.total,
+            "people": self.people,
+            "pairwise": self.pairwise,
+            "explanation": self.explanation,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> MicrodataPlan:
+        read = {
+            "domain": Domain.from_json(value["domain"]),
+            "loss": Loss.from_json(value["loss"]),
+            "wishes": Wishes.from_json(value["wishes"]),
+            "shares": {name: Fraction(share) for name, share in value["shares"].items()},
+        }
+        return cls(**{**value, **read})
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """A noisy table of a pair's groups: (groups, groups) integers, and the variance of each."""
+
+    pair: Pair
+    values: Integers
+    variance: float
+
+
+@dataclass(frozen=True)
+class MicrodataResult:
+    """Synthetic rows, and what was measured.
+
+    rows: (n, d) cells. total: the estimated number of rows. margins: for each column (c,) noisy counts; half_widths:
+    of their 95% intervals. smoothed: estimates of single columns that are not negative. grouping and tables: of the
+    measured pairs; None and empty where none was measured.
+    """
+
+    rows: Integers
+    total: float
+    margins: tuple[Integers, ...]
+    half_widths: tuple[int, ...]
+    smoothed: tuple[Floats, ...]
+    grouping: Grouping | None = None
+    tables: tuple[MeasuredTable, ...] = ()

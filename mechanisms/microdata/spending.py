@@ -1,0 +1,40 @@
+"""How the loss of one stage is shared by the tables that it measures, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from mechanisms.accounting import Definition, Loss
+from mechanisms.counting import Sensitivity, histogram_sensitivity
+from mechanisms.histogram.spending import count_law, share_of
+from mechanisms.noise import NoiseLaw
+
+# Weights are rounded to multiples of this share of the smallest.
+_GRID = 100
+
+
+def table_shares(cells: Sequence[int], definition: Definition) -> list[Fraction]:
+    """Shares that sum to 1 and make Σ cells · standard error least: of ρ ∝ cells^(2/3), of ε ∝ cells^(1/2)."""
+    power = 1 / 2 if definition is Definition.PURE else 2 / 3
+    weights = [max(1, round(_GRID * c**power)) for c in cells]
+    return [Fraction(w, sum(weights)) for w in weights]
+
+
+def table_laws(cells: Sequence[int], loss: Loss) -> list[NoiseLaw]:
+    """The noise of each of some tables of disjoint cells that together cost `loss`.
+
+    A person moves every table by what `histogram_sensitivity` says; the shares add up to 1 (sequential composition).
+    """
+    moved = histogram_sensitivity(loss.unit)
+    return [count_law(share_of(loss, s), moved) for s in table_shares(cells, loss.definition)]
+
+
+def score_law(scores: int, loss: Loss) -> NoiseLaw:
+    """The noise of so many L1 scores at once, which together cost `loss`.
+
+    A score ‖C - Ĉ‖₁ moves by at most ‖ΔC‖₁ <= Δ₁ of a table's counts, Ĉ being public; so all of them move by at most
+    scores · Δ₁ in L1 and scores · Δ₁² in squared L2.
+    """
+    moved = histogram_sensitivity(loss.unit).l1
+    return count_law(loss, Sensitivity(scores * moved, scores * moved**2))

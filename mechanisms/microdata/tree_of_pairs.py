@@ -1,0 +1,181 @@
+"""A tree of pairs: one table for each edge, chosen privately, and rows grown from the root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, pure_within_zcdp
+from mechanisms.arrays import Floats, Integers
+from mechanisms.counting import histogram_sensitivity
+from mechanisms.domain import Domain
+from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.margins import Margins, to_simplex
+from mechanisms.microdata.measuring import measured_tables, recorded_tables
+from mechanisms.microdata.mechanism import MARGINS, Microdata, pair_deviation, within_groups
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.scoring import distortion, grouped, independent, parts, scores, spanning_tree
+from mechanisms.microdata.tables import Grouping, Pair, split
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
+from mechanisms.selection import ExponentialMechanism
+
+CHOICES, TABLES = "choice of pairs", "tables"
+COARSENESS = 0.5
+# Of a table's expected noise, what is taken off its score.
+CAUTION = Fraction(1, 4)
+FITTING_ROUNDS = 30
+
+
+class TreeOfPairs(Microdata):
+    """Pairs that form a tree, of largest scores, by the exponential mechanism; the rows are a Markov tree's.
+
+    A score ‖C - Ĉ‖₁ of integers moves by at most Δ₁ of a table's counts, Ĉ being public; times a public weight, by at
+    most Δ₁ times the largest weight. Each of the at most d - 1 picks (Kruskal: the best pair that joins two parts)
+    costs an equal part of its step, ε²/8 <= ρ or ε. What is taken off for noise is the same for all tables of data.
+    Source: McKenna, Miklau, Sheldon 2021 (MST), with other shares, scores over groups of cells, and other rows.
+    """
+
+    name = "tree-of-pairs"
+    title = "Tree of pairs"
+    summary = "Measures the tables of pairs that form a tree, chosen by how much they tell. Made in a second."
+    shares = {MARGINS: Fraction(1, 3), CHOICES: Fraction(1, 3), TABLES: Fraction(1, 3)}
+
+    def _check(self, domain: Domain, wishes: Wishes) -> None:
+        required = wishes.required_pairs(domain)
+        if len(spanning_tree(len(domain.shape), [], [], required)) < len(required):
+            raise PlanError(
+                "The required pairs form a circle, and a tree has none. Choose latent classes, or drop one."
+            )
+
+    def _further(
+        self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
+    ) -> Sequence[np.ndarray]:
+        """The groups of each column's cells, the chosen pairs, and their noisy tables."""
+        grouping = group(plan.domain.attributes, margins, pair_deviation(plan), COARSENESS)
+        chosen = _chosen_tree(plan, counts, grouping, margins, noise)
+        tables = measured_tables(plan, counts, grouping, chosen, plan.step(TABLES), noise)
+        return [
+            np.concatenate(grouping.groups),
+            np.array(chosen, dtype=np.int64),
+            *(t.values for t in tables),
+        ]
+
+    def _made(
+        self,
+        plan: MicrodataPlan,
+        made: MicrodataResult,
+        margins: Margins,
+        further: Sequence[Integers],
+        random: np.random.Generator,
+    ) -> MicrodataResult:
+        groups, pairs, *values = further
+        grouping = Grouping(tuple(split(groups, plan.domain.shape)))
+        tables = tuple(recorded_tables(plan, grouping, pairs, plan.step(TABLES), iter(values)))
+        grown = _grown(_fitted(grouping, margins, tables), len(made.rows), random)
+        rows = within_groups(grown, grouping, margins, random)
+        return replace(made, rows=rows, grouping=grouping, tables=tables)
+
+
+def pick_rate(plan: MicrodataPlan, picks: int) -> Fraction:
+    """What a point of score is worth in the exponent of each of so many picks, ε/(2Δ)."""
+    loss = plan.step(CHOICES)
+    each = loss.amount / max(1, picks)
+    epsilon = each if loss.definition is Definition.PURE else pure_within_zcdp(4 * each)
+    heaviest = max(plan.wishes.pair_weight(plan.domain, pair) for pair in plan.tables.pairs)
+    return epsilon / (2 * histogram_sensitivity(loss.unit).l1 * heaviest)
+
+
+def _chosen_tree(
+    plan: MicrodataPlan, counts: Integers, grouping: Grouping, margins: Margins, noise: Noise
+) -> list[Pair]:
+    pairs, columns = plan.tables.pairs, len(plan.domain.shape)
+    tree = spanning_tree(columns, [], [], plan.wishes.required_pairs(plan.domain))
+    picks = columns - 1 - len(tree)
+    rate = pick_rate(plan, picks)
+    weights = np.array([plan.wishes.pair_weight(plan.domain, pair) for pair in pairs])
+    each = replace(plan.step(TABLES), amount=plan.step(TABLES).amount / (columns - 1))
+    noise_terms = np.array([_noise_term(grouping.cells(pair), each) for pair in pairs])
+    believed = independent(grouped(grouping, margins), margins.total)
+    points = weights * (scores(plan, counts, grouping, believed, pairs) - noise_terms)
+    for _ in range(picks):
+        part = parts(columns, tree)
+        joins = np.array([part[a] != part[b] for a, b in pairs])
+        pick = ExponentialMechanism().choose(rate, points, joins[None, :], noise)
+        tree.append(pairs[int(pick[0])])
+    return sorted(tree)
+
+
+def _noise_term(cells: int, loss: Loss) -> int:
+    return round(float(CAUTION) * distortion([cells], loss))
+
+
+def _fitted(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> dict[Pair, Floats]:
+    """For each edge the nearest table that is not negative and has the columns' combined counts."""
+    combined = [_column(grouping, margins, tables, j) for j in range(len(grouping.sizes))]
+    return {
+        table.pair: with_margins(table.values.astype(float), combined[table.pair[0]], combined[table.pair[1]])
+        for table in tables
+    }
+
+
+def _column(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable], column: int) -> Floats:
+    """A column's groups: the mean of its own counts and its edges' sums, each weighted by its precision."""
+    merged = np.bincount(grouping.groups[column])
+    precision = 1 / (merged * margins.variances[column])
+    total = precision * grouping.vector(margins.counts[column], column)
+    for table in tables:
+        if column in table.pair:
+            axis = 1 - table.pair.index(column)
+            own = 1 / (table.values.shape[axis] * table.variance)
+            total = total + own * table.values.sum(axis=axis)
+            precision = precision + own
+    return to_simplex(total / precision, margins.total)
+
+
+def with_margins(table: Floats, rows: Floats, columns: Floats) -> Floats:
+    """The nearest table t >= 0 with the given sums: t = max(0, y + u_i + v_j), u and v in turn, exact each time.
+
+    table: (r, c). rows: (r,) >= 0. columns: (c,) >= 0 of the same sum.
+    """
+    u, v = np.zeros(rows.size), np.zeros(columns.size)
+    for _ in range(FITTING_ROUNDS):
+        u = _thresholds(table + v, rows)
+        v = _thresholds((table + u[:, None]).T, columns)
+    return np.maximum(0, table + u[:, None] + v)
+
+
+def _thresholds(values: Floats, sums: Floats) -> Floats:
+    """For each row the u with Σ max(0, value + u) = its sum."""
+    falling = -np.sort(-values, axis=1)
+    surplus = (np.cumsum(falling, axis=1) - sums[:, None]) / np.arange(1, values.shape[1] + 1)
+    kept = np.maximum((falling > surplus).sum(axis=1) - 1, 0)
+    thresholds: Floats = -surplus[np.arange(sums.size), kept]
+    return thresholds
+
+
+def _grown(tables: dict[Pair, Floats], count: int, random: np.random.Generator) -> Integers:
+    """(count, d) groups: the first column, then each neighbour in the tree, dealt afresh within its parent's groups.
+
+    Two children of one column are independent given it, as in the model; values dealt in one order would not be.
+    """
+    columns = len(tables) + 1
+    rows = np.empty((count, columns), dtype=np.int64)
+    first = next(iter(tables))
+    root = tables[first].sum(axis=1)[None, :] + 1e-9
+    rows[:, first[0]] = dealt(np.zeros(count, dtype=np.int64), root, random)
+    known, left = {first[0]}, list(tables)
+    while left:
+        pair = next(p for p in left if known & set(p))
+        left.remove(pair)
+        parent, child = pair if pair[0] in known else pair[::-1]
+        table = tables[pair] if parent == pair[0] else tables[pair].T
+        shares = table + 1e-9 * (1 + table.sum(axis=0))
+        rows[:, child] = dealt(rows[:, parent], shares, random)
+        known.add(child)
+    return rows

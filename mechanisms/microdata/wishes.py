@@ -1,0 +1,99 @@
+"""What a curator can say that matters: weights, a target, pairs to be measured, pairs of values that cannot occur."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mechanisms.domain import Domain
+from mechanisms.microdata.impossible import Impossible, possible_row
+from mechanisms.microdata.tables import Pair
+from mechanisms.protocol import PlanError
+
+HEAVIEST = 10
+# How much more a pair with the target counts.
+TARGET_WEIGHT = 4
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Public statements about the columns, by name.
+
+    weights: of columns, 1 to 10, 1 unless given; a pair counts by the heavier. target: a column whose pairs count four
+    times, or empty. required: pairs that are measured whatever their scores. zeros: (column, label, column, label) that
+    cannot occur together, and do in no row.
+    """
+
+    weights: Mapping[str, int] = field(default_factory=dict)
+    target: str = ""
+    required: tuple[tuple[str, str], ...] = ()
+    zeros: tuple[tuple[str, str, str, str], ...] = ()
+
+    def check(self, domain: Domain) -> None:
+        """Raises PlanError if they speak of columns or values that are not declared, or leave no row possible."""
+        named = [*self.weights, *([self.target] if self.target else [])]
+        named += [name for pair in self.required for name in pair] + [
+            z[i] for z in self.zeros for i in (0, 2)
+        ]
+        for name in named:
+            if name not in domain.names:
+                raise PlanError(
+                    f"{name} is not among the chosen columns. Choose it, or leave it out of the wishes."
+                )
+        if any(not 1 <= weight <= HEAVIEST for weight in self.weights.values()):
+            raise PlanError(f"Weights of columns must be whole numbers from 1 to {HEAVIEST}.")
+        if any(a == b for a, b in self.required) or any(z[0] == z[2] for z in self.zeros):
+            raise PlanError("A pair needs two different columns.")
+        if possible_row(domain.shape, self.impossible(domain)) is None:
+            raise PlanError(
+                "The values that cannot occur together leave no row possible. Take some of them back."
+            )
+
+    def pair_weight(self, domain: Domain, pair: Pair) -> int:
+        """How much a pair counts, a whole number of at least 1."""
+        names = [domain.names[j] for j in pair]
+        weight = max(self.weights.get(name, 1) for name in names)
+        return weight * (TARGET_WEIGHT if self.target in names else 1)
+
+    def required_pairs(self, domain: Domain) -> list[Pair]:
+        """The required pairs by the columns' places, each once."""
+        places = {name: place for place, name in enumerate(domain.names)}
+        return sorted({(min(p), max(p)) for p in ((places[a], places[b]) for a, b in self.required)})
+
+    def impossible(self, domain: Domain) -> Impossible:
+        """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
+        found: dict[Pair, list[tuple[int, int]]] = {}
+        for first, value, second, other in self.zeros:
+            a, x = _cell(domain, first, value)
+            b, y = _cell(domain, second, other)
+            pair, cells = ((a, b), (x, y)) if a < b else ((b, a), (y, x))
+            found.setdefault(pair, []).append(cells)
+        return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(found.items())})
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "weights": dict(self.weights),
+            "target": self.target,
+            "required": [list(pair) for pair in self.required],
+            "zeros": [list(zero) for zero in self.zeros],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Wishes:
+        return cls(
+            weights={str(k): int(v) for k, v in value.get("weights", {}).items()},
+            target=str(value.get("target", "")),
+            required=tuple((str(a), str(b)) for a, b in value.get("required", ())),
+            zeros=tuple((str(a), str(x), str(b), str(y)) for a, x, b, y in value.get("zeros", ())),
+        )
+
+
+def _cell(domain: Domain, column: str, label: str) -> tuple[int, int]:
+    place = domain.names.index(column)
+    labels = domain.attributes[place].labels()
+    if label not in labels:
+        raise PlanError(
+            f"{column} has no declared value of that name: {label}. Write it as the column's page shows it."
+        )
+    return place, labels.index(label)

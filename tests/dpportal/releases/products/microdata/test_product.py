@@ -1,0 +1,225 @@
+"""The synthetic table of many columns, from the wizard through the job to bundle and pages."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpportal import storage
+from dpportal.accounts.models import User
+from dpportal.datasets import services as dataset_services
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from dpportal.releases import execution, results, services
+from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan, product_of
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
+from mechanisms.registry import MICRODATA
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+
+COLUMNS = ["age", "job", "ill", "since", "weight"]
+
+
+def five_columns(owner: User) -> Dataset:
+    """300 people; whoever is 50 or older is ill, and nobody else; a job for each decade."""
+    dataset = building.stored_dataset(owner, "Five columns")
+    random = np.random.default_rng(1)
+    ages = random.integers(0, 100, building.ROWS)
+    table = {
+        "age": ages.astype(str).tolist(),
+        "job": [f"j{age // 25}" for age in ages],
+        "ill": ["true" if age >= 50 else "false" for age in ages],
+        "since": [f"2024-{1 + int(m):02d}-15" for m in random.integers(0, 12, building.ROWS)],
+        "weight": [f"{w:.2f}" for w in random.uniform(40, 99, building.ROWS)],
+    }
+    with storage.scratch_folder() as scratch:
+        path = scratch / "table.parquet"
+        pq.write_table(pa.table(table), path)
+        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
+    dataset.columns = [{"name": name, "kind": "text", "remark": ""} for name in table]
+    dataset.save()
+    dataset.domain_versions.all().delete()
+    attributes: list[Attribute] = [
+        Integer("age", lower=0, upper=99, width=5),
+        Categorical("job", values=("j0", "j1", "j2", "j3")),
+        Boolean("ill", missing_cell=True),
+        Date("since"),
+        Real("weight", lower=40.0, upper=100.0, bins=6),
+    ]
+    dataset_services.declare_all(dataset, attributes)
+    return dataset
+
+
+@pytest.fixture
+def wide(curator: User, administrator: User) -> Dataset:
+    return building.granted(five_columns(curator), administrator, "100")
+
+
+ANSWER = {"columns": COLUMNS, "people": 300, "target": "ill", "rows": "", "weights": "age, 2"}
+WISHES = {"target": "ill", "weights": {"age": 2}, "required": [["age", "job"]], "zeros": []}
+
+
+def made(dataset: Dataset, method: str = "latent-classes", amount: str = "50", **parameters) -> Release:
+    wishes = WISHES if method == "latent-classes" else {}
+    return finished(
+        dataset, "microdata", COLUMNS, amount, method, **{"wishes": wishes, "rows": None, **parameters}
+    )
+
+
+@pytest.mark.parametrize("method", [m.name for m in MICRODATA])
+def test_a_release_gives_rows_of_the_declared_kinds(wide, method) -> None:
+    release = made(wide, method)
+    given = files(release)
+    rows = pd.read_parquet(io.BytesIO(given["synthetic.parquet"]))
+    assert rows.columns.tolist() == COLUMNS
+    assert len(rows) == pytest.approx(300, abs=20)
+    assert rows["age"].between(0, 99).all() and rows["weight"].between(40, 100).all()
+    assert len(pd.read_csv(io.BytesIO(given["synthetic.csv"]))) == len(rows)
+    assert {"columns.csv", "pairs.csv", "release.json", "README.md"} <= set(given)
+    assert wide.budgets.get().spent == 50
+
+
+def test_dependence_that_was_measured_is_in_the_rows(wide) -> None:
+    release = made(wide)
+    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    agree = (rows["ill"].fillna(False) == (rows["age"] >= 50)).mean()
+    assert agree > 0.9
+    facts = json.loads(files(release)["release.json"])
+    assert ["age", "job"] in facts["measured_pairs"] and facts["synthetic_rows"] == len(rows)
+
+
+def test_the_counts_that_meet_noise_are_those_of_the_rows(wide) -> None:
+    """At ε = 10^5 in all, a column's noisy counts are the true ones."""
+    building.granted(wide, User.objects.get(username="administrator"), "300", knowing=True)
+    release = made(wide, "independent-columns", "300")
+    columns = pd.read_csv(io.BytesIO(files(release)["columns.csv"])).query("column == 'ill'")
+    true = records.kept_counts(release.true_counts)
+    plan = confirmed_plan(release)
+    start = plan.domain.shape[0] + plan.domain.shape[1]
+    assert np.abs(columns["noisy_count"].to_numpy() - true[start : start + 3]).max() <= 3
+
+
+def test_the_same_measurement_gives_the_same_bytes(wide) -> None:
+    release = made(wide)
+    before = {a.name: a.sha256 for a in release.artifacts.all() if a.name.startswith("synthetic")}
+    one, other = results.reconstruct(release), results.reconstruct(release)
+    assert one.result.rows.tobytes() == other.result.rows.tobytes()
+    with storage.scratch_folder() as folder:
+        again = {t.path.name: storage.sha256(t.path) for t in product_of(release).tables(one, folder)}
+    assert before == {name: again[name] for name in before} and len(before) == 2
+
+
+def test_what_cannot_occur_is_in_no_row(wide) -> None:
+    zeros = [["ill", "true", "job", "j2"]]
+    release = made(wide, wishes={**WISHES, "zeros": zeros}, rows=150)
+    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    assert len(rows) == 150
+    assert not (rows["ill"].fillna(False) & (rows["job"] == "j2")).any()
+
+
+def test_the_public_page_and_the_bundle_hold_nothing_of_the_truth(wide, client) -> None:
+    release = made(wide)
+    services.publish(release, wide.owner)
+    text = page_of(client, release)
+    assert "Measured pairs" in text and "only modelled" in text
+    assert "Resample" not in text and "True" not in text.split("<main")[1]
+    assert not {name for name in files(release) if "compar" in name or "true" in name}
+
+
+def test_the_curator_sees_floor_and_ceiling(wide, client) -> None:
+    release = made(wide)
+    client.force_login(wide.owner)
+    text = client.get(f"/releases/{release.pk}/compare/").content.decode()
+    for words in (
+        "Independent columns",
+        "Resample",
+        "All pairs, the worst first",
+        "Correlations, true",
+        "3 columns",
+    ):
+        assert words in text
+    comparison = records.comparison(wide.pk, release.pk)
+    assert comparison is not None
+    pairs = comparison["means"][1]
+    assert pairs["synthetic"] < pairs["independent"] / 2
+    lines = client.get(f"/releases/{release.pk}/compare.csv").content.decode().splitlines()
+    assert len(lines) == 1 + 10
+
+
+def test_a_worker_that_dies_after_the_measurement_repeats_nothing(wide) -> None:
+    release = made(wide)
+    spent, digest = wide.budgets.get().spent, release.measurement_sha256
+    execution.execute(release.pk)
+    release.refresh_from_db()
+    assert (wide.budgets.get().spent, release.measurement_sha256) == (spent, digest)
+
+
+class TestWizard:
+    def draft(self, dataset: Dataset) -> Release:
+        return Release.objects.create(dataset=dataset, created_by=dataset.owner, product="microdata")
+
+    def test_it_leads_from_columns_to_review(self, wide, client) -> None:
+        draft = self.draft(wide)
+        client.force_login(wide.owner)
+        assert "Take all 5 columns" in client.get(f"/releases/{draft.pk}/columns/").content.decode()
+        wishes = {"required_pairs": "age, job", "zeros": "ill, true, job, j0"}
+        assert client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **wishes}).status_code == 302
+        text = client.get(f"/releases/{draft.pk}/method/").content.decode()
+        assert text.index("Latent classes") < text.index("Tree of pairs") < text.index("Independent columns")
+        assert (
+            client.post(
+                f"/releases/{draft.pk}/method/", {"mechanism": "tree-of-pairs", "amount": "1"}
+            ).status_code
+            == 302
+        )
+        text = client.get(f"/releases/{draft.pk}/review/").content.decode()
+        assert "Cannot occur together" in text and "as many as the noisy count says" in text
+        draft.refresh_from_db()
+        assert draft.parameters["wishes"]["required"] == [["age", "job"]]
+        shown = client.get(f"/releases/{draft.pk}/columns/").content.decode()
+        assert "ill,true,job,j0" in shown and "age,2" in shown
+
+    def test_a_cost_that_hides_everything_is_told(self, wide, client) -> None:
+        draft = self.draft(wide)
+        client.force_login(wide.owner)
+        client.post(f"/releases/{draft.pk}/columns/", ANSWER)
+        draft.refresh_from_db()
+        draft.amount = "0.001"
+        draft.save()
+        assert (
+            "too small for any useful table" in client.get(f"/releases/{draft.pk}/method/").content.decode()
+        )
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"columns": ["age"]}, "Choose between 2 and 60 columns, not 1"),
+            ({"columns": ["age", "job"]}, "ill is not among the chosen columns"),
+            ({"weights": "age, heavy"}, "whole numbers from 1 to 10"),
+            ({"weights": "age"}, "each line needs 2 parts"),
+            ({"zeros": "ill, perhaps, job, j0"}, "no declared value"),
+            (
+                {
+                    "zeros": "\n".join(
+                        f"ill, {i}, job, {j}"
+                        for i in ("true", "false", "Missing")
+                        for j in ("j0", "j1", "j2", "j3", "Other")
+                    )
+                },
+                "no row possible",
+            ),
+        ],
+    )
+    def test_what_cannot_be_is_refused_and_nothing_spent(self, wide, client, change, message) -> None:
+        draft = self.draft(wide)
+        client.force_login(wide.owner)
+        response = client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **change})
+        assert message in response.content.decode()
+        assert wide.budgets.get().reserved == 0

@@ -1,0 +1,58 @@
+"""A small table of four columns with dependence, for tests."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.domain import Boolean, Categorical, Domain, Integer
+from mechanisms.microdata.plan import MicrodataPlan
+
+DOMAIN = Domain(
+    (
+        Integer("age", lower=0, upper=11, missing_cell=True),
+        Categorical("job", values=("a", "b", "c")),
+        Boolean("ill"),
+        Categorical("town", values=("x", "y"), closed=True, misfits_to=0),
+    )
+)
+
+
+def people(size: int = 4000) -> np.ndarray:
+    """(size, 4) cells: job follows age, ill follows job, town follows nothing."""
+    random = np.random.default_rng(5)
+    age = random.integers(0, 13, size)
+    job = np.where(random.random(size) < 0.8, age // 4, random.integers(0, 4, size))
+    ill = np.where(random.random(size) < 0.9, job % 2, random.integers(0, 2, size))
+    return np.column_stack([age, np.minimum(job, 3), ill, random.integers(0, 2, size)])
+
+
+def counted(plan: MicrodataPlan, rows: np.ndarray) -> np.ndarray:
+    """The counts that a plan measures."""
+    if plan.pairwise:
+        return plan.tables.of_rows(rows)
+    sizes = plan.domain.shape
+    return np.concatenate([np.bincount(rows[:, j], minlength=c) for j, c in enumerate(sizes)]).astype(
+        np.int64
+    )
+
+
+def loss(
+    amount: str = "1", definition: Definition = Definition.ZCDP, unit: PrivacyUnit | None = None
+) -> Loss:
+    return Loss(definition, Fraction(amount), unit or PrivacyUnit())
+
+
+def distance(one: np.ndarray, other: np.ndarray, columns: tuple[int, ...]) -> float:
+    """Total variation of two tables of rows, over some columns."""
+    shape = tuple(DOMAIN.shape[j] for j in columns)
+    tables = [
+        np.bincount(
+            np.ravel_multi_index(tuple(r[:, j] for j in columns), shape), minlength=int(np.prod(shape))
+        )
+        / len(r)
+        for r in (one, other)
+    ]
+    return float(np.abs(tables[0] - tables[1]).sum() / 2)

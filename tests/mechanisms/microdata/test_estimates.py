@@ -1,0 +1,179 @@
+"""Estimates between measurement and rows, against brute force and general solvers."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from mechanisms.microdata import mixture
+from mechanisms.microdata.margins import estimate, piecewise_constant, to_simplex
+from mechanisms.microdata.mixture import Mixture, Target
+from mechanisms.microdata.refining import refined
+from mechanisms.microdata.scoring import distortion, spanning_tree
+from mechanisms.microdata.tables import Grouping, PairTables
+from mechanisms.microdata.tree_of_pairs import with_margins
+from tests.mechanisms.microdata.building import DOMAIN, loss, people
+
+GROUPING = Grouping((np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1]), np.array([0, 1])))
+
+
+def test_tables_of_pairs_are_those_that_counting_gives():
+    rows, tables = people(300), PairTables(DOMAIN.shape)
+    counts = tables.of_rows(rows)
+    assert counts.size == tables.size == sum(a * b for a, b in combinations(DOMAIN.shape, 2))
+    for a, b in tables.pairs:
+        table = np.zeros((DOMAIN.shape[a], DOMAIN.shape[b]), dtype=int)
+        np.add.at(table, (rows[:, a], rows[:, b]), 1)
+        assert (tables.table(counts, (a, b)) == table).all()
+    for j, size in enumerate(DOMAIN.shape):
+        assert (tables.column(counts, j) == np.bincount(rows[:, j], minlength=size)).all()
+
+
+def test_groups_are_sums_of_their_cells():
+    table = np.arange(15).reshape(5, 3)
+    assert GROUPING.table(table, (0, 1)).tolist() == [[3, 12], [15, 36], [12, 27]]
+
+
+def test_a_piecewise_constant_fit_is_the_best_of_all():
+    values = np.random.default_rng(2).normal(size=7)
+
+    def cost(cuts: tuple[int, ...]) -> float:
+        pieces = np.split(values, cuts)
+        return sum(float(((p - p.mean()) ** 2).sum()) + 0.8 for p in pieces)
+
+    best = min(cost(cuts) for k in range(7) for cuts in combinations(range(1, 7), k))
+    fitted = piecewise_constant(values, 0.8)
+    pieces = 1 + np.count_nonzero(np.diff(fitted))
+    assert float(((fitted - values) ** 2).sum()) + 0.8 * pieces == pytest.approx(best)
+
+
+def test_the_simplex_and_the_margins_are_met_at_the_least_distance():
+    random = np.random.default_rng(3)
+    values = random.normal(2, 3, 6)
+    near = to_simplex(values, 10.0)
+    solved = minimize(
+        lambda x: ((x - values) ** 2).sum(),
+        np.full(6, 10 / 6),
+        bounds=[(0, None)] * 6,
+        constraints={"type": "eq", "fun": lambda x: x.sum() - 10},
+        tol=1e-12,
+    )
+    assert near == pytest.approx(solved.x, abs=1e-5)
+    table, rows, columns = random.normal(3, 3, (3, 2)), np.array([5.0, 9.0, 6.0]), np.array([12.0, 8.0])
+    fitted = with_margins(table, rows, columns)
+    both = minimize(
+        lambda x: ((x - table.ravel()) ** 2).sum(),
+        np.full(6, 20 / 6),
+        bounds=[(0, None)] * 6,
+        constraints=[
+            {"type": "eq", "fun": lambda x: x.reshape(3, 2).sum(axis=1) - rows},
+            {"type": "eq", "fun": lambda x: x.reshape(3, 2).sum(axis=0)[:1] - columns[:1]},
+        ],
+    )
+    assert fitted.ravel() == pytest.approx(both.x, abs=1e-3)
+
+
+def test_the_total_is_the_mean_of_the_columns_sums_by_precision():
+    noisy = [np.array([60] * 13), np.array([250] * 4), np.array([500, 500]), np.array([700, 300])]
+    margins = estimate(DOMAIN.attributes, noisy, (1.0, 2.0, 3.0, 4.0), None)
+    weights = np.array([1 / 13, 1 / 8, 1 / 6, 1 / 8])
+    assert margins.total == pytest.approx(weights @ [780, 1000, 1000, 1000] / weights.sum())
+    assert all(c.sum() == pytest.approx(margins.total) and c.min() >= 0 for c in margins.counts)
+
+
+def some_mixture() -> Mixture:
+    random = np.random.default_rng(4)
+    shares = np.concatenate([random.dirichlet(np.ones(s), 3) for s in GROUPING.sizes], axis=1)
+    return Mixture(GROUPING, random.dirichlet(np.ones(3)), shares)
+
+
+def test_tables_of_a_mixture_are_sums_over_its_classes():
+    model = some_mixture()
+    expected = sum(
+        w * np.outer(p[GROUPING.place(0)], p[GROUPING.place(2)])
+        for w, p in zip(model.weights, model.shares, strict=True)
+    )
+    assert model.tables()[GROUPING.place(0), GROUPING.place(2)] == pytest.approx(expected)
+
+
+def test_the_gradient_of_a_fit_is_that_of_its_loss(monkeypatch):
+    monkeypatch.setattr(mixture, "CLASSES", 3)
+    truth = some_mixture().tables() * 100
+    targets = {
+        p: Target(truth[GROUPING.place(p[0]), GROUPING.place(p[1])] + 3, 400.0) for p in ((0, 1), (1, 2))
+    }
+    margins = [np.full(s, 100 / s) for s in GROUPING.sizes]
+    variances = [900.0, 800.0, 700.0]
+    problem = mixture._Problem(GROUPING, margins, variances, targets, 100.0)
+    start = [part.astype(float) for part in problem.start()]
+
+    def cost(logits: np.ndarray, weights: np.ndarray) -> float:
+        model = problem.mixture(logits, weights)
+        tables = model.tables() * 100
+        total = 0.0
+        for (a, b), target in targets.items():
+            total += (
+                (tables[GROUPING.place(a), GROUPING.place(b)] - target.table) ** 2
+            ).sum() / target.variance
+        for j, margin in enumerate(margins):
+            own = model.weights @ model.shares[:, GROUPING.place(j)] * 100
+            total += ((own - margin) ** 2 / (np.bincount(GROUPING.groups[j]) * variances[j])).sum()
+        return total / 2
+
+    gradients, _discrepancy = problem.gradient(*start)
+    for place, index in ((0, (1, 2)), (0, (2, 6)), (1, (0,))):
+        ahead, behind = ([part.copy() for part in start] for _ in range(2))
+        ahead[place][index] += 1e-4
+        behind[place][index] -= 1e-4
+        slope = (cost(*ahead) - cost(*behind)) / 2e-4
+        assert gradients[place][index] == pytest.approx(slope, rel=1e-3, abs=1e-5)
+
+
+def test_a_fit_stops_where_only_noise_is_left(monkeypatch):
+    """With the noise that the variance says, the distance ends near it and not far below."""
+    random = np.random.default_rng(7)
+    truth, deviation = some_mixture().tables() * 20_000, 30.0
+    targets = {}
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        table = truth[GROUPING.place(a), GROUPING.place(b)]
+        targets[(a, b)] = Target(table + random.normal(0, deviation, table.shape), deviation**2)
+    margins = [truth[GROUPING.place(j), GROUPING.place((j + 1) % 3)].sum(axis=1) for j in range(3)]
+    model = mixture.fit(GROUPING, margins, [deviation**2] * 3, targets, 20_000.0).tables() * 20_000
+    off = [model[GROUPING.place(a), GROUPING.place(b)] - t.table for (a, b), t in targets.items()]
+    discrepancy = sum((o**2).sum() for o in off) / deviation**2 / sum(o.size for o in off)
+    assert discrepancy <= 1.2
+
+
+def test_refined_tables_keep_the_sums_of_groups():
+    attributes = DOMAIN.project(["age", "job"]).attributes
+    grouping = Grouping((np.array([0] * 4 + [1] * 4 + [2] * 4 + [3]), np.arange(4)))
+    noisy = [np.arange(1, 14) * 10, np.array([310, 200, 200, 200])]
+    margins = estimate(attributes, noisy, (1.0, 1.0), 910)
+    model = np.random.default_rng(1).dirichlet(np.ones(16)).reshape(4, 4)
+    joint = np.zeros((8, 8))
+    joint[:4, 4:], joint[4:, :4] = model, model.T
+    cells = refined(attributes, grouping, margins, joint)
+    assert grouping.table(cells[:13, 13:], (0, 1)) == pytest.approx(model)
+    assert (cells >= 0).all()
+
+
+def test_a_spanning_tree_has_the_largest_total():
+    random = np.random.default_rng(5)
+    pairs = list(combinations(range(5), 2))
+    for _ in range(20):
+        values = random.normal(size=10).tolist()
+        worth = dict(zip(pairs, values, strict=True))
+        trees = [t for t in combinations(pairs, 4) if len(spanning_tree(5, [], [], t)) == 4]
+        best = max(sum(worth[p] for p in tree) for tree in trees)
+        assert sum(worth[p] for p in spanning_tree(5, pairs, values)) == pytest.approx(best)
+
+
+def test_the_distortion_is_the_sum_of_the_tables_errors():
+    """zCDP: Σ cells · √(2/π) · σ with ρ shared ∝ cells^(2/3)."""
+    cells, rho = [10, 200], 0.5
+    shares = np.array(cells) ** (2 / 3) / (np.array(cells) ** (2 / 3)).sum()
+    expected = sum(c * np.sqrt(2 / np.pi) / np.sqrt(2 * rho * s) for c, s in zip(cells, shares, strict=True))
+    assert distortion(cells, loss("1/2")) == pytest.approx(expected)

@@ -1,0 +1,81 @@
+"""Figures of quality and foresight, against brute force and simulation."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import pytest
+
+from mechanisms.microdata.foresight import advised, foresee
+from mechanisms.microdata.quality import closeness, correlations, mean_deviation, table_of_rows, triples
+from mechanisms.microdata.tables import PairTables
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+from mechanisms.registry import MICRODATA, microdata
+from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, people
+
+
+def test_the_mean_deviation_is_its_sum():
+    for n, p in ((1, 0.3), (7, 0.5), (12, 1 / 3), (12, 0.01), (5, 1.0)):
+        exact = sum(abs(k - n * p) * comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1))
+        assert mean_deviation(n, np.array([p]))[0] == pytest.approx(exact, abs=1e-12)
+
+
+def test_a_resample_is_as_far_as_said():
+    rows, random = people(2000), np.random.default_rng(2)
+    said = closeness(*(table_of_rows(rows, DOMAIN.shape, (0, 1)),) * 2)
+    seen = [distance(rows[random.integers(0, 2000, 2000)], rows, (0, 1)) for _ in range(100)]
+    assert np.mean(seen) == pytest.approx(said.resample, rel=0.05)
+    assert said.synthetic == 0
+
+
+def test_independent_columns_are_as_far_as_said():
+    rows = people(2000)
+    table = table_of_rows(rows, DOMAIN.shape, (1, 2))
+    product = np.outer(table.sum(axis=1), table.sum(axis=0)) / 2000
+    assert closeness(table, table).independent == pytest.approx(np.abs(table - product).sum() / 4000)
+
+
+def test_correlations_are_those_of_the_rows():
+    rows, tables = people(500), PairTables(DOMAIN.shape)
+    expected = np.corrcoef(rows[:, [0, 1, 2]].T)
+    assert correlations(tables, tables.of_rows(rows), (0, 1, 2)) == pytest.approx(expected)
+
+
+def test_triples_are_few_and_small():
+    assert triples((2, 3, 4)) == [(0, 1, 2)]
+    assert triples((1000, 1000, 1000, 2)) == []
+    assert len(triples((4,) * 30)) == 40
+
+
+@pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+def test_the_error_of_columns_is_as_foreseen(method):
+    plan = method.plan(DOMAIN, Wishes(), loss("1/100"))
+    seen = []
+    for _ in range(60):
+        values = method.measure(plan, counted(plan, people(800)), Noise()).values
+        noisy = values[1 + values[0] :][: sum(DOMAIN.shape)]
+        true = np.concatenate(
+            [np.bincount(c, minlength=s) for c, s in zip(people(800).T, DOMAIN.shape, strict=True)]
+        )
+        seen.append(np.abs(noisy - true).sum() / (2 * 800 * 4))
+    assert np.mean(seen) == pytest.approx(foresee(plan, 800).column, rel=0.12)
+
+
+def test_a_loss_that_drowns_everything_is_told():
+    plan = microdata("latent-classes").plan(DOMAIN, Wishes(), loss("1/1000000000"))
+    assert foresee(plan, 500).useless
+    assert not foresee(plan, 10**9).useless
+
+
+def test_the_advice_goes_from_classes_to_a_tree_to_single_columns_as_noise_grows():
+    def advice(amount: str, people: int | None) -> str:
+        return advised({m.name: m.plan(DOMAIN, Wishes(), loss(amount), people=people) for m in MICRODATA})
+
+    by_loss = [advice(amount, 1000) for amount in ("1", "1/20", "1/1000", "1/100000")]
+    order = [m.name for m in MICRODATA]
+    assert [order.index(name) for name in by_loss] == sorted(order.index(name) for name in by_loss)
+    assert by_loss[0] == "latent-classes" and by_loss[-1] == "independent-columns"
+    assert advice("1/100000", 10**8) == "latent-classes"
+    assert advice("1/100000", None) == "latent-classes"

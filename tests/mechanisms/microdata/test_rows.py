@@ -1,0 +1,207 @@
+"""Rows: near their tables, the same again, independent where the model says so, without what cannot occur."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
+from mechanisms.domain import Categorical, Domain
+from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.impossible import Impossible, possible_row, repaired
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.settling import settle
+from mechanisms.microdata.tables import PairTables
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, PlanError
+from mechanisms.registry import MICRODATA, microdata
+from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, people
+
+every_method = pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+PAIRWISE = [m for m in MICRODATA if m.pairwise]
+
+
+def measured(
+    method, wishes: Wishes | None = None, amount: str = "5", **choices
+) -> tuple[MicrodataPlan, Measurement]:
+    plan = method.plan(DOMAIN, wishes or Wishes(), loss(amount), **choices)
+    return plan, method.measure(plan, counted(plan, people()), Noise())
+
+
+@every_method
+def test_a_measurement_gives_the_same_rows_again(method):
+    plan, measurement = measured(method)
+    again = MicrodataPlan.from_json(json.loads(json.dumps(plan.to_json())))
+    assert again == plan
+    one, other = (method.reconstruct(p, Measurement(measurement.values.copy())).rows for p in (plan, again))
+    assert one.tobytes() == other.tobytes()
+
+
+@every_method
+def test_rows_lie_within_the_domain_and_are_as_many_as_asked(method):
+    plan, measurement = measured(method, rows=777)
+    rows = method.reconstruct(plan, measurement).rows
+    assert rows.shape == (777, 4)
+    assert (rows >= 0).all() and (rows < np.array(DOMAIN.shape)).all()
+
+
+def test_the_noisy_total_is_the_number_of_rows():
+    plan, measurement = measured(microdata("tree-of-pairs"))
+    assert len(microdata("tree-of-pairs").reconstruct(plan, measurement).rows) == pytest.approx(4000, abs=60)
+
+
+@pytest.mark.parametrize("method", PAIRWISE, ids=lambda m: m.name)
+@pytest.mark.parametrize("definition", Definition)
+def test_dependence_is_kept_where_there_is_some(method, definition):
+    """Independent columns are wrong by .3 and .2 about these pairs; little noise leaves little of that."""
+    plan = method.plan(DOMAIN, Wishes(), loss("20", definition))
+    rows = method.reconstruct(plan, method.measure(plan, counted(plan, people()), Noise())).rows
+    for pair in ((0, 1), (1, 2), (0, 2)):
+        assert distance(rows, people(), pair) < 0.06
+    random = np.random.default_rng(1)
+    shuffled = np.column_stack([random.permutation(c) for c in people().T])
+    assert distance(shuffled, people(), (0, 1)) > 0.2
+
+
+def test_a_public_total_is_kept_exactly():
+    method = microdata("latent-classes")
+    domain = Domain(tuple(Categorical(n, values=("0", "1"), closed=True, misfits_to=0) for n in "abc"))
+    unit = PrivacyUnit(Neighbours.REPLACE_ONE)
+    plan = method.plan(domain, Wishes(), loss("1", unit=unit), total=90)
+    rows = np.random.default_rng(0).integers(0, 2, (90, 3))
+    assert len(method.reconstruct(plan, method.measure(plan, plan.tables.of_rows(rows), Noise())).rows) == 90
+
+
+def test_siblings_that_share_a_parent_are_independent_given_it():
+    """Dealt in one order they would move together; here their joint table is the product, up to chance."""
+    random = np.random.default_rng(3)
+    parent = random.integers(0, 3, 60_000)
+    shares = np.array([[0.5, 0.5], [0.1, 0.9], [0.7, 0.3]])
+    one, other = dealt(parent, shares, random), dealt(parent, shares, random)
+    for value in range(3):
+        here = parent == value
+        both = float((one[here] & other[here]).mean())
+        assert both == pytest.approx(shares[value, 1] ** 2, abs=6 * 0.5 / np.sqrt(here.sum()))
+
+
+def test_each_count_is_within_one_of_its_share():
+    random = np.random.default_rng(4)
+    shares, sizes = random.random((50, 7)), random.integers(0, 1000, 50)
+    counts = systematic(shares, sizes, random)
+    wanted = shares / shares.sum(axis=1, keepdims=True) * sizes[:, None]
+    assert (counts.sum(axis=1) == sizes).all()
+    assert np.abs(counts - wanted).max() < 1
+
+
+def test_settling_comes_near_to_a_table_and_keeps_the_columns():
+    random = np.random.default_rng(6)
+    wanted_rows, start = (
+        people(2000)[:, :3],
+        np.column_stack([random.permutation(c) for c in people(2000)[:, :3].T]),
+    )
+    sizes = DOMAIN.shape[:3]
+    offsets = np.cumsum([0, *sizes])
+    wanted = np.zeros((offsets[-1], offsets[-1]))
+    tables = PairTables(sizes)
+    counts = tables.of_rows(wanted_rows)
+    for a, b in tables.pairs:
+        table = tables.table(counts, (a, b)) / 2000
+        wanted[offsets[a] : offsets[a + 1], offsets[b] : offsets[b + 1]] = table
+        wanted[offsets[b] : offsets[b + 1], offsets[a] : offsets[a + 1]] = table.T
+    rows = settle(start, sizes, wanted, 300, random)
+    assert all((np.sort(rows[:, j]) == np.sort(start[:, j])).all() for j in range(3))
+    before, after = (np.abs(tables.of_rows(r) - counts).sum() for r in (start, rows))
+    assert after < before / 10
+
+
+@pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+def test_what_cannot_occur_does_not(method):
+    zeros = (("ill", "true", "town", "x"), ("age", "3", "job", "b"), ("job", "b", "ill", "true"))
+    plan, measurement = measured(method, Wishes(zeros=zeros))
+    rows = method.reconstruct(plan, measurement).rows
+    assert not plan.wishes.impossible(DOMAIN).broken(rows).any()
+    assert not ((rows[:, 2] == 1) & (rows[:, 3] == 0)).any()
+
+
+def brute_broken(rows: np.ndarray, cells: Mapping[tuple[int, int], tuple[tuple[int, int], ...]]) -> bool:
+    return any(
+        row[a] == x and row[b] == y for row in rows for (a, b), pairs in cells.items() for x, y in pairs
+    )
+
+
+def test_repair_keeps_columns_where_exchanges_suffice():
+    random = np.random.default_rng(8)
+    rows = np.column_stack([random.integers(0, 4, 500), random.integers(0, 4, 500)])
+    impossible = Impossible({(0, 1): ((0, 0),)})
+    whole = repaired(rows, (4, 4), impossible, random)
+    assert not brute_broken(whole, impossible.cells)
+    assert all((np.sort(whole[:, j]) == np.sort(rows[:, j])).all() for j in range(2))
+
+
+def test_a_row_is_found_if_and_only_if_there_is_one():
+    random = np.random.default_rng(9)
+    for _ in range(200):
+        density = random.random()
+        cells = {
+            pair: tuple((x, y) for x in range(2) for y in range(2) if random.random() < density)
+            for pair in ((0, 1), (0, 2), (1, 2))
+        }
+        possible = [r for r in np.ndindex(2, 2, 2) if not brute_broken(np.array([r]), cells)]
+        row = possible_row((2, 2, 2), Impossible(cells))
+        assert (row is None) == (not possible)
+        assert row is None or tuple(row) in possible
+
+
+@pytest.mark.parametrize(
+    ("wishes", "word"),
+    [
+        (Wishes(target="income"), "not among the chosen columns"),
+        (Wishes(weights={"age": 11}), "whole numbers from 1 to 10"),
+        (Wishes(required=(("age", "age"),)), "two different columns"),
+        (Wishes(zeros=(("ill", "perhaps", "town", "x"),)), "no declared value"),
+        (
+            Wishes(zeros=tuple(("ill", i, "town", t) for i in ("true", "false") for t in "xy")),
+            "no row possible",
+        ),
+    ],
+)
+def test_wishes_that_cannot_be_granted_are_refused(wishes, word):
+    with pytest.raises(PlanError, match=word):
+        microdata("latent-classes").plan(DOMAIN, wishes, loss())
+
+
+def test_shapes_that_cannot_be_served_are_refused():
+    method = microdata("tree-of-pairs")
+    one_value = Domain((*DOMAIN.attributes, Categorical("c", values=("v",), closed=True, misfits_to=0)))
+    large = Domain(tuple(Categorical(f"c{i}", values=tuple(map(str, range(5000)))) for i in range(3)))
+    many = Domain(tuple(Categorical(f"c{i}", values=("a", "b")) for i in range(500)))
+    cases = [(DOMAIN.project(["age"]), "not 1"), (one_value, "one value only"), (large, "fit in memory")]
+    for domain, word in [*cases, (many, "not 500")]:
+        with pytest.raises(PlanError, match=word):
+            method.plan(domain, Wishes(), loss())
+    with pytest.raises(PlanError, match="too small"):
+        method.plan(DOMAIN, Wishes(), loss("1/1000000000000000000000000"))
+
+
+def test_required_pairs_are_measured_and_a_tree_takes_no_circle():
+    circle = Wishes(required=(("age", "town"), ("town", "ill"), ("ill", "age")))
+    with pytest.raises(PlanError, match="circle"):
+        microdata("tree-of-pairs").plan(DOMAIN, circle, loss())
+    plan, measurement = measured(microdata("latent-classes"), circle)
+    pairs = {table.pair for table in microdata("latent-classes").reconstruct(plan, measurement).tables}
+    assert {(0, 3), (2, 3), (0, 2)} <= pairs
+    plan, measurement = measured(microdata("tree-of-pairs"), Wishes(required=(("age", "town"),)))
+    assert (0, 3) in {t.pair for t in microdata("tree-of-pairs").reconstruct(plan, measurement).tables}
+
+
+@every_method
+def test_counts_that_do_not_fit_are_refused(method):
+    plan = method.plan(DOMAIN, Wishes(), loss())
+    with pytest.raises(ValueError, match="shape"):
+        method.measure(plan, np.zeros(3, np.int64), Noise())
+    with pytest.raises(ValueError, match="int64"):
+        method.measure(plan, np.zeros(plan.cells), Noise())
