@@ -4,13 +4,14 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
 from dpportal.accounts.models import User
+from dpportal.catalogue.views import catalogue
 
 
 def home(request: HttpRequest) -> HttpResponseBase:
-    """Send everyone to where their work is."""
+    """Send everyone who signed in to where their work is; others see what is published."""
     user = request.user
     if not isinstance(user, User):
-        return redirect("accounts:sign_in")
+        return catalogue(request)
     if user.is_administrator:
         return redirect("admin:index")
-    return redirect("datasets:list" if user.is_curator else "releases:list")
+    return redirect("datasets:list" if user.is_curator else "catalogue")

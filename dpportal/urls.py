@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import TemplateView
 
 from dpportal import health
+from dpportal.catalogue.views import catalogue
 from dpportal.home import home
 from dpportal.security_txt import security_txt
 
@@ -18,6 +19,7 @@ GUIDE = [
 
 urlpatterns = [
     path("", home, name="home"),
+    path("published/", catalogue, name="catalogue"),
     path("health/", health.health, name="health"),
     path("health/portal/", health.page, name="health_page"),
     path("health/portal/restored/<uuid:dataset_id>/", health.enter_missing, name="enter_missing"),

@@ -39,7 +39,7 @@ CURATOR_PAGES = [
     "/guide/queries/",
     "/guide/streams/",
 ]
-STRANGER_PAGES = ["/account/sign-in/", "/releases/", "{release}", "/guide/"]
+STRANGER_PAGES = ["/", "/published/?words=race", "/account/sign-in/", "/releases/", "{release}", "/guide/"]
 ADMIN_PAGES = ["/health/portal/", "/admin/"] + [
     f"/admin/{name}/"
     for name in (

@@ -55,7 +55,7 @@ class Published:
 
 
 def sign_in(page: Page, role: str, password: str) -> None:
-    page.goto("/")
+    page.goto("/account/sign-in/")
     page.get_by_label("Username").fill(role)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()

@@ -25,6 +25,7 @@ ROOMS = {
     "budgets": {"accounts", "publishing", "running", "pages", "charts", "datasets"},
     "releases": {"accounts", "publishing", "serving", "running", "pages", "charts", "datasets", "budgets"},
     "streams": {"accounts", "publishing", "serving", "running", "pages", "charts", "datasets", "budgets"},
+    "catalogue": {"accounts", "budgets", "releases", "streams"},
 }
 # The portal's own modules that know no room; the others stand above all rooms.
 BELOW_THE_ROOMS = {

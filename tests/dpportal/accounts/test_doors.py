@@ -17,6 +17,7 @@ from tests.dpportal.streams import building
 # Addresses that name nobody's dataset, release or stream, and those of the admin, which has its own door.
 GENERAL = {
     "home",
+    "catalogue",
     "health",
     "health_page",
     "security_txt",

@@ -29,13 +29,15 @@ def test_an_administrator_comes_to_the_admin(client, administrator):
     assert client.get("/").url == reverse("admin:index")
 
 
-def test_an_analyst_comes_to_the_releases(client, analyst):
+def test_an_analyst_comes_to_what_is_published(client, analyst):
     sign_in(client, "analyst", PASSWORD)
-    assert client.get("/").url == reverse("releases:list")
+    assert client.get("/").url == reverse("catalogue")
 
 
-def test_a_stranger_comes_to_the_sign_in_page(client, db):
-    assert client.get("/").url == reverse("accounts:sign_in")
+def test_a_stranger_sees_what_is_published_and_where_to_sign_in(client, db):
+    page = client.get("/")
+    assert page.status_code == 200
+    assert reverse("accounts:sign_in") in page.text
 
 
 @pytest.mark.parametrize("name, password", [("curator", "wrong"), ("nobody", PASSWORD)])

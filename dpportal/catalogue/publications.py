@@ -1,0 +1,101 @@
+"""Published releases and running counts as one list, newest first, and which of them somebody looks for."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts.models import User
+from dpportal.budgets.models import Paid
+from dpportal.releases.models import Release
+from dpportal.streams.models import Stream
+
+RUNNING_COUNT = "stream"
+KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
+_SHOWN = ("pk", "published_at", "dataset__name", "created_by")
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What a search sees of a release or a running count; `texts` are all it is found by."""
+
+    pk: UUID
+    kind: str
+    published_at: datetime
+    texts: tuple[str, ...]
+
+    def about(self, words: Iterable[str]) -> bool:
+        """Whether every word occurs in one of the texts, whatever its case."""
+        told = plain(" ".join(self.texts))
+        return all(plain(word) in told for word in words)
+
+
+def plain(text: str) -> str:
+    """A text without the differences that nobody means when searching."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def published() -> list[Publication]:
+    """Everything that is published and not withdrawn, newest first."""
+    public: dict[str, Any] = {"published_at__isnull": False, "withdrawn_at": None}
+    releases = Release.objects.filter(**public).values(*_SHOWN, "product", "title", "columns")
+    streams = Stream.objects.filter(**public).values(*_SHOWN, "name", "description", "column", "labels")
+    names = {user.pk: user.public_name for user in User.objects.only("display_name")}
+    found = [
+        *(_publication(r, r["product"], names, [r["title"], *r["columns"]]) for r in releases),
+        *(
+            _publication(s, RUNNING_COUNT, names, [s["name"], s["description"], s["column"], *s["labels"]])
+            for s in streams
+        ),
+    ]
+    return sorted(found, key=lambda publication: publication.published_at, reverse=True)
+
+
+def _publication(row: dict[str, Any], kind: str, names: dict[Any, str], texts: list[str]) -> Publication:
+    known = (*texts, row["dataset__name"], names[row["created_by"]], str(KINDS[kind]))
+    return Publication(row["pk"], kind, row["published_at"], known)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What somebody looks for: words, a kind, a year; each may be left open."""
+
+    words: str = ""
+    kind: str = ""
+    year: int | None = None
+
+    def of(self, publications: Iterable[Publication]) -> list[Publication]:
+        return [
+            p
+            for p in publications
+            if self.kind in ("", p.kind)
+            and self.year in (None, p.published_at.year)
+            and p.about(self.words.split())
+        ]
+
+
+def kinds_of(publications: Iterable[Publication]) -> dict[str, int]:
+    """How many there are of each kind, in the order of KINDS; kinds of none are left out."""
+    found = Counter(p.kind for p in publications)
+    return {kind: found[kind] for kind in KINDS if kind in found}
+
+
+def years_of(publications: Iterable[Publication]) -> list[int]:
+    """The years in which something was published, newest first."""
+    return sorted({p.published_at.year for p in publications}, reverse=True)
+
+
+def loaded(publications: Sequence[Publication]) -> list[tuple[str, Paid]]:
+    """The kind of each and the release or running count itself, in the same order; two queries however many."""
+    rows: dict[UUID, Paid] = {}
+    for model in (Release, Stream):
+        chosen = model.objects.filter(pk__in=[p.pk for p in publications])
+        rows |= {row.pk: row for row in chosen.select_related("dataset", "charge__budget", "created_by")}
+    return [(str(KINDS[p.kind]), rows[p.pk]) for p in publications if p.pk in rows]

@@ -1,0 +1,124 @@
+"""What everyone finds: published releases and running counts, by words, kind and year, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from dpportal.accounts.models import Role
+from dpportal.releases.models import Release
+from dpportal.streams.models import Stream
+from tests.dpportal import building
+from tests.dpportal.streams import building as streams
+
+PAGE = "/published/"
+
+
+def published(dataset, title, year=2026, **fields):
+    release = building.requested_release(dataset, "0.01")
+    Release.objects.filter(pk=release.pk).update(
+        title=title,
+        state=Release.State.READY,
+        published_at=datetime(year, 5, 1, tzinfo=timezone.get_current_timezone()),
+        **fields,
+    )
+    return release
+
+
+@pytest.fixture
+def shelf(dataset, stream):
+    """Two releases of different years and a running count."""
+    published(dataset, "Straßen by colour", 2025)
+    published(dataset, "Ages of the county", 2026, product=Release.Product.QUERIES)
+    Stream.objects.filter(pk=stream.pk).update(name="Visits so far", published_at=timezone.now())
+
+
+@pytest.fixture
+def stream(dataset):
+    return streams.open_stream(dataset)
+
+
+def titles(client, **asked):
+    page = client.get(PAGE, asked)
+    assert page.status_code == 200
+    return [str(publication) for _kind, publication in page.context["entries"]]
+
+
+def test_everything_published_newest_first(client, shelf):
+    assert titles(client) == ["Visits so far", "Ages of the county", "Straßen by colour"]
+
+
+@pytest.mark.parametrize(
+    "asked, found",
+    [
+        ({"words": "ages"}, ["Ages of the county"]),
+        ({"words": "STRASSEN"}, ["Straßen by colour"]),
+        ({"words": "county ages"}, ["Ages of the county"]),
+        ({"words": "county straßen"}, []),
+        ({"words": "colour"}, ["Visits so far", "Ages of the county", "Straßen by colour"]),
+        ({"kind": "stream"}, ["Visits so far"]),
+        ({"kind": "queries"}, ["Ages of the county"]),
+        ({"year": "2025"}, ["Straßen by colour"]),
+        ({"kind": "queries", "year": "2025"}, []),
+    ],
+)
+def test_words_kind_and_year_narrow_it_down(client, shelf, asked, found):
+    assert titles(client, **asked) == found
+
+
+@pytest.mark.parametrize(
+    "asked", [{"kind": "nonsense"}, {"year": "MMXX"}, {"page": "-3"}, {"words": "\x00"}, {"words": "x" * 500}]
+)
+def test_an_address_that_nobody_wrote_by_the_form_is_no_error(client, shelf, asked):
+    assert len(titles(client, **asked)) == 3
+
+
+def test_a_publisher_is_found_by_the_display_name_and_not_by_the_sign_in_name(client, shelf, curator):
+    type(curator).objects.filter(pk=curator.pk).update(
+        display_name="Bureau of Counts", username="hidden-name"
+    )
+    assert len(titles(client, words="bureau")) == 3
+    assert titles(client, words="hidden-name") == []
+
+
+def test_drafts_previews_and_what_was_withdrawn_are_not_found(client, dataset, draft, stream):
+    published(dataset, "Taken back", withdrawn_at=timezone.now())
+    building.requested_release(dataset, "0.01")
+    assert titles(client) == []
+    assert "Nothing is published yet" in client.get(PAGE).text
+
+
+def test_what_a_curator_wrote_of_a_dataset_for_themselves_is_not_searched(client, shelf, dataset):
+    type(dataset).objects.filter(pk=dataset.pk).update(description="private remark")
+    assert titles(client, words="remark") == []
+    assert "private remark" not in client.get(PAGE).text
+
+
+def test_a_stranger_opens_the_portal_with_it_and_an_analyst_comes_to_it(client, shelf, analyst):
+    assert "Ages of the county" in client.get("/").text
+    client.force_login(analyst)
+    assert client.get("/").url == reverse("catalogue")
+    assert analyst.role == Role.ANALYST
+
+
+def test_as_many_queries_however_much_is_published(client, dataset, django_assert_num_queries):
+    published(dataset, "One")
+    with django_assert_num_queries(5):
+        client.get(PAGE)
+    for number in range(3):
+        published(dataset, f"More {number}")
+    with django_assert_num_queries(5):
+        client.get(PAGE)
+
+
+def test_many_come_page_by_page_and_keep_the_search(client, dataset):
+    for number in range(21):
+        published(dataset, f"Colours {number}")
+    published(dataset, "Another")
+    first = client.get(PAGE, {"words": "colours"})
+    assert (len(first.context["entries"]), first.context["number"]) == (20, 21)
+    assert "words=colours&amp;page=2" in first.text
+    assert len(titles(client, words="colours", page="2")) == 1
