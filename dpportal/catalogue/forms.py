@@ -25,7 +25,7 @@ class SearchForm(forms.Form):
     year = forms.ChoiceField(label=_("Published in"), required=False)
 
     def __init__(self, data: Any, publications: list[Publication]) -> None:
-        super().__init__(data)
+        super().__init__(data, label_suffix="")
         kinds = [(kind, f"{KINDS[kind]} ({number})") for kind, number in kinds_of(publications).items()]
         years = [(str(year), str(year)) for year in years_of(publications)]
         self._offer("kind", [("", _("Any kind")), *kinds])
