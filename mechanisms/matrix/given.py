@@ -233,12 +233,18 @@ def is_fitted(workload: Workload, axis: int) -> bool:
     return workload.shape[axis] > 1 and not alike
 
 
-def asked_of(workload: Workload, axis: int) -> list[tuple[float, Factor]]:
-    """The weighted queries over a column: a term counts as much as its squared length over the other columns."""
+def asked_of(
+    workload: Workload, axis: int, losses: Sequence[Sequence[float]] | None = None
+) -> list[tuple[float, Factor]]:
+    """The weighted queries over a column: a term counts as much as its error over the other columns.
+
+    losses: by term and axis, of the strategies for the columns; unless given, of their single cells.
+    """
     asked = [term.all_factors(workload.shape) for term in workload.terms]
+    losses = losses or [[f.squares() for f in factors] for factors in asked]
     return [
-        (term.weight**2 * math.prod(f.squares() for i, f in enumerate(factors) if i != axis), factors[axis])
-        for term, factors in zip(workload.terms, asked, strict=True)
+        (term.weight**2 * math.prod(loss for i, loss in enumerate(each) if i != axis), factors[axis])
+        for term, factors, each in zip(workload.terms, asked, losses, strict=True)
     ]
 
 
