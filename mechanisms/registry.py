@@ -26,6 +26,7 @@ from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
 from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
+from mechanisms.matrix.all_cells import AllCellsPIdentityStrategy
 from mechanisms.matrix.given import (
     CellsStrategy,
     HaarStrategy,
@@ -70,6 +71,7 @@ QUERIES: tuple[QueryMechanism, ...] = (
     PIdentityStrategy(),
     GaussianOptimumStrategy(),
     SplitUnionStrategy(),
+    AllCellsPIdentityStrategy(),
     LowRankStrategy(),
     ResidualPlanner(),
     WeightedMarginals(),

@@ -58,6 +58,12 @@ class MatrixMechanism(ABC):
     ) -> Strategy:
         """The strategy for a workload; the same every time. PlanError if there is none."""
 
+    def strategy_before(
+        self, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy | None:
+        """What earlier versions laid down, if it may be another: their plans are still read. None if it is not."""
+        return None
+
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
         if definition not in self.definitions:
@@ -209,15 +215,25 @@ def _strategy(
 def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     """The strategy that a plan has laid down.
 
-    Raises RuntimeError if it comes out with other column norms than those that the plan's noise is for. A plan of
-    earlier days may have bounds on distances that are exact today: it pays for more than it needs to.
+    Raises RuntimeError if neither today's strategy nor that of earlier days has as many sums, and the column norms
+    that the plan's noise is for. A plan of earlier days may have bounds on distances that are exact today: it pays for
+    more than it needs to.
     """
-    strategy = _strategy(mechanism, plan.domain, plan.workload, plan.loss.definition, plan.optimised)
+    definition = plan.loss.definition
+    strategy = _strategy(mechanism, plan.domain, plan.workload, definition, plan.optimised)
+    if _as_planned(strategy, plan):
+        return strategy
+    before = mechanism.strategy_before(plan.workload, definition, plan.optimised)
+    if before is not None and _as_planned(before, plan):
+        return before
+    raise RuntimeError(f"the strategy of {mechanism.name} is not the one that was planned; plan again")
+
+
+def _as_planned(strategy: Strategy, plan: QueryPlan) -> bool:
     moved, stated = _moved(plan.loss.unit, strategy.column, lambda: strategy.replaced), plan.sensitivity
     within = moved.l1 <= stated.l1 and moved.l2_squared <= stated.l2_squared
-    if moved != stated if plan.loss.unit.neighbours is Neighbours.ADD_REMOVE else not within:
-        raise RuntimeError(f"the strategy of {mechanism.name} is not the one that was planned; plan again")
-    return strategy
+    fits = moved == stated if plan.loss.unit.neighbours is Neighbours.ADD_REMOVE else within
+    return fits and strategy.size == plan.details["sums"]
 
 
 def check_answers(strategy: Strategy, workload: Workload) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
@@ -15,7 +15,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism, check_dimensions
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
-from mechanisms.matrix.strategy.grid import bits_for
+from mechanisms.matrix.strategy.grid import BITS, bits_for
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.strategy.inverse import MAX_DENSE
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
@@ -29,6 +29,8 @@ from mechanisms.protocol import PlanError
 
 # Entries of a matrix that is written out.
 MAX_ENTRIES = 2**27
+# How queries become rows: the factor, bits of the grid, the definition, how light the part is beside the others.
+MadeRows = Callable[[Factor, int, Definition, float], Rows]
 
 
 class CellsStrategy(MatrixMechanism):
@@ -75,10 +77,19 @@ class WorkloadStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
+        return self._measured(workload, definition, as_rows)
+
+    def strategy_before(
+        self, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy:
+        """Uploaded queries were tied by their own rank."""
+        return self._measured(workload, definition, _as_rows_before)
+
+    def _measured(self, workload: Workload, definition: Definition, made: MadeRows) -> Strategy:
         shares = [abs(term.weight) * _norm(term, definition) for term in workload.terms]
         union = len(shares) > 1
         parts = [
-            _queries_as_rows(term, workload.shape, definition, union, max(shares) / share)
+            _queries_as_rows(term, workload.shape, definition, union, max(shares) / share, made)
             for term, share in zip(workload.terms, shares, strict=True)
         ]
         if not union:
@@ -106,11 +117,11 @@ def _entries(workload: Workload) -> int:
 
 
 def _queries_as_rows(
-    term: Term, shape: tuple[int, ...], definition: Definition, union: bool, lightness: float
+    term: Term, shape: tuple[int, ...], definition: Definition, union: bool, lightness: float, made: MadeRows
 ) -> Kronecker:
     factors = term.all_factors(shape)
     bits = bits_for(sum(isinstance(f, Explicit) for f in factors), union)
-    return Kronecker([as_rows(f, bits, definition, lightness) for f in factors])
+    return Kronecker([made(f, bits, definition, lightness) for f in factors])
 
 
 def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
@@ -119,9 +130,18 @@ def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float 
     if isinstance(factor, Total):
         return TotalRows(factor.size)
     if isinstance(factor, Explicit):
-        matrix = factor.matrix if isinstance(factor.matrix, np.ndarray) else factor.matrix.toarray()
-        return MatrixRows.of(matrix, bits, definition, lightness)
+        return MatrixRows.of(_written_out(factor), bits, definition, lightness)
     return RangeRows(factor)
+
+
+def _as_rows_before(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
+    if isinstance(factor, Explicit):
+        return MatrixRows.of_before(_written_out(factor), bits, definition, factor.size - factor.rank)
+    return as_rows(factor, bits, definition, lightness)
+
+
+def _written_out(factor: Explicit) -> np.ndarray:
+    return factor.matrix if isinstance(factor.matrix, np.ndarray) else factor.matrix.toarray()
 
 
 class _LevelStrategy(MatrixMechanism):
@@ -210,14 +230,18 @@ class UploadedStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
-        if optimised is None:
-            raise PlanError("No strategy matrix was uploaded. Upload one, or choose another strategy.")
-        matrix = np.asarray(optimised.arrays["strategy"], dtype=np.float64)
-        _check_uploaded(matrix, workload.cells)
+        matrix = _uploaded(workload, optimised)
         rows = MatrixRows.of(matrix, definition=definition)
         if rows.rows > len(matrix):
             # With cells of its own it would answer everything, what its rows know nothing of by those alone.
             check_dimensions(over(MatrixRows(rows.dense()[: len(matrix)]), workload.shape), workload)
+        return over(rows, workload.shape)
+
+    def strategy_before(
+        self, workload: Workload, definition: Definition, optimised: Optimised | None
+    ) -> Strategy:
+        """Uploads were not tied, and rounded alike for every definition."""
+        rows = MatrixRows.of_before(_uploaded(workload, optimised), BITS, Definition.ZCDP, 0)
         return over(rows, workload.shape)
 
 
@@ -233,12 +257,18 @@ def is_fitted(workload: Workload, axis: int) -> bool:
     return workload.shape[axis] > 1 and not alike
 
 
-def asked_of(workload: Workload, axis: int) -> list[tuple[float, Factor]]:
-    """The weighted queries over a column: a term counts as much as its squared length over the other columns."""
+def asked_of(
+    workload: Workload, axis: int, losses: Sequence[Sequence[float]] | None = None
+) -> list[tuple[float, Factor]]:
+    """The weighted queries over a column: a term counts as much as its error over the other columns.
+
+    losses: by term and axis, of the strategies for the columns; unless given, of their single cells.
+    """
     asked = [term.all_factors(workload.shape) for term in workload.terms]
+    losses = losses or [[f.squares() for f in factors] for factors in asked]
     return [
-        (term.weight**2 * math.prod(f.squares() for i, f in enumerate(factors) if i != axis), factors[axis])
-        for term, factors in zip(workload.terms, asked, strict=True)
+        (term.weight**2 * math.prod(loss for i, loss in enumerate(each) if i != axis), factors[axis])
+        for term, factors, each in zip(workload.terms, asked, losses, strict=True)
     ]
 
 
@@ -265,6 +295,15 @@ def too_many_cells(workload: Workload) -> str:
         f"This strategy ties all {workload.cells:,} cells together, and at most {MAX_JOINT:,} fit in memory. "
         "Choose fewer columns or wider bins, or another strategy."
     )
+
+
+def _uploaded(workload: Workload, optimised: Optimised | None) -> np.ndarray:
+    """The matrix, (p, n) floats. Raises PlanError if there is none, or it is no strategy for the workload."""
+    if optimised is None:
+        raise PlanError("No strategy matrix was uploaded. Upload one, or choose another strategy.")
+    matrix = np.asarray(optimised.arrays["strategy"], dtype=np.float64)
+    _check_uploaded(matrix, workload.cells)
+    return matrix
 
 
 def _check_uploaded(matrix: np.ndarray, cells: int) -> None:

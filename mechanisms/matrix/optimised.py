@@ -17,16 +17,19 @@ from mechanisms.domain import Domain
 from mechanisms.matrix.given import as_rows, asked_of, is_fitted, too_long
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
-from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
+from mechanisms.matrix.optimise.p_identity import DENSE, improved, p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
 from mechanisms.matrix.searched import SearchedStrategy
 from mechanisms.matrix.strategy.grid import bits_for
+from mechanisms.matrix.strategy.inverse import Inverse
 from mechanisms.matrix.strategy.product import Kronecker
 from mechanisms.matrix.strategy.rows import Rows
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import Explicit, Factor, Identity
 from mechanisms.matrix.workload.union import Workload
 
+# Rounds over the columns of a union, and the share of its loss that one must take off for another to follow.
+_ROUNDS, _PAYS = 10, 1e-4
 # Eigenvalues of a Gram matrix below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-12
 
@@ -48,13 +51,19 @@ class ColumnSearch(SearchedStrategy):
     """A product of strategies, one searched for each column. A subclass says how.
 
     For a product of queries this is the best product, as losses multiply. For a union of products each column is
-    fitted to the sum of what the terms ask of it.
+    fitted to the sum of what the terms ask of it, each weighted by its error over the other columns, in rounds: with
+    the others as they are, the loss of the union is that of one column's queries, and no round makes it larger.
     Source: McKenna et al. 2018 (HDMM), section 6.
     """
 
     @abstractmethod
-    def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
-        """The array that defines the strategy for one column, and facts about the search."""
+    def search(
+        self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """The array that defines the strategy for one column, and facts about the search.
+
+        begin: that of the round before.
+        """
 
     @abstractmethod
     def weights(self, array: np.ndarray) -> np.ndarray:
@@ -83,16 +92,37 @@ class ColumnSearch(SearchedStrategy):
         return ""
 
     def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
-        arrays, columns = {}, []
-        for axis in _fitted(workload):
-            multiple, factor = merged(asked_of(workload, axis))
-            arrays[_key(axis)], found = self.search(factor, on_progress)
-            columns.append({"multiple": multiple, **found})
+        fitted, rounds = _fitted(workload), _Rounds(workload)
+        mixed = [axis for axis in fitted if _mixed(workload, axis)]
+        for axis in fitted:
+            self._search_column(rounds, axis, on_progress)
+        for _ in range(_ROUNDS - 1 if len(mixed) > 1 else 0):
+            before = rounds.loss()
+            for axis in mixed:
+                self._search_column(rounds, axis, on_progress)
+            if rounds.loss() > (1 - _PAYS) * before:
+                break
+        columns = [rounds.facts[axis] for axis in fitted]
         facts: dict[str, Any] = {"columns": columns}
         # Where only one column is searched the terms' Gram matrices add up over it, so its certificate is the whole's.
         if all("gap" in c for c in columns) and (len(workload.terms) == 1 or len(columns) == 1):
             facts["gap"] = math.prod(1 + c["gap"] for c in columns) - 1
-        return Optimised(arrays, facts)
+        return Optimised({_key(axis): rounds.arrays[axis] for axis in fitted}, facts)
+
+    def _search_column(self, rounds: _Rounds, axis: int, on_progress: Progress) -> None:
+        """Search for one column, with the others as they are; what is no better than before is not kept."""
+        before, was = rounds.loss(), (rounds.arrays.get(axis), rounds.facts.get(axis), rounds.column(axis))
+        multiple, factor = merged(asked_of(rounds.workload, axis, rounds.losses))
+        array, found = self.search(factor, on_progress, was[0])
+        if len(rounds.workload.terms) == 1:
+            losses = [found["loss"]]
+        else:
+            weights = self.weights(array)
+            inverse = Inverse(weights.T @ weights).matrix
+            losses = [float((f.gram() * inverse).sum()) for _, f in asked_of(rounds.workload, axis)]
+        rounds.keep(axis, losses, array, {"multiple": multiple, **found})
+        if was[0] is not None and rounds.loss() > before:
+            rounds.keep(axis, was[2], was[0], was[1] or {})
 
     def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Kronecker:
         fitted = _fitted(workload)
@@ -104,6 +134,37 @@ class ColumnSearch(SearchedStrategy):
             for axis in range(len(workload.shape))
         ]
         return Kronecker(factors)
+
+
+class _Rounds:
+    """What is found so far for the columns of a workload; single cells where nothing is."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
+        self.arrays: dict[int, np.ndarray] = {}
+        self.facts: dict[int, dict[str, Any]] = {}
+        # By term and axis.
+        self.losses = [[f.squares() for f in t.all_factors(workload.shape)] for t in workload.terms]
+
+    def column(self, axis: int) -> list[float]:
+        """The losses of a column's strategy for the terms."""
+        return [each[axis] for each in self.losses]
+
+    def keep(self, axis: int, losses: Sequence[float], array: np.ndarray, facts: dict[str, Any]) -> None:
+        self.arrays[axis], self.facts[axis] = array, facts
+        for each, loss in zip(self.losses, losses, strict=True):
+            each[axis] = loss
+
+    def loss(self) -> float:
+        """Of the product, over the union."""
+        terms = zip(self.workload.terms, self.losses, strict=True)
+        return sum(term.weight**2 * math.prod(each) for term, each in terms)
+
+
+def _mixed(workload: Workload, axis: int) -> bool:
+    """Whether the terms ask different queries of a column, so that it matters how much each counts."""
+    factors = [factor for _, factor in asked_of(workload, axis)]
+    return any(factor != factors[0] for factor in factors)
 
 
 def _fitted(workload: Workload) -> list[int]:
@@ -125,8 +186,13 @@ class PIdentityStrategy(ColumnSearch):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
 
-    def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
-        found = p_identity(factor, on_progress=on_progress)
+    def search(
+        self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        if begin is not None and len(begin) and factor.size <= DENSE:
+            found = improved(factor, [begin], on_progress=on_progress)
+        else:
+            found = p_identity(factor, on_progress=on_progress)
         return found.theta, {"loss": found.loss, "sums": len(found.theta)}
 
     def weights(self, array: np.ndarray) -> np.ndarray:
@@ -149,7 +215,9 @@ class GaussianOptimumStrategy(ColumnSearch):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
 
-    def search(self, factor: Factor, on_progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
+    def search(
+        self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         found = gaussian_optimum(factor, on_progress=on_progress)
         facts = {
             "loss": found.loss,

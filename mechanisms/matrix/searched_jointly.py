@@ -16,6 +16,7 @@ from mechanisms.matrix.mechanism import Optimised, Progress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
 from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
+from mechanisms.matrix.optimise.shares import best_shares
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED
 from mechanisms.matrix.searched import SearchedStrategy
 from mechanisms.matrix.strategy.grid import BITS, bits_for
@@ -35,7 +36,8 @@ class SplitUnionStrategy(SearchedStrategy):
 
     With a share a_t of the column norm a term's error is E_t/a_t². Where the L1 norms add up (Laplace) shares in
     proportion to E_t^⅓ are best, where the squares of the L2 norms do (Gaussian), squares in proportion to E_t^½. All
-    sums are reconciled together, which only lowers the error. Source: McKenna et al. 2018 (HDMM), section 6.
+    sums are reconciled together, which only lowers the error, and makes other shares the best: from those on they are
+    searched for. Source: McKenna et al. 2018 (HDMM), section 6.
     """
 
     name: ClassVar[str] = "split-union"
@@ -65,18 +67,27 @@ class SplitUnionStrategy(SearchedStrategy):
         for i, factor in enumerate(_searched(workload)):
             arrays[f"factor_{i}"], loss = _search(factor, definition, on_progress)
             losses.append(loss)
-        return Optimised(arrays, {"losses": losses})
+        before = Optimised(arrays, {"losses": losses})
+        shares = self._shares_by_losses(workload, definition, before)
+        shares = best_shares(self.found(workload, definition, before), workload, shares, definition)
+        return Optimised({**arrays, "shares": np.array(shares)}, before.facts)
+
+    def _shares_by_losses(
+        self, workload: Workload, definition: Definition, optimised: Optimised
+    ) -> list[float]:
+        """Those that are best before the parts are reconciled; of strategies found in earlier days, too."""
+        return [
+            _share(term.weight, self._losses(term, workload, each, optimised), definition)
+            for term, each in zip(workload.terms, _places(workload), strict=True)
+        ]
 
     def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Stacked:
-        distinct = _searched(workload)
-        places = [
-            [distinct.index(f) if f in distinct else None for f in term.all_factors(workload.shape)]
-            for term in workload.terms
-        ]
-        shares = [
-            _share(term.weight, self._losses(term, workload, each, optimised), definition)
-            for term, each in zip(workload.terms, places, strict=True)
-        ]
+        places = _places(workload)
+        shares = (
+            [float(share) for share in optimised.arrays["shares"]]
+            if "shares" in optimised.arrays
+            else self._shares_by_losses(workload, definition, optimised)
+        )
         parts = []
         for term, each, share in zip(workload.terms, places, shares, strict=True):
             bits, lightness = bits_for(sum(p is not None for p in each), union=True), max(shares) / share
@@ -110,6 +121,15 @@ def _sums(workload: Workload) -> int:
     """About how many sums a union measures: a searched column has an eighth more than its cells at most."""
     sizes = ([f.size for f in term.factors.values() if not isinstance(f, Total)] for term in workload.terms)
     return sum(math.ceil(math.prod(term) * 9 / 8) for term in sizes)
+
+
+def _places(workload: Workload) -> list[list[int | None]]:
+    """For each term and column which of the distinct searched factors is asked for; None where none is."""
+    distinct = _searched(workload)
+    return [
+        [distinct.index(f) if f in distinct else None for f in term.all_factors(workload.shape)]
+        for term in workload.terms
+    ]
 
 
 def _searched(workload: Workload) -> list[Factor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 import numpy as np
 
@@ -65,10 +65,7 @@ def nuclear_norm(workload: Workload) -> float | None:
         return None if None in norms else abs(term.weight) * math.prod(n for n in norms if n is not None)
     if workload.cells > MAX_CELLS:
         return None
-    gram = np.zeros((workload.cells, workload.cells))
-    for term in workload.terms:
-        gram += term.weight**2 * reduce(np.kron, [f.gram() for f in term.all_factors(workload.shape)])
-    return _roots(gram)
+    return _roots(workload.gram())
 
 
 @lru_cache(maxsize=32)

@@ -30,6 +30,21 @@ def gram_diagonal(gram: Gram) -> np.ndarray:
     return diagonal
 
 
+@dataclass(frozen=True, eq=False)
+class Written:
+    """WᵀW itself, (n, n)."""
+
+    matrix: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return len(self.matrix)
+
+    def gram_times(self, x: np.ndarray) -> np.ndarray:
+        product: np.ndarray = self.matrix @ x
+        return product
+
+
 @dataclass(frozen=True)
 class Blocks:
     """The same workload asked of blocks of neighbouring cells whose rows are spread evenly over their cells."""

@@ -8,6 +8,7 @@ Source: McKenna, Miklau, Hay, Machanavajjhala 2018 (HDMM), section 5.2.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -20,17 +21,19 @@ from mechanisms.matrix.optimise.gram import Blocks, Gram, gram_diagonal
 from mechanisms.matrix.optimise.windows import Window, Windows
 from mechanisms.noise import repeatable
 
-# Cells for each further sum.
-SPACING = 16
-# Cells up to which every sum may hold every cell.
-DENSE = 256
+# Cells for each further sum; a second number of sums is tried where every sum may hold every cell.
+SPACING, _CLOSER = 16, 10
+# Cells up to which every sum may hold every cell unless told, and where that is told.
+DENSE, MAX_DENSE = 256, 640
 # Beyond it the loss would be lost in rounding errors; the best strategies stay far below.
 _LARGEST = 1e3
 # Iterations for up to so many cells: what two minutes allow at 8192.
 _ITERATIONS = {DENSE: 2000, 2048: 1000, 4096: 400}
 _LEAST_ITERATIONS = 200
-# A first look at each start takes this share of the iterations.
-_GLANCE = 4
+# A first look at each start takes at most this share of the iterations; so many of the best are followed to their end.
+_GLANCE, _FOLLOWED = 8, 3
+# A descent has paid as long as so many iterations take at least this share off the loss: at a first look, and after.
+_AT_FIRST, _AFTER = (10, 1e-3), (50, 2e-5)
 # Further sums that share a window, and how far it reaches beyond their own cells, in spacings.
 _SHARING, _REACH = 4, 2
 # The share of its largest weight below which a sum over blocks does not weigh a block.
@@ -38,6 +41,10 @@ _WEIGHED = 1e-3
 # Half the width, in spacings, and the height of the sums over neighbours that a descent begins from, and a little
 # more everywhere.
 _SLOPE, _HEIGHT, _FLOOR = 1.5, 0.8, 0.02
+
+
+# Where the entries of Θ are free, and their values to begin from.
+Start = tuple[Windows, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -95,31 +102,30 @@ def p_identity(
 ) -> PIdentity:
     """The best p-Identity strategy found for a workload over one column; the same each time.
 
-    gram: a factor of a workload. rows: p; one for 16 cells unless told. starts: random starts besides one of sums over
-    neighbours, as those at random may all end at single cells; the best is followed to its end. Above 256 cells,
-    which must then be in a natural order, there is one start, made of the optimum for blocks of 16 cells and of sums
-    over neighbours, and rows cannot be chosen.
-    Raises ValueError if the workload asks nothing, rows or starts is below 1, or rows is told above 256 cells.
+    gram: a factor of a workload. rows: p; unless told one for 16 cells, and up to 256 cells one for 10 as well. starts:
+    random starts besides one of sums over neighbours, as those at random may all end at single cells; the best are
+    followed to their end, which is where going on no longer pays. Above 256 cells, which must then be in a natural
+    order, there is one start, made of the optimum for blocks of 16 cells and of sums over neighbours.
+    Raises ValueError if the workload asks nothing, rows or starts is below 1, or rows is told above 640 cells.
     """
     n = gram.size
     if min(starts, 1 if iterations is None else iterations, 1 if rows is None else rows) < 1:
         raise ValueError("p-Identity needs at least one row, one start and one iteration")
-    if rows is not None and n > DENSE:
-        raise ValueError(f"the number of rows can be chosen up to {DENSE} cells, not for {n}")
-    alone = float(gram_diagonal(gram).sum())
-    if alone == 0:
-        raise ValueError("a workload that asks nothing has no strategy")
+    if rows is not None and n > MAX_DENSE:
+        raise ValueError(f"the number of rows can be chosen up to {MAX_DENSE} cells, not for {n}")
     iterations = iterations or _iterations(n)
-    if n <= DENSE:
-        windows = Windows(n, (Window(0, rows or math.ceil(n / SPACING), 0, n),))
-        random = _random(n, windows.rows)
-        begin = [windows.values(_HEIGHT * _tent(n, windows.rows) + _FLOOR)]
-        begin += [random.random(windows.size) for _ in range(starts)]
-    else:
-        windows, start = _from_blocks(gram, starts)
-        begin = [start]
-    found = _best(Loss(gram, windows), windows, begin, iterations, on_progress)
-    return found if found.loss < alone else PIdentity(np.zeros((0, n)), alone)
+    begin = _from_blocks(gram, starts) if rows is None and n > DENSE else _everywhere(n, rows, starts)
+    return _best(gram, begin, iterations, on_progress)
+
+
+def improved(
+    gram: Gram, begin: Sequence[Floats], *, iterations: int | None = None, on_progress: Progress | None = None
+) -> PIdentity:
+    """The best p-Identity strategy found from given Θ, each (p, n) floats >= 0, all of whose entries are free.
+
+    Raises ValueError if the workload asks nothing.
+    """
+    return _best(gram, [_free(theta) for theta in begin], iterations or _iterations(gram.size), on_progress)
 
 
 def _iterations(n: int) -> int:
@@ -130,15 +136,42 @@ def _random(n: int, rows: int) -> np.random.Generator:
     return repeatable(sha256(f"p-identity {n} {rows}".encode()).digest())
 
 
-def _best(
-    loss: Loss, windows: Windows, begin: list[np.ndarray], iterations: int, on_progress: Progress | None
-) -> PIdentity:
-    glance = math.ceil(iterations / _GLANCE) if len(begin) > 1 else 0
-    counter = _Counter(on_progress, glance * len(begin) + iterations)
+def _everywhere(n: int, rows: int | None, starts: int) -> list[Start]:
+    """Starts where every sum may hold every cell: sums over neighbours, and at random."""
+    begin = []
+    few = {max(1, n // SPACING), math.ceil(n / SPACING), math.ceil(n / _CLOSER)}
+    for p in [rows] if rows else sorted(few):
+        random = _random(n, p)
+        begin.append(_free(_HEIGHT * _tent(n, p) + _FLOOR))
+        begin += [_free(random.random((p, n))) for _ in range(starts)]
+    return begin
+
+
+def _free(theta: Floats) -> Start:
+    windows = Windows(theta.shape[1], (Window(0, len(theta), 0, theta.shape[1]),))
+    return windows, windows.values(theta)
+
+
+def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: Progress | None) -> PIdentity:
+    """From all starts a little, from the best of them to the end; single cells where nothing does better."""
+    alone = float(gram_diagonal(gram).sum())
+    if alone == 0:
+        raise ValueError("a workload that asks nothing has no strategy")
+    glance = math.ceil(iterations / _GLANCE) if len(begin) > _FOLLOWED else 0
+    counter = _Counter(on_progress, glance * len(begin) + min(len(begin), _FOLLOWED) * iterations)
+    looked = [(Loss(gram, windows), windows, values) for windows, values in begin]
     if glance:
-        begin = [_descend(loss, start, glance, counter).x for start in begin]
-    found = _descend(loss, min(begin, key=lambda values: loss(values)[0]), iterations, counter)
-    return PIdentity(windows.matrix(found.x), float(found.fun))
+        seen = [
+            (loss, windows, _descend(loss, at, glance, _AT_FIRST, counter)) for loss, windows, at in looked
+        ]
+        seen.sort(key=lambda found: float(found[2].fun))
+        looked = [(loss, windows, found.x) for loss, windows, found in seen[:_FOLLOWED]]
+    best = PIdentity(np.zeros((0, gram.size)), alone)
+    for loss, windows, at in looked:
+        found = _descend(loss, at, iterations, _AFTER, counter)
+        if found.fun < best.loss:
+            best = PIdentity(windows.matrix(found.x), float(found.fun))
+    return best
 
 
 class _Counter:
@@ -147,22 +180,38 @@ class _Counter:
     def __init__(self, on_progress: Progress | None, total: int) -> None:
         self._on_progress, self._total, self._done = on_progress, total, 0
 
-    def __call__(self, _: np.ndarray) -> None:
+    def __call__(self) -> None:
         self._done += 1
         if self._on_progress:
             self._on_progress(self._done, self._total)
 
 
-def _descend(loss: Loss, start: np.ndarray, iterations: int, counter: _Counter) -> OptimizeResult:
+class _Paying:
+    """Ends a descent once its last iterations have not taken enough off the loss."""
+
+    def __init__(self, lately: int, share: float, counter: _Counter) -> None:
+        self._lately, self._share, self._counter = lately, share, counter
+        self._losses: list[float] = []
+
+    def __call__(self, intermediate_result: OptimizeResult) -> None:
+        self._counter()
+        self._losses.append(float(intermediate_result.fun))
+        if len(self._losses) > self._lately:
+            before, now = self._losses[-1 - self._lately], self._losses[-1]
+            if before - now < self._share * now:
+                raise StopIteration
+
+
+def _descend(
+    loss: Loss, start: np.ndarray, iterations: int, paying: tuple[int, float], counter: _Counter
+) -> OptimizeResult:
     options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 0.0}
-    bounds = [(0.0, _LARGEST)] * start.size
-    return minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=counter
-    )
+    bounds, watch = [(0.0, _LARGEST)] * start.size, _Paying(*paying, counter)
+    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=watch)
 
 
-def _from_blocks(gram: Gram, starts: int) -> tuple[Windows, np.ndarray]:
-    """Sums over all cells that begin as the optimum for blocks, and sums over neighbours that begin at random."""
+def _from_blocks(gram: Gram, starts: int) -> list[Start]:
+    """A start: sums over all cells, as the optimum for blocks has them, and sums over neighbours at random."""
     n = gram.size
     coarse = p_identity(Blocks(gram, SPACING), starts=starts).theta
     coarse = coarse[coarse.any(axis=1)]
@@ -171,7 +220,7 @@ def _from_blocks(gram: Gram, starts: int) -> tuple[Windows, np.ndarray]:
     share = np.repeat(coarse / (1 + coarse.sum(axis=0)), SPACING, axis=1)[:, :n] * (1 + theta.sum(axis=0))
     wide = [Window(row, row + 1, *_extent(blocks, n)) for row, blocks in enumerate(coarse)]
     windows = Windows(n, (*wide, *(w.below(len(wide)) for w in near.windows)))
-    return windows, windows.values(np.vstack([share, theta]))
+    return [(windows, windows.values(np.vstack([share, theta])))]
 
 
 def _extent(blocks: np.ndarray, n: int) -> tuple[int, int]:

@@ -315,10 +315,15 @@ class FewSums(Stacked):
             ]
         )
 
+    @property
+    def products(self) -> np.ndarray:
+        """AAᵀ, (p, p)."""
+        return self._between([lambda x: x] * len(self.shape))
+
     @cached_property
     def _pseudo(self) -> np.ndarray:
         """(AAᵀ)⁺."""
-        return Inverse(self._between([lambda x: x] * len(self.shape))).matrix
+        return Inverse(self.products).matrix
 
     def estimate(self, values: np.ndarray) -> np.ndarray:
         return self.transposed_times(self._pseudo @ values)
@@ -326,13 +331,13 @@ class FewSums(Stacked):
     def solve(self, cells: np.ndarray) -> np.ndarray:
         return self.transposed_times(self._pseudo @ (self._pseudo @ self.answers(cells)))
 
-    def _asked(self, term: Term) -> np.ndarray:
+    def asked(self, term: Term) -> np.ndarray:
         """A M Aᵀ with M = WᵀW."""
         return self._between([f.gram_times for f in term.all_factors(self.shape)])
 
     def trace(self, term: Term) -> float:
         self._check_products(term)
-        return float(((self._pseudo @ self._pseudo) * self._asked(term)).sum())
+        return float(((self._pseudo @ self._pseudo) * self.asked(term)).sum())
 
     def _check_products(self, term: Term) -> None:
         """Raises PlanError where the errors of the answers will not fit in memory."""
@@ -364,7 +369,7 @@ class FewSums(Stacked):
         """What W has outside of the row space of A: nothing, or the rank of W(I - P)Wᵀ; 1 where that is too large."""
         factors = term.all_factors(self.shape)
         asked, length = math.prod(f.rank for f in factors), math.prod(f.squares() for f in factors)
-        if float((self._pseudo * self._asked(term)).sum()) >= (1 - 1e-8) * length:
+        if float((self._pseudo * self.asked(term)).sum()) >= (1 - 1e-8) * length:
             return asked, asked
         if term.queries > MAX_JOINT:
             return asked - 1, asked

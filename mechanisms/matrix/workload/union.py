@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import product
 
 import numpy as np
@@ -105,6 +105,14 @@ class Workload:
                 part = along(part, axis, factor.gram_times)
             tensor += term.weight**2 * part
         return tensor.ravel()
+
+    def gram(self) -> np.ndarray:
+        """Σ weight² WᵀW over the terms, (n, n) floats."""
+        grams = (
+            term.weight**2 * reduce(np.kron, [f.gram() for f in term.all_factors(self.shape)])
+            for term in self.terms
+        )
+        return sum(grams, np.zeros((self.cells, self.cells)))
 
     def labels(self, domain: Domain) -> Iterator[str]:
         """Each query in words, such as "age 20–39, sex = Female"."""
