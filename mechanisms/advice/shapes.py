@@ -2,8 +2,8 @@
 
 They stand for what columns look like: ages and marks gather around some middles; ranks and amounts fall off by a power
 law; codes fill a few stretches or scattered cells; a refusal or a zero holds a large share in one cell; rounded answers
-come at every fifth or tenth cell; a bound that was declared too wide leaves the end empty; and neighbouring cells differ,
-a little or a lot, by themselves or at every scale at once.
+come at every fifth or tenth cell; a bound that was declared too wide leaves the end empty; and neighbouring cells
+differ, a little or a lot, by themselves or at every scale at once.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def range_energies(start: int, stop: int, top: int) -> tuple[float, ...]:
 
 def _energies(parts: Sequence[Fraction]) -> tuple[float, ...]:
     """From the squared lengths in U_0, U_1, ... to those in V_0, V_1, ..."""
-    return tuple(float(fine - coarse) for fine, coarse in zip(parts, [*parts[1:], 0], strict=True))
+    return tuple(float(fine - coarse) for fine, coarse in zip(parts, [*parts[1:], Fraction(0)], strict=True))
 
 
 def _overlap(start: int, stop: int, size: int) -> Fraction:

@@ -137,7 +137,9 @@ def test_sides_by_width_lie_between_one_and_the_cells(pull: float) -> None:
 
 
 @pytest.mark.parametrize(("people", "coarse", "parts"), [(10**4, 100, 16), (10**7, 10**4, 1)])
-def test_the_number_of_people_and_the_loss_choose_what_is_rounded(people: int, coarse: int, parts: int) -> None:
+def test_the_number_of_people_and_the_loss_choose_what_is_rounded(
+    people: int, coarse: int, parts: int
+) -> None:
     # ε = 1, 100 × 100 cells: 10,000 people make 10 × 10 blocks of 10 cells, where 100 in a block at ε/2 ask for
     # √(100 · 0.5 / 5) = 3.2 intervals, by width 3 cells each: 4. At 10^7 the coarse grid has every cell.
     plan = ADAPTIVE.plan(box(100, 100), {"people": people}, pure("1"))
