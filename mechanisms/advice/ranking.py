@@ -13,9 +13,8 @@ from mechanisms.advice import table
 from mechanisms.advice.answers import PURPOSES
 from mechanisms.advice.trial import take
 from mechanisms.arrays import Floats
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
-from mechanisms.histogram.spending import count_law
+from mechanisms.histogram.spending import equal_epsilon
 from mechanisms.protocol import Mechanism
 
 # Good only where nearly everybody is in a few cells, or in a few clouds: what nobody knows without the data.
@@ -93,9 +92,8 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
 
 
 def strength_of(domain: Domain, loss: Loss, people: int) -> float:
-    """n·ε, with √2 / (standard error of a cell's own noisy count) for ε: Laplace noise of scale 1/ε has √2/ε."""
-    loss = loss.over(domain)
-    return people * math.sqrt(2) / count_law(loss, histogram_sensitivity(loss.unit)).standard_error
+    """n·ε, with the ε of equally wide noise on a single cell."""
+    return people * equal_epsilon(loss.over(domain))
 
 
 def _ranked(name: str, purpose: str, ratios: Floats, weights: Floats) -> Ranked:

@@ -73,7 +73,9 @@ def _stretches(shape: Shape, generator: np.random.Generator) -> Floats:
     for _ in range(generator.integers(1, 13)):
         box = []
         for n in shape:
-            length = max(1, round(n * math.exp(generator.uniform(math.log(1 / n), math.log(0.5)))))
+            length = max(
+                1, round(n * math.exp(generator.uniform(math.log(1 / n), math.log(max(0.5, 1 / n)))))
+            )
             start = generator.integers(0, n - length + 1)
             box.append(slice(start, start + length))
         total[tuple(box)] += generator.exponential() / total[tuple(box)].size

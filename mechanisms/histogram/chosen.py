@@ -33,7 +33,7 @@ from mechanisms.histogram.request import (
     public_total,
     whole_number,
 )
-from mechanisms.histogram.spending import Stage, count_law, share_of, stages_to_json
+from mechanisms.histogram.spending import Stage, count_law, equal_epsilon, share_of, stages_to_json
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, PlanError, Result
 
@@ -71,10 +71,10 @@ class ChosenHistogram:
     Private because three things compose. (i) The statistics. One row more or less moves each by at most its `step`
     (`unevenness.measured`, `unevenness.bias_step`). Neighbours are at most D rows apart, D the L1 sensitivity of the
     cells (see `counting`), one row after the other; so each statistic moves by at most D steps between them, and is
-    counted with noise for that, each with an equal part of the share. (ii) The choice is made of the noisy statistics, the plan
-    and a public table of drawn tables: post-processing, so it costs nothing, however it is made. (iii) Every candidate
-    was planned without data for the whole rest of the loss, and one of them measures. Which one depends on the data
-    only through what was already released: adaptive sequential composition, of pure ε and of ρ alike.
+    counted with noise for that, each with an equal part of the share. (ii) The choice is made of the noisy statistics,
+    the plan and a public table of drawn tables: post-processing, so it costs nothing, however it is made. (iii) Every
+    candidate was planned without data for the whole rest of the loss, and one of them measures. Which one depends on
+    the data only through what was already released: adaptive sequential composition, of pure ε and of ρ alike.
     Source: choosing by private statistics, Kotsogiannis, Machanavajjhala, Hay, Miklau 2017 (Pythia).
     """
 
@@ -212,9 +212,8 @@ def _chosen(plan: Plan, statistics: list[int]) -> int:
     """The place of the candidate with the least expected error, given the noisy statistics."""
     names = [candidate["mechanism"] for candidate in plan.details["candidates"]]
     loss = share_of(plan.loss, Fraction(plan.details["stages"][-1]["share"]))
-    scale = math.sqrt(2) / count_law(loss, histogram_sensitivity(loss.unit)).standard_error
     laws = list(plan.stage_laws.values())[:-1]
-    seen = Seen.of(plan.domain, statistics, [law.standard_error for law in laws], scale)
+    seen = Seen.of(plan.domain, statistics, [law.standard_error for law in laws], equal_epsilon(loss))
     known = table.drawn(table.columns_of(plan.domain), plan.loss.definition)
     expected = seen.expected(known, plan.parameters["purpose"], names)
     return int(np.argmin(expected))
