@@ -33,7 +33,9 @@ def test_the_page_says_how_sure_it_is(draft, client) -> None:
 
 def test_private_cuts_and_clusters_come_last_and_it_is_said_why(draft, client) -> None:
     text = page(client, draft, amount="0.1", purpose="cells")
-    assert text.count("Never advised: only for tables whose people are nearly all in a few cells or clouds") == 2
+    assert (
+        text.count("Never advised: only for tables whose people are nearly all in a few cells or clouds") == 2
+    )
     assert text.rindex("Never advised") > text.rindex("Noisy histogram, Laplace")
 
 
