@@ -54,12 +54,14 @@ class Drawn:
 class Checked:
     """How good the advice was on tables drawn afterwards.
 
-    tables: how many. middle: geometric mean of (the advised method's error / the best method's). tenth: one in ten
-    tables had a larger ratio than this.
+    tables: how many. low, high: geometric means of (the advised method's error / the best method's), where the best one
+    is named by other releases of the table than those that judge it, which is a little too small, and by the same
+    ones, which is a little too large. tenth: one in ten tables had a larger ratio of the first kind than this.
     """
 
     tables: int
-    middle: float
+    low: float
+    high: float
     tenth: float
 
 
@@ -90,7 +92,7 @@ def drawn(columns: int, definition: Definition) -> Drawn:
 def checked(columns: int, definition: Definition, purpose: str) -> Checked:
     """How good the advice was, for one purpose."""
     (found,) = (row for row in _lines("checked") if row[:3] == [str(columns), definition.value, purpose])
-    return Checked(int(found[3]), float(found[4]), float(found[5]))
+    return Checked(int(found[3]), *(float(figure) for figure in found[4:]))
 
 
 def _lines(kind: str) -> Iterator[list[str]]:

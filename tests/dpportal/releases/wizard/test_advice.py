@@ -26,8 +26,10 @@ def test_the_page_ranks_every_method_at_once(draft, client) -> None:
 
 def test_the_page_says_how_sure_it_is(draft, client) -> None:
     text = page(client, draft, amount="0.1", purpose="totals")
-    checked = table.checked(1, Definition.PURE, "totals")
+    checked = advice.asked(draft, Decimal("0.1"), "totals").checked
+    assert checked in [table.checked(columns, Definition.PURE, "totals") for columns in (1, 2)]
     assert f"on {checked.tables} tables that were drawn afterwards" in text
+    assert f"between {checked.low:.2f} and {checked.high:.2f} times" in text
     assert "Your data are never looked at for this." in text
 
 
