@@ -112,12 +112,14 @@ class Result:
     counts: (n,) integers >= 0, the estimates made into the counts of a possible table.
     half_width: (n,) of each estimate's 95% interval, where it differs from the plan's; else None.
     partition: (n,) integers, the block of cells that each cell was measured with, to be drawn; or None.
+    method: the title of the method that was taken, where that was chosen privately.
     """
 
     raw: np.ndarray
     counts: np.ndarray
     half_width: np.ndarray | None = None
     partition: np.ndarray | None = None
+    method: str = ""
 
 
 class Mechanism(Protocol):

@@ -18,6 +18,7 @@ from mechanisms.continual.tree import BinaryTree, RefinedTree
 from mechanisms.continual.window_stream import WindowStream
 from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.bisection import BisectedHistogram
+from mechanisms.histogram.chosen import ChosenHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
 from mechanisms.histogram.dawa import DawaHistogram
 from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
@@ -59,6 +60,7 @@ HISTOGRAMS: tuple[Mechanism, ...] = (
     Quadtree(),
     PrivTree(),
     ClusteredHistogram(),
+    ChosenHistogram(),
 )
 # The default comes first.
 SELECTIONS: tuple[Selection, ...] = (PermuteAndFlip(), ExponentialMechanism(), ReportNoisyMax())

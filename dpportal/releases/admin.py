@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
-from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
+from dpportal.releases.models import Optimisation, Release, ReleaseJob
 from dpportal.running.job_lists import Lasting
 
 
@@ -54,14 +54,6 @@ class ReleaseJobAdmin(Lasting, ReadOnlyAdmin):
     @admin.display(description=_("requested by"))
     def who(self, job: ReleaseJob) -> str:
         return job.release.created_by.get_username()
-
-
-@admin.register(Advice)
-class AdviceAdmin(Lasting, ReadOnlyAdmin):
-    """Rankings of methods, made from public statements alone."""
-
-    list_display = ["key", "state", "attempts", "queued_at", "lasted"]
-    list_filter = ["state"]
 
 
 @admin.register(Optimisation)

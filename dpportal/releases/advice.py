@@ -1,58 +1,49 @@
-"""Ranking the methods before anything is spent: asked in the wizard, worked out by a worker, kept by question."""
+"""Which method the wizard advises, from public statements alone: nothing is simulated, and no data is read."""
 
 from __future__ import annotations
 
-import logging
+from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
+
+from django.utils.translation import gettext as _
 
 from dpportal.releases import drafts
-from dpportal.releases.models import Advice, Release
-from dpportal.running import questions
-from dpportal.running.jobs import Claim, JobState
-from dpportal.running.questions import key_of
-from mechanisms import advice, registry
-from mechanisms.accounting import Definition, Loss
-from mechanisms.domain import Domain
-
-log = logging.getLogger(__name__)
+from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError
+from mechanisms import registry
+from mechanisms.advice import ranking, table
+from mechanisms.advice.ranking import Ranking
+from mechanisms.advice.table import Checked
+from mechanisms.protocol import PlanError
 
 
-def question(draft: Release, amount: Decimal, purpose: str) -> dict[str, object]:
-    """All that the ranking depends on: declared cells, loss, purpose, number of people, shapes. No data."""
-    version, domain = drafts.domain_of(draft)
-    loss = Loss(Definition(drafts.budget_of(draft).definition), Fraction(amount), version.unit)
-    methods = [m.name for m in registry.HISTOGRAMS]
-    return {
-        "domain": domain.to_json(),
-        "loss": loss.to_json(),
-        "purpose": purpose,
-        "people": draft.people,
-        "methods": methods,
-        "shapes": list(advice.SHAPES),
-    }
+@dataclass(frozen=True)
+class Advice:
+    """The ranking for a draft, and how good such advice was on tables drawn afterwards.
+
+    titles: of the methods, by name. columns: 1 or 2, of the drawn tables.
+    """
+
+    ranking: Ranking
+    checked: Checked
+    titles: dict[str, str]
+    columns: int
 
 
-def found(asked: dict[str, object]) -> Advice | None:
-    """The advice on a question, if it was asked before, finished or not."""
-    return Advice.objects.filter(key=key_of(asked)).first()
-
-
-def work_out(key: str) -> None:
-    """Answer one question, if no other worker does."""
-    questions.work_out(Advice, key, _attempt)
-
-
-def _attempt(asked: Advice, claim: Claim) -> None:
-    question = asked.question
-    with claim.kept_alive():
-        ranking = advice.rank(
-            [registry.mechanism(name) for name in question["methods"]],
-            Domain.from_json(question["domain"]),
-            Loss.from_json(question["loss"]),
-            question["purpose"],
-            int(question["people"]),
-            on_progress=claim.advance,
-        )
-    claim.write(ranking=[ranked.to_json() for ranked in ranking])
-    claim.finish(JobState.DONE)
+def asked(draft: Release, amount: Decimal, purpose: str) -> Advice:
+    """The advice on a draft at a cost, for a purpose. Raises DraftError if there is none."""
+    _version, domain = drafts.domain_of(draft)
+    offers = drafts.offers(draft, amount)
+    methods = [registry.mechanism(offer.mechanism.name) for offer in offers if offer.plan]
+    if not methods:
+        raise DraftError(offers[0].refusal, "method")
+    if draft.people is None:
+        raise DraftError(_("State your estimate of the number of people first."), "columns")
+    loss = drafts.loss_at(draft, amount)
+    columns = table.columns_of(domain)
+    try:
+        ranked = ranking.rank(methods, domain, loss, purpose, draft.people)
+    except PlanError as refusal:
+        raise DraftError(str(refusal), "method") from None
+    checked = table.checked(columns, loss.definition, purpose)
+    return Advice(ranked, checked, {m.name: m.title for m in methods}, columns)

@@ -51,6 +51,12 @@ def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:
     return Loss(Definition(budget.definition), Fraction(release.amount), version.unit)
 
 
+def loss_at(release: Release, amount: Decimal) -> Loss:
+    """What a cost would buy for the draft's columns. Raises DraftError."""
+    version, domain = domain_of(release)
+    return Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit).over(domain)
+
+
 def budget_of(release: Release) -> Budget:
     if release.account is None:
         raise DraftError(ledger.missing_text(release.dataset), "method")
@@ -97,7 +103,7 @@ def plans_slowly(release: Release) -> bool:
 def offers(release: Release, amount: Decimal) -> list[Offer]:
     """Every method for these columns at this cost, side by side."""
     version, domain = domain_of(release)
-    loss = Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit).over(domain)
+    loss = loss_at(release, amount)
     return [_offer(method, release, version, domain, loss) for method in product_of(release).mechanisms]
 
 

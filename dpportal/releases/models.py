@@ -131,23 +131,6 @@ class Artifact(models.Model):
         return self.name
 
 
-class Advice(Job):
-    """A ranking of methods, worked out in the background from public statements alone and kept for everyone.
-
-    key: the digest of the question, so that the same question is answered once.
-    """
-
-    key = models.CharField(primary_key=True, max_length=64)
-    question = models.JSONField()
-    ranking = models.JSONField(default=list)
-
-    class Meta:
-        verbose_name_plural = "advice"
-
-    def __str__(self) -> str:
-        return f"Advice {self.key[:12]}"
-
-
 class Optimisation(Job):
     """A strategy for a workload, worked out in the background; it depends on neither data nor loss and serves all.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -20,11 +19,11 @@ from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.pages.confirming import digest
-from dpportal.releases import advice, drafts
-from dpportal.releases.models import Advice, Optimisation, Release, ReleaseJob
+from dpportal.releases import drafts
+from dpportal.releases.models import Optimisation, Release, ReleaseJob
 from dpportal.releases.products import ReleasePlan, product_of
 from dpportal.releases.products.queries import strategies
-from dpportal.releases.tasks import find_strategy, rank_methods, run_release
+from dpportal.releases.tasks import find_strategy, run_release
 from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.accounting import Definition
 
@@ -157,16 +156,6 @@ def duplicate(release: Release, by: User) -> Release:
         amount=release.amount,
         people=release.people,
     )
-
-
-@transaction.atomic
-def ask_advice(draft: Release, amount: Decimal, purpose: str) -> Advice:
-    """Have the methods ranked in the background, unless the same question was asked before."""
-    asked = advice.question(draft, amount, purpose)
-    answer, new = Advice.objects.get_or_create(key=advice.key_of(asked), defaults={"question": asked})
-    if new:
-        rank_methods.delay_on_commit(answer.key)
-    return answer
 
 
 def ask_strategies(draft: Release) -> list[Optimisation]:

@@ -5,9 +5,8 @@ from uuid import UUID
 
 from celery import shared_task
 
-from dpportal.releases import advice
 from dpportal.releases.execution import execute, give_up
-from dpportal.releases.models import Advice, Optimisation, ReleaseJob
+from dpportal.releases.models import Optimisation, ReleaseJob
 from dpportal.releases.products.queries import strategies
 from dpportal.running import jobs, questions
 from dpportal.running.turns import in_turn
@@ -19,17 +18,11 @@ def run_release(release_id: str) -> None:
 
 
 @shared_task
-def rank_methods(key: str) -> None:
-    advice.work_out(key)
-
-
-@shared_task
 def find_strategy(key: str) -> None:
     strategies.work_out(key)
 
 
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost."""
-    jobs.sweep(Advice, rank_methods.delay, partial(questions.give_up, Advice))
     jobs.sweep(Optimisation, find_strategy.delay, partial(questions.give_up, Optimisation))
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

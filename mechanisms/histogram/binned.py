@@ -13,6 +13,7 @@ from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram, partition
 from mechanisms.histogram.partition import deviations
 from mechanisms.histogram.spending import count_law, laplace_law, permute_and_flip
 from mechanisms.histogram.strategy import expected_errors, strategy_law
+from mechanisms.histogram.unevenness import sum_of_squares
 from mechanisms.noise import DiscreteLaplace, Noise
 from mechanisms.protocol import Parameter, Plan
 
@@ -20,8 +21,6 @@ from mechanisms.protocol import Parameter, Plan
 FEWEST_BINS = 32
 # Scores of ranges and totals are in units of 2^-20 rows.
 _UNIT = 2**20
-# Digits of 21 bits: the products of two, summed over at most 2^21 cells, fit 63 bits.
-_DIGIT = 21
 
 SHARE = partition_share("choice_share", "choosing the number of bins", default=10, minimum=1, maximum=50)
 
@@ -104,9 +103,8 @@ def _prefix_gaps(counts: np.ndarray, e: int) -> int:
     """Σ d², d = L·(running total inside a bin) - r·(the bin's count) at the r-th of its L = 2^e cells; exact."""
     bins = counts.reshape(-1, 2**e)
     inside = np.cumsum(bins, axis=1)
-    gaps = np.abs((inside << e) - np.arange(1, 2**e + 1) * inside[:, -1:]).ravel()
-    digits = [(gaps >> _DIGIT * k) & (2**_DIGIT - 1) for k in range(3)]
-    return sum(int(a @ b) << _DIGIT * (i + j) for i, a in enumerate(digits) for j, b in enumerate(digits))
+    gaps = ((inside << e) - np.arange(1, 2**e + 1) * inside[:, -1:]).ravel()
+    return sum_of_squares(gaps)
 
 
 def _widest(asked: Asked) -> int:

@@ -59,8 +59,9 @@ class BisectedHistogram(PartitionedHistogram):
     name: ClassVar[str] = "bisection-histogram"
     title: ClassVar[str] = "Histogram by private cuts"
     summary: ClassVar[str] = (
-        "Cuts the line of cells in two again and again, setting crowded places apart; good where a few cells hold "
-        "nearly everyone (of several columns, neighbours in cell order are grouped)."
+        "Cuts the line of cells in two again and again, setting crowded places apart; made for tables where a few "
+        "cells hold nearly everyone, and never advised for others (of several columns, neighbours in cell order are "
+        "grouped)."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, LEVELS)
 

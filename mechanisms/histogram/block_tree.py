@@ -23,6 +23,7 @@ from mechanisms.histogram.request import (
     check_counts,
     choice,
     public_total,
+    whole_number,
 )
 from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
 from mechanisms.histogram.strategy import strategy_law
@@ -117,7 +118,7 @@ class BlockTreeHistogram(ABC):
         check_amount(loss)
         loss = loss.over(domain)
         total = public_total(parameters, loss.unit)
-        per_cent = _per_cent(self.share, parameters)
+        per_cent = whole_number(self.share, parameters)
         asked = Asked(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
         law = strategy_law(asked.count_loss, asked.tree(asked.cells))
         stages = [
@@ -217,12 +218,3 @@ def _dealt_out(people: Integers, labels: Integers, sizes: Integers) -> Integers:
     every, over, size = (people // sizes)[labels], (people % sizes)[labels], sizes[labels]
     dealt: Integers = every + (place + 1) * over // size - place * over // size
     return dealt
-
-
-def _per_cent(parameter: Parameter, parameters: Mapping[str, Any]) -> int:
-    value = parameters.get(parameter.name, parameter.default)
-    low, high = parameter.minimum, parameter.maximum
-    assert low is not None and high is not None
-    if not isinstance(value, int) or not low <= value <= high:
-        raise PlanError(f"{parameter.label}: give a whole number from {low} to {high}.")
-    return value

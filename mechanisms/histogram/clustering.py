@@ -47,7 +47,8 @@ class ClusteredHistogram(PartitionedHistogram):
     name: ClassVar[str] = "clustered-histogram"
     title: ClassVar[str] = "Clusters"
     summary: ClassVar[str] = (
-        "Counts blocks around centres that move to where people are; for numeric columns."
+        "Counts blocks around centres that move to where people are; made for people in a few clouds of numeric "
+        "columns, and never advised for others."
     )
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, CLUSTERS, ROUNDS)
 

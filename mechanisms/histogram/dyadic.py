@@ -9,9 +9,9 @@ has V_e as its eigenspaces, with eigenvalues λ_e, answers q with variance σ² 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
-
-import numpy as np
 
 from mechanisms.protocol import Parameter
 
@@ -37,11 +37,11 @@ def scales(cells: int) -> int:
 def workload_energies(purpose: str, cells: int) -> tuple[float, ...]:
     """Mean energy of the queries of a purpose at the scales 0..K.
 
-    purpose: "cells", "ranges" (all n(n+1)/2 of them) or "totals" (all n prefixes). O(n log n).
+    purpose: "cells", "ranges" (all n(n+1)/2 of them) or "totals" (all n prefixes). Closed forms, O(log n).
     Raises ValueError for another purpose.
     """
     if purpose == "cells":
-        return _energies([1 / 2**e for e in range(scales(cells) + 1)])
+        return _energies([Fraction(1, 2**e) for e in range(scales(cells) + 1)])
     if purpose not in ("ranges", "totals"):
         raise ValueError(f"no purpose {purpose!r}")
     part = _prefix_part if purpose == "totals" else _range_part
@@ -55,33 +55,48 @@ def range_energies(start: int, stop: int, top: int) -> tuple[float, ...]:
     return _energies([_overlap(start, stop, 2**e) for e in range(top + 1)])
 
 
-def _energies(parts: list[float]) -> tuple[float, ...]:
+def _energies(parts: Sequence[Fraction]) -> tuple[float, ...]:
     """From the squared lengths in U_0, U_1, ... to those in V_0, V_1, ..."""
-    return tuple(fine - coarse for fine, coarse in zip(parts, [*parts[1:], 0.0], strict=True))
+    return tuple(float(fine - coarse) for fine, coarse in zip(parts, [*parts[1:], Fraction(0)], strict=True))
 
 
-def _overlap(start: int, stop: int, size: int) -> float:
+def _overlap(start: int, stop: int, size: int) -> Fraction:
     """Σ over blocks of (cells of the range in the block)² / size."""
     first, last = start // size, stop // size
     if first == last:
-        return (stop - start) ** 2 / size
+        return Fraction((stop - start) ** 2, size)
     head, tail = (first + 1) * size - start, stop - last * size
-    return (last - first - 1) * size + (head**2 + tail**2) / size
+    return (last - first - 1) * size + Fraction(head**2 + tail**2, size)
 
 
-def _prefix_lengths(cells: int, size: int) -> np.ndarray:
-    """Squared length in U_e of each of the prefixes 0..n."""
-    t = np.arange(cells + 1)
-    return t // size * size + (t % size) ** 2 / size
+def _prefix_lengths(cells: int, size: int) -> Fraction:
+    """Σ over the prefixes t = 0..n of the squared length in U_e of the first t cells, ⌊t/s⌋ s + (t mod s)²/s."""
+    whole, rest = divmod(cells, size)
+    squares = whole * _squares(size - 1) + _squares(rest)
+    return size * size * _sum(whole - 1) + (rest + 1) * whole * size + Fraction(squares, size)
 
 
-def _prefix_part(cells: int, size: int) -> float:
-    return float(_prefix_lengths(cells, size)[1:].mean())
+def _prefix_part(cells: int, size: int) -> Fraction:
+    return _prefix_lengths(cells, size) / cells
 
 
-def _range_part(cells: int, size: int) -> float:
-    """A range is a difference of two of the prefixes p_0..p_n: Σ‖p_j - p_i‖² = (n+1) Σ‖p_t‖² - ‖Σ p_t‖²."""
-    covering = np.arange(cells, 0, -1, dtype=np.float64)
-    sums = np.add.reduceat(covering, np.arange(0, cells, size))
-    total = (cells + 1) * _prefix_lengths(cells, size).sum() - (sums**2).sum() / size
-    return float(total / (cells * (cells + 1) / 2))
+def _range_part(cells: int, size: int) -> Fraction:
+    """A range is a difference of two of the prefixes p_0..p_n: Σ‖p_j - p_i‖² = (n+1) Σ‖p_t‖² - ‖Σ p_t‖².
+
+    Cell i is in n - i prefixes; a block of s cells from bs on sums that to s (c - sb), c = n - (s-1)/2.
+    """
+    whole, rest = divmod(cells, size)
+    c = cells - Fraction(size - 1, 2)
+    blocks = whole * c**2 - 2 * c * size * _sum(whole - 1) + size**2 * _squares(whole - 1)
+    total = (cells + 1) * _prefix_lengths(cells, size) - size * blocks - Fraction(_sum(rest) ** 2, size)
+    return total / (cells * (cells + 1) // 2)
+
+
+def _sum(n: int) -> int:
+    """1 + 2 + ... + n; 0 for n < 1."""
+    return n * (n + 1) // 2
+
+
+def _squares(n: int) -> int:
+    """1 + 4 + ... + n²; 0 for n < 1."""
+    return n * (n + 1) * (2 * n + 1) // 6

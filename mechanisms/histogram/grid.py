@@ -22,6 +22,8 @@ UNEVENNESS = 10.0
 # The paper's bounds on the first level of two: at least 10 × 10, else a quarter of the sides.
 _COARSER, _LEAST_PULL = 16.0, 100.0
 _SMALLEST_ERROR = 1e-9
+# From coarse blocks of so many cells an axis on, the width of a fine block is rounded down. Chosen on drawn tables.
+_WIDE = 4
 # Enough halvings to reach single blocks of any axis.
 _DEPTH = 24
 
@@ -77,6 +79,10 @@ class AdaptiveGrid(PartitionedHistogram):
     the noisy count of each fine block, ordered by coarse block.
     Private because every grid is made from public numbers and from counts that are already noisy; the
     stages compose, half of the loss each. Both levels are made to agree by least squares.
+
+    Fine blocks are as wide as the noisy count allows, rounded down to whole cells, as the paper's program has it: more
+    blocks than rounding their number. Where n·ε is so large that coarse blocks are narrower than 4 cells, the number is
+    rounded: the width could only become a cell, even of blocks that hold few people.
     """
 
     name: ClassVar[str] = "adaptive-grid"
@@ -91,7 +97,7 @@ class AdaptiveGrid(PartitionedHistogram):
         return [*asked.people_stage(), asked.count_stage("coarse", half), asked.count_stage("fine", half)]
 
     def _facts(self, asked: Asked) -> dict[str, Any]:
-        return {}
+        return {"wide": _WIDE}
 
     def _how(self, asked: Asked) -> str:
         return (
@@ -135,12 +141,16 @@ class _TwoLevels:
         self.sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, whole / _COARSER))[0]
         self.coarse_labels = grid_labels(plan.domain.shape, self.sides)
         self.coarse_blocks = math.prod(self.sides.tolist())
+        # Plans made before widths were rounded say nothing of it.
+        wide, cut = plan.details.get("wide", math.inf), self.sides < self._shape
+        self._by_width = bool((self._shape >= wide * self.sides)[cut].all())
 
     def fine_sides(self, coarse: np.ndarray) -> np.ndarray:
         """(blocks, d) intervals of each coarse block's own grid, from its noisy count."""
         people = np.maximum(coarse, 0)
         lower, upper = self._bounds()
-        return balanced_sides(upper - lower, pull(people, self._fine_law, UNEVENNESS / 2))
+        pulls = pull(people, self._fine_law, UNEVENNESS / 2)
+        return balanced_sides(upper - lower, pulls, by_width=self._by_width)
 
     def fine_labels(self, sides: Integers) -> Integers:
         """(n,) labels of the fine blocks, numbered coarse block by coarse block."""
@@ -177,13 +187,14 @@ def pull(people: np.ndarray, law: NoiseLaw, unevenness: float) -> np.ndarray:
     return people * math.sqrt(2) / (max(law.standard_error, _SMALLEST_ERROR) * unevenness)
 
 
-def balanced_sides(widths: Integers, pulls: np.ndarray) -> Integers:
+def balanced_sides(widths: Integers, pulls: np.ndarray, *, by_width: bool = False) -> Integers:
     """Intervals of each axis at which noise and unevenness of a block of people weigh the same.
 
     widths: (b, d) cells of each block's axes. pulls: (b,) n ε / c. Returns (b, d) integers, 1..width.
     With d axes of m intervals a range query meets noise ∝ m^(d/2)/ε and unevenness ∝ n/m, least together at
     m = (2nε/(dc))^(2/(d+2)): √(nε/c) for d = 2, the paper's Guideline 1. An axis that has no more than m
-    cells keeps them all; it adds noise but no unevenness, and m is found anew for the others.
+    cells keeps them all; it adds noise but no unevenness, and m is found anew for the others. m is rounded, or, by
+    width, the cells of an interval are rounded down and as many intervals taken as hold the axis.
     """
     capped = widths <= 1
     side = np.ones(len(widths))
@@ -192,8 +203,11 @@ def balanced_sides(widths: Integers, pulls: np.ndarray) -> Integers:
         fixed = np.where(capped, widths, 1).prod(axis=1)
         side = (2 * pulls / (free * np.sqrt(fixed))) ** (2 / (free + 2))
         capped |= widths <= side[:, None]
-    wanted = np.clip(np.rint(side), 1, 2**24).astype(np.int64)
-    return np.where(capped, widths, np.minimum(wanted[:, None], widths))
+    side = np.clip(side, 1, 2**24)[:, None]
+    if by_width:
+        width = np.maximum(1, np.floor(widths / side)).astype(np.int64)
+        return np.where(capped, widths, -(-widths // width))
+    return np.where(capped, widths, np.minimum(np.rint(side).astype(np.int64), widths))
 
 
 def bought_people(plan: Plan, counts: Integers, noise: Noise) -> Integers:

@@ -23,6 +23,7 @@ from mechanisms.histogram.request import (
     check_counts,
     choice,
     public_total,
+    whole_number,
 )
 from mechanisms.histogram.spending import Stage, count_law, share_of, stages_to_json
 from mechanisms.noise import Noise
@@ -189,12 +190,7 @@ def _check(domain: Domain, loss: Loss) -> None:
 def _value(parameter: Parameter, given: Mapping[str, Any]) -> str | int:
     if parameter.kind == "choice":
         return choice(parameter, given)
-    value = given.get(parameter.name, parameter.default)
-    low, high = parameter.minimum, parameter.maximum
-    assert low is not None and high is not None
-    if not isinstance(value, int) or not low <= value <= high:
-        raise PlanError(f"{parameter.label}: give a whole number from {low:,} to {high:,}.")
-    return value
+    return whole_number(parameter, given)
 
 
 def _error_sentence(last: Stage) -> str:

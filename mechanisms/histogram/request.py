@@ -60,6 +60,16 @@ def choice(parameter: Parameter, parameters: Mapping[str, Any]) -> str:
     return str(value)
 
 
+def whole_number(parameter: Parameter, parameters: Mapping[str, Any]) -> int:
+    """The value given for a parameter of kind "integer", or its default. Raises PlanError outside its bounds."""
+    value = parameters.get(parameter.name, parameter.default)
+    low, high = parameter.minimum, parameter.maximum
+    assert low is not None and high is not None
+    if not isinstance(value, int) or not low <= value <= high:
+        raise PlanError(f"{parameter.label}: give a whole number from {low:,} to {high:,}.")
+    return value
+
+
 def public_total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, int]:
     """The public number of rows, if one was given and it is public."""
     if parameters.get("total") is None:

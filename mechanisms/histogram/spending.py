@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
-from mechanisms.counting import Sensitivity
+from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.histogram.request import MAX_SCALE, too_small
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 
@@ -55,6 +56,18 @@ def count_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
     if variance > MAX_SCALE**2:
         raise too_small(loss)
     return DiscreteGaussian(variance)
+
+
+def equal_epsilon(loss: Loss) -> float:
+    """The ε of Laplace noise as wide as that which the loss asks for on a single cell: 1/scale, or √2/σ.
+
+    Raises PlanError if the noise would exceed 10^9 rows.
+    """
+    law = count_law(loss, histogram_sensitivity(loss.unit))
+    if isinstance(law, DiscreteLaplace):
+        return float(1 / law.scale)
+    assert isinstance(law, DiscreteGaussian)
+    return math.sqrt(2 / law.variance_parameter)
 
 
 def laplace_law(loss: Loss, scale: Fraction) -> DiscreteLaplace:

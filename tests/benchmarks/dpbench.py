@@ -1,6 +1,7 @@
 """Error of every histogram method on the DPBench histograms, beside the best of eight published programs.
 
 Run: python -m tests.benchmarks.dpbench [--data FOLDER] [--trials 10] [--page PAGE.html]
+What the advice would have taken is compared by `tests.benchmarks.advice`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.advice import rank
 from mechanisms.domain import Domain, Integer
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
@@ -146,29 +146,6 @@ def print_table(table: Table, methods: list[str]) -> None:
     print(f"\n{reached} of {judged} settings have a method at or below the best published figure.")
 
 
-def print_advice(table: Table, methods: list[str], folder: Path) -> None:
-    """What the advice, which sees n and ε but no histogram, would have taken first, beside the best here.
-
-    The advice's shapes and its caution were chosen with these histograms in sight.
-    """
-    print(
-        f"\n{'data':<11} {'ε':>5} {'over':<7} {'advised':<24} {'its error':>10} {'best here':>10} {'ratio':>6}"
-    )
-    good, judged = 0, 0
-    for (data, epsilon, purpose), row in sorted(table.items(), key=lambda item: (item[0][2], item[0])):
-        if target(data, epsilon, purpose) is None:
-            continue
-        true = np.load(folder / f"{data}.npy")
-        loss, domain = Loss(Definition.PURE, Fraction(epsilon)), Domain((Integer("x", upper=true.size - 1),))
-        first = rank([mechanism(m) for m in methods], domain, loss, purpose, int(true.sum()))[0].mechanism
-        best, taken = min(error for error, _ in row.values()), row[first][0]
-        print(
-            f"{data:<11} {epsilon:>5} {purpose:<7} {first:<24} {taken:>10,.1f} {best:>10,.1f} {taken / best:>6.2f}"
-        )
-        judged, good = judged + 1, good + (taken <= 1.3 * best)
-    print(f"\nIn {good} of {judged} settings the advised method is within 1.3 times the best here.")
-
-
 def _cell(entry: tuple[float, str] | None, goal: float | None) -> str:
     if entry is None:
         return f"{'-':>16}"
@@ -213,7 +190,6 @@ def main() -> None:
     methods = [m for m in asked.methods if Definition.PURE in mechanism(m).definitions]
     table = measured(methods, asked.data, asked.trials)
     print_table(table, methods)
-    print_advice(table, methods, asked.data)
     if asked.page:
         page(table, methods).write_html(asked.page)
 

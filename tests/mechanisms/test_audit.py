@@ -52,7 +52,7 @@ TABLES = {
 }
 TWO_ROWS = PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=2)
 # Where a mechanism offers them: the least work, and more of the loss for the step that the others follow.
-SMALLEST = {"rounds": 1, "clusters": 1, "partition_share": 40}
+SMALLEST = {"rounds": 1, "clusters": 1, "partition_share": 40, "statistic_share": 50}
 # Without lanes: more runs draw the same where there is less noise.
 STEPWISE = {Definition.PURE: Fraction(2), Definition.ZCDP: Fraction(2)}
 

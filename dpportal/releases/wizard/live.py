@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.releases import advice as advising
 from dpportal.releases import drafts, services
 from dpportal.releases.access import own_release
 from dpportal.releases.models import Release
@@ -104,7 +105,7 @@ def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
 @curator_required
 @require_POST
 def advice(request: HttpRequest, release_id: UUID) -> HttpResponse:
-    """The ranking of methods for the cost and purpose now in the form; asks for it if nobody did."""
+    """The ranking of methods for the cost and purpose now in the form."""
     draft = own_release(request, release_id)
     purpose = request.POST.get("purpose", "")
     context: dict[str, object] = {"release": draft}
@@ -112,11 +113,9 @@ def advice(request: HttpRequest, release_id: UUID) -> HttpResponse:
         amount = amount_formfield().clean(request.POST.get("amount"))
         if purpose not in Release.Purpose.values:
             raise ValidationError(_("Choose what the release is for."))
-        context["advice"] = services.ask_advice(draft, amount, purpose)
+        context["advice"] = advising.asked(draft, amount, purpose)
     except ValidationError as error:
         context["refusal"] = error.messages[0]
     except DraftError as error:
         context["refusal"] = error.message
-    else:
-        context["titles"] = {m.name: m.title for m in product_of(draft).mechanisms}
     return render(request, "releases/_advice.html", context)

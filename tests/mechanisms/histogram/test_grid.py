@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -119,3 +120,38 @@ def test_both_levels_agree_by_least_squares() -> None:
     plan = ADAPTIVE.plan(box(1, 1), {"people": 10}, pure("1"))
     # One cell: the total counted twice with equal noise is their mean.
     assert ADAPTIVE.reconstruct(plan, Measurement(np.array([10, 20]))).raw.tolist() == pytest.approx([15])
+
+
+def test_by_width_an_interval_is_rounded_down_to_whole_cells() -> None:
+    # √(36) = 6 intervals of 25 cells would be 4.2 cells wide: 4 whole ones, 7 intervals; the number alone gives 6.
+    widths, pulls = np.array([[25, 25]]), np.array([36.0])
+    assert balanced_sides(widths, pulls).tolist() == [[6, 6]]
+    assert balanced_sides(widths, pulls, by_width=True).tolist() == [[7, 7]]
+
+
+@pytest.mark.parametrize("pull", [0.0, 1e-9, 3.0, 1e30])
+def test_sides_by_width_lie_between_one_and_the_cells(pull: float) -> None:
+    widths = np.array([[1, 7, 1000, 3]])
+    sides = balanced_sides(widths, np.array([pull]), by_width=True)
+    assert ((sides >= 1) & (sides <= widths)).all()
+
+
+@pytest.mark.parametrize(("people", "coarse", "parts"), [(10**4, 100, 16), (10**7, 10**4, 1)])
+def test_the_number_of_people_and_the_loss_choose_what_is_rounded(
+    people: int, coarse: int, parts: int
+) -> None:
+    # ε = 1, 100 × 100 cells: 10,000 people make 10 × 10 blocks of 10 cells, where 100 in a block at ε/2 ask for
+    # √(100 · 0.5 / 5) = 3.2 intervals, by width 3 cells each: 4. At 10^7 the coarse grid has every cell.
+    plan = ADAPTIVE.plan(box(100, 100), {"people": people}, pure("1"))
+    counts = np.full(100 * 100, people // 10**4)
+    measured = ADAPTIVE.measure(plan, counts, noise()).values
+    assert (measured.size - coarse) / coarse == pytest.approx(parts, rel=0.2)
+
+
+def test_a_plan_made_before_widths_were_rounded_means_the_same_still() -> None:
+    plan = ADAPTIVE.plan(box(100, 100), {"people": 10**4}, pure("1"))
+    before = replace(plan, details={k: v for k, v in plan.details.items() if k != "wide"})
+    measured = ADAPTIVE.measure(before, np.ones(10**4, dtype=np.int64), noise())
+    # 100 coarse blocks, each by its noisy count of 100 in 3 × 3 parts.
+    assert (measured.values.size - 100) / 100 == pytest.approx(9, rel=0.2)
+    assert ADAPTIVE.reconstruct(before, measured).raw.size == 10**4

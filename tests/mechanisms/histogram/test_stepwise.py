@@ -20,6 +20,10 @@ import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.histogram import chosen
+from mechanisms.histogram.hierarchical import HierarchicalHistogram
+from mechanisms.histogram.noisy import LaplaceHistogram
+from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.protocol import Mechanism, Plan
 from mechanisms.selection.odds import permute_and_flip
@@ -34,7 +38,7 @@ OTHERS = {
     3: (np.array([0, 0, 0]), np.array([5, 0, 9])),
     4: (np.array([50, 0, 1, 90]),),
 }
-SMALLEST = {"rounds": 1, "clusters": 2, "levels": 2}
+SMALLEST = {"rounds": 1, "clusters": 2, "levels": 2, "statistic_share": 40}
 
 
 @dataclass
@@ -112,11 +116,19 @@ STEPWISE = [
         for m in ("uniform-grid", "adaptive-grid", "quadtree", "clustered-histogram")
         for d in Definition
     ),
+    # Chosen privately among methods whose questions are fixed, and that show all that they draw (see the fixture).
+    *(("chosen-histogram", d) for d in Definition),
     # Choices are ε-DP, and their part of ρ is that of ε²/2.
     ("bisection-histogram", Definition.PURE),
 ]
 
 
+@pytest.fixture
+def fixed_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chosen, "CANDIDATES", (LaplaceHistogram(), HierarchicalHistogram(), Quadtree()))
+
+
+@pytest.mark.usefixtures("fixed_candidates")
 @pytest.mark.parametrize("unit", UNITS[:-1], ids=name)
 @pytest.mark.parametrize(("method", "definition"), STEPWISE, ids=str)
 def test_no_neighbour_costs_more_than_the_loss(

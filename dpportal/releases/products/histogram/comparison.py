@@ -22,6 +22,7 @@ def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
         "table": _table(plan, result, true),
         "cells": plan.domain.size,
         "interval": interval(plan, result),
+        "method": result.method,
     }
 
 

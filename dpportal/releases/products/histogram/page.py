@@ -31,7 +31,7 @@ def figure_json(figure: Figure) -> dict[str, Any]:
 
 
 def page(plan: Plan, result: Result) -> dict[str, Any]:
-    """Chart, first cells and interval as JSON."""
+    """Chart, first cells, interval, and the method where it was chosen privately, as JSON."""
     half_width = interval(plan, result)
     figure = counts_figure(
         plan.domain,
@@ -45,6 +45,7 @@ def page(plan: Plan, result: Result) -> dict[str, Any]:
         "table": first_cells(plan, result),
         "cells": plan.domain.size,
         "interval": half_width,
+        "method": result.method,
     }
 
 

@@ -141,7 +141,8 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         return comparison.build(made.plan, made.result, true)
 
     def facts(self, made: Made[Plan, Result]) -> dict[str, Any]:
-        return {"synthetic_rows": int(made.result.counts.sum())}
+        chosen = {"chosen_method": made.result.method} if made.result.method else {}
+        return {"synthetic_rows": int(made.result.counts.sum()), **chosen}
 
     def noise_figure(self, plan: Plan, people: int | None) -> Figure | None:
         # Where cells share noise, the plan's law is that of the shared measurements, not of a cell.

@@ -1,4 +1,4 @@
-"""Asking for a ranking in the wizard."""
+"""Asking for a ranking in the wizard: looked up at once, from public statements alone."""
 
 from __future__ import annotations
 
@@ -6,46 +6,62 @@ from decimal import Decimal
 
 import pytest
 
-from dpportal.releases import advice, services
-from dpportal.releases.models import Advice
-from dpportal.running.jobs import JobState
+from dpportal.releases import advice
+from dpportal.releases.products import DraftError
+from mechanisms.accounting import Definition
+from mechanisms.advice import table
 
 
-@pytest.fixture
-def asked(draft) -> Advice:
-    return services.ask_advice(draft, Decimal("0.1"), "ranges")
-
-
-def test_the_same_question_is_asked_once(draft, asked) -> None:
-    assert services.ask_advice(draft, Decimal("0.1"), "ranges") == asked
-    assert Advice.objects.count() == 1
-
-
-def test_another_purpose_is_another_question(draft, asked) -> None:
-    assert services.ask_advice(draft, Decimal("0.1"), "cells") != asked
-
-
-def test_a_worker_answers_it(asked) -> None:
-    advice.work_out(asked.key)
-    asked.refresh_from_db()
-    assert asked.state == JobState.DONE
-    assert "laplace-histogram" in [line["mechanism"] for line in asked.ranking]
-
-
-def test_the_page_shows_progress_then_the_ranking(draft, asked, client) -> None:
+def page(client, draft, **question) -> str:
     client.force_login(draft.created_by)
-    question = {"amount": "0.1", "purpose": "ranges"}
-    waiting = client.post(f"/releases/{draft.pk}/method/advice/", question).content.decode()
-    advice.work_out(asked.key)
-    done = client.post(f"/releases/{draft.pk}/method/advice/", question).content.decode()
-    assert "<progress" in waiting and "Noisy histogram, Laplace" in done
+    return client.post(f"/releases/{draft.pk}/method/advice/", question).content.decode()
+
+
+def test_the_page_ranks_every_method_at_once(draft, client) -> None:
+    text = page(client, draft, amount="0.1", purpose="ranges")
+    assert "Noisy histogram, Laplace" in text
+    assert "Method chosen privately" in text
+    assert "hx-trigger" not in text
+
+
+def test_the_page_says_how_sure_it_is(draft, client) -> None:
+    text = page(client, draft, amount="0.1", purpose="totals")
+    checked = advice.asked(draft, Decimal("0.1"), "totals").checked
+    assert checked in [table.checked(columns, Definition.PURE, "totals") for columns in (1, 2)]
+    assert f"on {checked.tables} tables that were drawn afterwards" in text
+    assert f"between {checked.low:.2f} and {checked.high:.2f} times" in text
+    assert "Your data are never looked at for this." in text
+
+
+def test_private_cuts_and_clusters_come_last_and_it_is_said_why(draft, client) -> None:
+    text = page(client, draft, amount="0.1", purpose="cells")
+    assert (
+        text.count("Never advised: only for tables whose people are nearly all in a few cells or clouds") == 2
+    )
+    assert text.rindex("Never advised") > text.rindex("Noisy histogram, Laplace")
+
+
+def test_the_first_method_is_named_as_advised(draft, client) -> None:
+    found = advice.asked(draft, Decimal("0.1"), "cells")
+    first = found.titles[found.ranking.methods[0].mechanism]
+    assert f"Advised: <strong>{first}</strong>" in page(client, draft, amount="0.1", purpose="cells")
+
+
+def test_no_record_is_read_for_it(draft, client, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpportal.datasets.rawdata import records
+
+    def read(*_: object) -> None:
+        raise AssertionError("the advice read records")
+
+    monkeypatch.setattr(records, "count", read)
+    assert "Advised" in page(client, draft, amount="0.1", purpose="cells")
+
+
+def test_a_draft_without_a_number_of_people_is_asked_for_one(draft) -> None:
+    draft.people = None
+    with pytest.raises(DraftError, match="estimate of the number of people"):
+        advice.asked(draft, Decimal("0.1"), "cells")
 
 
 def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:
-    client.force_login(draft.created_by)
-    page = client.post(f"/releases/{draft.pk}/method/advice/", {"amount": "0.1+0.2", "purpose": "cells"})
-    assert "Write one plain number" in page.content.decode()
-
-
-def test_nothing_of_the_data_is_in_the_question(asked) -> None:
-    assert set(asked.question) == {"domain", "loss", "purpose", "people", "methods", "shapes"}
+    assert "Write one plain number" in page(client, draft, amount="0.1+0.2", purpose="cells")

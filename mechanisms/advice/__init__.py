@@ -1,0 +1,1 @@
+"""Which method to take, from what was measured on drawn tables; no data is looked at."""

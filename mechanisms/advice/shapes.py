@@ -1,0 +1,156 @@
+"""Shapes of tables, drawn at random: mixtures of smooth, heavy-tailed, sparse, spiky and stepped ones.
+
+They stand for what columns look like: ages and marks gather around some middles; ranks and amounts fall off by a power
+law; codes fill a few stretches or scattered cells; a refusal or a zero holds a large share in one cell; rounded answers
+come at every fifth or tenth cell; a bound that was declared too wide leaves the end empty; and neighbouring cells
+differ, a little or a lot, by themselves or at every scale at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
+
+Shape = tuple[int, ...]
+# A mixture has so many parts at most.
+PARTS = 3
+
+
+def drawn(shape: Shape, people: int, generator: np.random.Generator) -> Integers:
+    """(cells,) counts of a table of a drawn shape, summing to `people`; cells in C order of `shape`."""
+    weights = weights_of(shape, generator)
+    counts: Integers = generator.multinomial(people, weights.ravel()).astype(np.int64)
+    return counts
+
+
+def weights_of(shape: Shape, generator: np.random.Generator) -> Floats:
+    """How likely each cell is: `shape`, sums to 1."""
+    shares = generator.dirichlet(np.full(generator.integers(1, PARTS + 1), 0.7))
+    total = np.zeros(shape)
+    for share in shares:
+        kind = KINDS[generator.integers(len(KINDS))]
+        part = kind(shape, generator) * _rough(shape, generator)
+        total += share * part / max(part.sum(), 1e-300)
+    total *= _filled(shape, generator)
+    # A part may have underflowed or been cut off altogether; then people are spread evenly.
+    return total / total.sum() if total.sum() > 0 else np.full(shape, 1 / math.prod(shape))
+
+
+def _smooth(shape: Shape, generator: np.random.Generator) -> Floats:
+    """One to six bells, from narrow to wide; in several columns each with an axis of its own width."""
+    places = np.meshgrid(*((np.arange(n) + 0.5) / n for n in shape), indexing="ij", sparse=True)
+    total = np.zeros(shape)
+    for _ in range(generator.integers(1, 7)):
+        middle = generator.uniform(-0.1, 1.1, len(shape))
+        width = np.exp(generator.uniform(math.log(0.01), math.log(0.6), len(shape)))
+        lean = generator.uniform(-0.9, 0.9)
+        z = [(x - m) / w for x, m, w in zip(places, middle, width, strict=True)]
+        square = sum((v**2 for v in z), np.zeros(shape)) - (2 * lean * z[0] * z[1] if len(z) > 1 else 0)
+        total += generator.exponential() * np.exp(-square / 2)
+    return total
+
+
+def _falling(shape: Shape, generator: np.random.Generator) -> Floats:
+    """A power law from the first cell or corner on, slow or steep; from the last one half the time."""
+    falls = []
+    for n in shape:
+        fall = (np.arange(n) + np.exp(generator.uniform(0, math.log(n + 1)))) ** -generator.uniform(0.3, 3)
+        falls.append(fall[::-1] if generator.random() < 0.5 else fall)
+    return _product(falls)
+
+
+def _even(shape: Shape, generator: np.random.Generator) -> Floats:
+    return np.ones(shape)
+
+
+def _stretches(shape: Shape, generator: np.random.Generator) -> Floats:
+    """Few stretches or boxes of people, of any size, anywhere."""
+    total = np.zeros(shape)
+    for _ in range(generator.integers(1, 13)):
+        box = []
+        for n in shape:
+            length = max(
+                1, round(n * math.exp(generator.uniform(math.log(1 / n), math.log(max(0.5, 1 / n)))))
+            )
+            start = generator.integers(0, n - length + 1)
+            box.append(slice(start, start + length))
+        total[tuple(box)] += generator.exponential() / total[tuple(box)].size
+    return total
+
+
+def _scattered(shape: Shape, generator: np.random.Generator) -> Floats:
+    """People in a share of the cells, scattered, with weights of a light or a heavy tail."""
+    cells = math.prod(shape)
+    some = max(1, round(cells * math.exp(generator.uniform(math.log(1 / cells), 0))))
+    total = np.zeros(cells)
+    total[generator.permutation(cells)[:some]] = generator.pareto(generator.uniform(0.5, 3), some) + 0.1
+    return total.reshape(shape)
+
+
+def _spikes(shape: Shape, generator: np.random.Generator) -> Floats:
+    """One to ten cells that hold nearly everyone, the first cell among them half the time."""
+    total = np.zeros(math.prod(shape))
+    total[generator.integers(0, total.size, generator.integers(1, 11))] = generator.pareto(1.0) + 0.1
+    if generator.random() < 0.5:
+        total[0] += total.sum()
+    return total.reshape(shape)
+
+
+def _steps(shape: Shape, generator: np.random.Generator) -> Floats:
+    """Level stretches of very different heights, along every column."""
+    levels = []
+    for n in shape:
+        edges = np.sort(generator.integers(0, n + 1, generator.integers(1, 21)))
+        heights = np.exp(generator.normal(0, 1.5, edges.size + 1))
+        levels.append(heights[np.searchsorted(edges, np.arange(n), side="right")])
+    return _product(levels)
+
+
+def _heaps(shape: Shape, generator: np.random.Generator) -> Floats:
+    """Rounded answers: a bell over the multiples of some step, with few people between."""
+    step = int(generator.integers(2, 26))
+    combs = [np.where(np.arange(n) % step == 0, 1.0, generator.uniform(0, 0.3)) for n in shape]
+    return _smooth(shape, generator) * _product(combs)
+
+
+KINDS: tuple[Callable[[Shape, np.random.Generator], Floats], ...] = (
+    _smooth,
+    _falling,
+    _even,
+    _stretches,
+    _scattered,
+    _spikes,
+    _steps,
+    _heaps,
+)
+
+
+def _rough(shape: Shape, generator: np.random.Generator) -> Floats:
+    """How neighbours differ: not at all, cell by cell, or by a cascade that is uneven at every scale."""
+    kind, strength = generator.integers(3), generator.uniform(0.1, 2)
+    if kind == 0:
+        return np.ones(shape)
+    if kind == 1:
+        return np.asarray(np.exp(generator.normal(0, strength, shape)))
+    rough = np.ones(shape)
+    for level in range(max((n - 1).bit_length() for n in shape) + 1):
+        sides = [min(n, 2**level) for n in shape]
+        factor = np.exp(generator.normal(0, strength / 3, sides))
+        rough = rough * factor[np.ix_(*(np.arange(n) * s // n for n, s in zip(shape, sides, strict=True)))]
+    return rough
+
+
+def _filled(shape: Shape, generator: np.random.Generator) -> Floats:
+    """1 where values occur; in a quarter of the shapes the end of every column is empty."""
+    if generator.random() < 0.75:
+        return np.ones(shape)
+    ends = [max(1, round(n * generator.uniform(0.05, 1))) for n in shape]
+    return _product([(np.arange(n) < end).astype(np.float64) for n, end in zip(shape, ends, strict=True)])
+
+
+def _product(along: list[Floats]) -> Floats:
+    return np.asarray(math.prod(np.meshgrid(*along, indexing="ij", sparse=True)))
