@@ -14,7 +14,7 @@ GUIDE = [
     ("guide/", "index", "guide"),
     ("guide/choice/", "choice", "guide_choice"),
     ("guide/queries/", "queries", "guide_queries"),
-    ("guide/synthetic/", "synthetic", "guide_synthetic"),
+    ("guide/synthetic-rows/", "microdata", "guide_microdata"),
     ("guide/streams/", "streams", "guide_streams"),
 ]
 

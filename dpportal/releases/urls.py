@@ -31,4 +31,5 @@ urlpatterns = [
     path("<uuid:release_id>/withdraw/", views.withdraw, name="withdraw"),
     path("<uuid:release_id>/compare/", views.compare, name="compare"),
     path("<uuid:release_id>/compare.csv", views.compare_csv, name="compare_csv"),
+    path("<uuid:release_id>/quality.html", views.compare_report, name="compare_report"),
 ]

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -170,6 +170,30 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     writer = csv.writer(response)
     for row in (comparison["header"], *comparison["table"]):
         writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])
+    return response
+
+
+@curator_required
+@require_GET
+def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """The comparison as a file by itself, true counts included, for the curator."""
+    release = own_release(request, release_id)
+    if release.is_draft or not product_of(release).report_template:
+        raise Http404
+    comparison = _comparison(request, release)
+    if comparison is None:
+        return redirect("releases:job", release.pk)
+    product, plan = product_of(release), confirmed_plan(release)
+    context = {
+        "release": release,
+        "product": product,
+        "plan": plan,
+        "statement": statement(plan.loss, release.delta, release.person_column),
+        "comparison": comparison,
+        **product.report(comparison),
+    }
+    response = render(request, product.report_template, context)
+    response["Content-Disposition"] = f'attachment; filename="confidential-quality-{release.pk}.html"'
     return response
 
 

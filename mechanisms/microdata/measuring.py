@@ -21,7 +21,7 @@ def measured_tables(
     for pair, law in zip(pairs, laws, strict=True):
         true = grouping.table(plan.tables.table(counts, pair), pair)
         noisy = true + noise.draw(law, true.size).reshape(true.shape)
-        tables.append(MeasuredTable(pair, noisy, law.variance))
+        tables.append(MeasuredTable(pair, noisy, law.variance, law.half_width()))
     return tables
 
 
@@ -36,7 +36,10 @@ def recorded_tables(
     laws = table_laws([grouping.cells(pair) for pair in chosen], loss)
     return [
         MeasuredTable(
-            pair, next(values).reshape(grouping.sizes[pair[0]], grouping.sizes[pair[1]]), law.variance
+            pair,
+            next(values).reshape(grouping.sizes[pair[0]], grouping.sizes[pair[1]]),
+            law.variance,
+            law.half_width(),
         )
         for pair, law in zip(chosen, laws, strict=True)
     ]

@@ -102,11 +102,12 @@ class MicrodataPlan:
 
 @dataclass(frozen=True)
 class MeasuredTable:
-    """A noisy table of a pair's groups: (groups, groups) integers, and the variance of each."""
+    """A noisy table of a pair's groups: (groups, groups) integers, the variance of each, and half its 95% interval."""
 
     pair: Pair
     values: Integers
     variance: float
+    half_width: int
 
 
 @dataclass(frozen=True)

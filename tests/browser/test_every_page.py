@@ -36,7 +36,6 @@ CURATOR_PAGES = [
     "/account/password/",
     "/guide/",
     "/guide/choice/",
-    "/guide/synthetic/",
     "/guide/queries/",
     "/guide/streams/",
 ]

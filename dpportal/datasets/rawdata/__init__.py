@@ -8,6 +8,7 @@ from dpportal.datasets.rawdata.counting import Persons, count_cells, count_table
 from dpportal.datasets.rawdata.faults import UploadFault
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.preview import first_rows, suggest
+from dpportal.datasets.rawdata.sampling import sample_cells
 from dpportal.datasets.rawdata.table import Column, TableFacts
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "count_cells",
     "count_tables",
     "first_rows",
+    "sample_cells",
     "suggest",
 ]

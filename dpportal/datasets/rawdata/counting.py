@@ -78,7 +78,7 @@ def count_tables(
     with stored_table(path) as connection:
         rows = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
         with _counted_rows(rows, every_cell(domain), persons, key) as parts:
-            for columns in _cells_in_batches(connection, parts, len(domain.shape)):
+            for columns in cells_in_batches(connection, parts, len(domain.shape)):
                 for chosen, table in zip(places, counts, strict=True):
                     _add(
                         table, [columns[place] for place in chosen], [domain.shape[place] for place in chosen]
@@ -86,7 +86,7 @@ def count_tables(
     return np.concatenate(counts)
 
 
-def _cells_in_batches(
+def cells_in_batches(
     connection: duckdb.DuckDBPyConnection, parts: list[str], columns: int
 ) -> Iterator[np.ndarray]:
     """The cells of all columns, (columns, rows) int64 at a time."""

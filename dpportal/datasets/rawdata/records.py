@@ -115,6 +115,13 @@ def count_tables(
         )
 
 
+def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
+    """(n, columns) cells of at most so many rows of the table, drawn at random. For what the curator alone is shown."""
+    assert isinstance(dataset.rows, int)
+    with storage.local_path(dataset.table) as path:
+        return rawdata.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
+
+
 def fit(
     dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
 ) -> TableFit:

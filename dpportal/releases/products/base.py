@@ -123,6 +123,8 @@ class Product(ABC, Generic[M, P, R]):
     page_template: ClassVar[str]
     compare_template: ClassVar[str]
     readme_template: ClassVar[str]
+    # A file by itself for the curator, which says more than the compare page's table; empty where there is none.
+    report_template: ClassVar[str] = ""
     # Whether a cost corresponds to one interval, so that the dial can be turned from either end.
     has_interval: ClassVar[bool] = False
     # Whether methods are ranked by what the release is for.
@@ -204,6 +206,10 @@ class Product(ABC, Generic[M, P, R]):
     @abstractmethod
     def compare(self, made: Made[P, R], true: np.ndarray) -> dict[str, Any]:
         """What the curator's compare page shows, as JSON; holds true counts."""
+
+    def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
+        """What `report_template` needs beside the stored comparison and the release."""
+        return {}
 
     def facts(self, made: Made[P, R]) -> dict[str, Any]:
         """Further entries of release.json."""

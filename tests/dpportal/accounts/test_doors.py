@@ -23,7 +23,6 @@ GENERAL = {
     "security_txt",
     "guide",
     "guide_choice",
-    "guide_synthetic",
     "guide_queries",
     "guide_streams",
     "accounts:display_name",

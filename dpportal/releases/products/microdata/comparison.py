@@ -12,6 +12,7 @@ import numpy as np
 from dpportal.charts.pairs import pairs_figure
 from dpportal.releases.products.histogram.page import figure_json
 from mechanisms.domain import Boolean
+from mechanisms.microdata.association import associations
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.quality import Closeness, closeness, correlations, table_of_rows, triples
 
@@ -41,7 +42,9 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dic
     pairs = sorted(ways[2], key=lambda pair: -found[pair].synthetic)
     measured = {table.pair for table in result.tables}
     return {
-        "means": [_mean(size, [found[c] for c in chosen]) for size, chosen in ways.items() if chosen],
+        "means": [
+            _mean(size, len(names), [found[c] for c in chosen]) for size, chosen in ways.items() if chosen
+        ],
         "figures": {
             name: figure_json(figure) for name, figure in _figures(kept, result, counted, found).items()
         },
@@ -76,11 +79,12 @@ def _values(found: Closeness) -> tuple[float, float, float]:
     return found.synthetic, found.independent, found.resample
 
 
-def _mean(size: int, found: Sequence[Closeness]) -> dict[str, Any]:
+def _mean(size: int, columns: int, found: Sequence[Closeness]) -> dict[str, Any]:
     synthetic, independent, resample = np.mean([_values(c) for c in found], axis=0)
     return {
         "columns": size,
         "tables": len(found),
+        "possible": math.comb(columns, size),
         "synthetic": float(synthetic),
         "independent": float(independent),
         "resample": float(resample),
@@ -98,10 +102,14 @@ def _figures(
     for a, b in plan.tables.pairs:
         errors[a, b] = errors[b, a] = found[(a, b)].synthetic
     figures = {"errors": pairs_figure(names, errors, "errors")}
+    of_rows = plan.tables.of_rows(result.rows)
+    made = {pair: plan.tables.table(of_rows, pair) for pair in plan.tables.pairs}
+    true = {pair: counted[pair] for pair in plan.tables.pairs}
+    for name, tables in (("true_association", true), ("synthetic_association", made)):
+        figures[name] = pairs_figure(names, associations(tables, size), name)
     ordered = [j for j, a in enumerate(plan.domain.attributes) if a.ordered or isinstance(a, Boolean)]
     if len(ordered) > 1:
-        pairs = np.concatenate([counted[pair].ravel() for pair in plan.tables.pairs])
-        of_rows = plan.tables.of_rows(result.rows)
+        pairs = np.concatenate([table.ravel() for table in true.values()])
         chosen = [names[j] for j in ordered]
         for name, counts in (("true", pairs), ("synthetic", of_rows)):
             figures[name] = pairs_figure(chosen, correlations(plan.tables, counts, ordered), name)

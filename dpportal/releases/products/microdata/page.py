@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from dpportal.charts.pairs import pairs_figure
+from dpportal.releases.products.histogram.page import figure_json
+from dpportal.releases.products.microdata import measured
+from dpportal.releases.products.microdata.expectation import expected_errors
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from mechanisms.microdata.foresight import foresee
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -29,5 +35,18 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
         "pairs": len(pairs),
         "column": foresight.column,
         "pair": foresight.pair,
+        "expected": expected_errors(plan, max(1, round(result.total))),
+        "tables": measured.shown(plan.domain, result),
+        "figure": figure_json(pairs_figure(plan.domain.names, _measurements(plan, result), "measured")),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
     }
+
+
+def _measurements(plan: MicrodataPlan, result: MicrodataResult) -> np.ndarray:
+    """(d, d): how often each pair of columns was measured; NaN on the diagonal."""
+    found = np.zeros((len(plan.domain.names),) * 2)
+    np.fill_diagonal(found, np.nan)
+    for a, b in (table.pair for table in result.tables):
+        found[a, b] += 1
+        found[b, a] += 1
+    return found

@@ -14,7 +14,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import DraftError, Made, Product
-from dpportal.releases.products.microdata import comparison, page, tables
+from dpportal.releases.products.microdata import assessment, comparison, measured, page, report, tables
 from dpportal.releases.products.microdata.form import ColumnsForm
 from mechanisms import registry
 from mechanisms.accounting import Loss
@@ -44,6 +44,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     page_template = "releases/microdata/_page.html"
     compare_template = "releases/microdata/_compare.html"
     readme_template = "releases/microdata/readme.md"
+    report_template = "releases/microdata/report.html"
 
     @property
     def mechanisms(self) -> Sequence[Microdata]:
@@ -103,13 +104,25 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return registry.microdata(plan.mechanism).reconstruct(plan, measurement)
 
     def tables(self, made: Made[MicrodataPlan, MicrodataResult], folder: Path) -> list[Table]:
-        return tables.write(made.plan, made.result, made.seed, folder)
+        return [
+            *tables.write(made.plan, made.result, made.seed, folder),
+            *measured.write(made.plan.domain, made.result, folder),
+        ]
 
     def page(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
         return page.page(made.plan, made.result)
 
     def compare(self, made: Made[MicrodataPlan, MicrodataResult], true: np.ndarray) -> dict[str, Any]:
-        return comparison.build(made.plan, made.result, true)
+        """Distances of tables, and what takes real rows."""
+        domain, target = made.plan.domain, made.plan.wishes.target
+        real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
+        return {
+            **comparison.build(made.plan, made.result, true),
+            **assessment.assess(domain, target, made.result.rows, real),
+        }
+
+    def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
+        return report.context(comparison)
 
     def facts(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
         names = made.plan.of_columns(made.result.columns).domain.names

@@ -1,0 +1,36 @@
+"""Some rows of a stored table as cells of a declared domain: for what the curator alone is shown."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from dpportal.datasets.rawdata.counting import cells_in_batches
+from dpportal.datasets.rawdata.engine import stored_table
+from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.sources import Rows, every_cell
+from mechanisms.domain import Domain
+from mechanisms.noise import repeatable
+
+
+def sample_cells(
+    path: Path, domain: Domain, options: ReadOptions | None = None, *, rows: int, most: int
+) -> np.ndarray:
+    """(n, columns) int64 cells of at most `most` of the table's `rows` rows, in random order, the same every time.
+
+    They are drawn without replacement among the rows that no column leaves out; n is less where some are left out.
+    """
+    random = repeatable(sha256(b"some rows").digest())
+    chosen = np.sort(random.choice(rows, min(rows, most), replace=False))
+    kept, passed = [np.empty((0, len(domain.shape)), dtype=np.int64)], 0
+    with stored_table(path) as connection:
+        source = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
+        parts = [f"SELECT {every_cell(domain)} AS cell FROM ({source.cells()})"]  # noqa: S608 quoted by `sources`
+        for columns in cells_in_batches(connection, parts, len(domain.shape)):
+            first, last = np.searchsorted(chosen, [passed, passed + columns.shape[1]])
+            kept.append(columns[:, chosen[first:last] - passed].T)
+            passed += columns.shape[1]
+    cells = np.concatenate(kept)
+    return cells[random.permutation(len(cells))]

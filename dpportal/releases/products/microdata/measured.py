@@ -1,0 +1,134 @@
+"""The noisy tables of pairs as they were measured, with intervals: for everyone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpportal.publishing.spreadsheet import inert_frame
+from dpportal.publishing.table import Table
+from mechanisms.arrays import Integers
+from mechanisms.domain import Attribute, Domain
+from mechanisms.microdata.plan import MeasuredTable, MicrodataResult
+from mechanisms.microdata.tables import Grouping
+
+# Cells of a measured table that a page shows, those with most people; all are in the file.
+MOST_SHOWN = 12
+# Values that are named of a group whose values are no neighbours.
+MOST_NAMED = 3
+
+GROUP_FIELDS = [
+    {"name": "column", "type": "string"},
+    {"name": "value", "type": "string"},
+    {"name": "group", "type": "string", "title": "The group of values in which it was counted with others"},
+]
+TABLE_FIELDS = [
+    {"name": "measurement", "type": "integer", "title": "Number of the measured table"},
+    {"name": "first", "type": "string", "title": "Column"},
+    {"name": "first_group", "type": "string"},
+    {"name": "second", "type": "string", "title": "Column"},
+    {"name": "second_group", "type": "string"},
+    {"name": "noisy_count", "type": "integer", "title": "Count with noise; may be negative"},
+    {"name": "interval_lower", "type": "integer", "title": "Lower end of the 95% interval of the true count"},
+    {"name": "interval_upper", "type": "integer", "title": "Upper end of the 95% interval of the true count"},
+]
+
+
+def write(domain: Domain, result: MicrodataResult, folder: Path) -> list[Table]:
+    """The measured tables and the groups of values that they count; nothing where no pair was measured."""
+    if result.grouping is None:
+        return []
+    frames = {"measured.csv": _counts(domain, result), "groups.csv": _groups(domain, result.grouping)}
+    for name, frame in frames.items():
+        inert_frame(frame).to_csv(folder / name, index=False, lineterminator="\n")
+    return [
+        Table(
+            folder / "measured.csv", "The measured tables of two columns, with 95% intervals", TABLE_FIELDS
+        ),
+        Table(folder / "groups.csv", "Which values the measured tables count together", GROUP_FIELDS),
+    ]
+
+
+def shown(domain: Domain, result: MicrodataResult) -> list[dict[str, Any]]:
+    """Every measured table with its largest counts, as JSON."""
+    if result.grouping is None:
+        return []
+    labels = _labels(domain, result.grouping)
+    return [
+        {
+            "columns": [domain.names[j] for j in table.pair],
+            "cells": table.values.size,
+            "lines": _largest(table, labels),
+        }
+        for table in result.tables
+    ]
+
+
+def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[Any]]:
+    places = np.argsort(-table.values, axis=None, kind="stable")[:MOST_SHOWN]
+    a, b = table.pair
+    counts = [(labels[a][x], labels[b][y], int(table.values[x, y])) for x, y in _cells(table, places)]
+    return [[x, y, n, n - table.half_width, n + table.half_width] for x, y, n in counts]
+
+
+def _cells(table: MeasuredTable, places: np.ndarray) -> list[tuple[int, int]]:
+    first, second = np.unravel_index(places, table.values.shape)
+    return list(zip(first.tolist(), second.tolist(), strict=True))
+
+
+def _counts(domain: Domain, result: MicrodataResult) -> pd.DataFrame:
+    assert result.grouping is not None
+    labels = _labels(domain, result.grouping)
+    return pd.concat([_frame(domain, labels, n, table) for n, table in enumerate(result.tables, 1)])
+
+
+def _frame(domain: Domain, labels: list[list[str]], number: int, table: MeasuredTable) -> pd.DataFrame:
+    a, b = table.pair
+    counts = table.values.ravel()
+    return pd.DataFrame(
+        {
+            "measurement": number,
+            "first": domain.names[a],
+            "first_group": np.repeat(np.array(labels[a], dtype=object), len(labels[b])),
+            "second": domain.names[b],
+            "second_group": np.tile(np.array(labels[b], dtype=object), len(labels[a])),
+            "noisy_count": counts,
+            "interval_lower": counts - table.half_width,
+            "interval_upper": counts + table.half_width,
+        }
+    )
+
+
+def _groups(domain: Domain, grouping: Grouping) -> pd.DataFrame:
+    frames = []
+    for attribute, groups, labels in zip(
+        domain.attributes, grouping.groups, _labels(domain, grouping), strict=True
+    ):
+        of_value = [labels[group] for group in groups.tolist()]
+        frames.append(
+            pd.DataFrame({"column": attribute.name, "value": attribute.labels(), "group": of_value})
+        )
+    return pd.concat(frames)
+
+
+def _labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
+    return [group_labels(a, groups) for a, groups in zip(domain.attributes, grouping.groups, strict=True)]
+
+
+def group_labels(attribute: Attribute, groups: Integers) -> list[str]:
+    """A name for each group of an attribute's cells: no two alike, as their first values differ."""
+    names = attribute.labels()
+    members = [np.flatnonzero(groups == group).tolist() for group in range(int(groups.max()) + 1)]
+    return [_named([names[cell] for cell in cells], neighbours=attribute.ordered) for cells in members]
+
+
+def _named(values: list[str], *, neighbours: bool) -> str:
+    if len(values) == 1:
+        return values[0]
+    if neighbours:
+        return f"{values[0]} … {values[-1]}"
+    more = f" + {len(values) - MOST_NAMED}" if len(values) > MOST_NAMED else ""
+    return ", ".join(values[:MOST_NAMED]) + more
