@@ -38,6 +38,7 @@ CURATOR_PAGES = [
     "/guide/choice/",
     "/guide/queries/",
     "/guide/streams/",
+    "/guide/synthetic-rows/",
 ]
 STRANGER_PAGES = ["/", "/published/?words=race", "/account/sign-in/", "/releases/", "{release}", "/guide/"]
 ADMIN_PAGES = ["/health/portal/", "/admin/"] + [

@@ -25,6 +25,7 @@ GENERAL = {
     "guide_choice",
     "guide_queries",
     "guide_streams",
+    "guide_microdata",
     "accounts:display_name",
     "accounts:forgotten",
     "accounts:forgotten_sent",
