@@ -27,7 +27,9 @@ from mechanisms.noise import Noise
 from tests.benchmarks.rivals.descent import ExactNoise, noise_multiplier, step_law
 from tests.benchmarks.rivals.starting import MARGIN_SHARE, start
 
-STEPS, GENERATOR_STEPS, MADE = 150, 4, 4096
+STEPS, GENERATOR_STEPS, MADE = 150, 2, 2048
+# The critic's first steps, during which the generator waits: it would follow a critic that knows nothing.
+ALONE = 10
 HIDDEN, NOISES = 64, 32
 # The bound on the norm of a person's gradient.
 CLIP = 1.0
@@ -150,7 +152,7 @@ def synthesise(
         with torch.no_grad():
             made = generator.soft(some())
         critic.step(made)
-        for _ in range(GENERATOR_STEPS):
+        for _ in range(GENERATOR_STEPS if step >= ALONE else 0):
             optimiser.zero_grad()
             functional.softplus(-critic.open(generator.soft(some()))).mean().backward()
             optimiser.step()

@@ -13,7 +13,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.latent_classes import COARSENESS
 from mechanisms.microdata.margins import Margins
-from mechanisms.microdata.mechanism import IndependentColumns, margins_of, pair_deviation, within_groups
+from mechanisms.microdata.mechanism import IndependentColumns, margins_of, within_groups
 from mechanisms.microdata.record import unpack
 from mechanisms.microdata.tables import Grouping
 from mechanisms.microdata.wishes import Wishes
@@ -52,6 +52,6 @@ def start(domain: Domain, rows: Integers, rho: Fraction, noise: Noise) -> Start:
     counts = np.concatenate([np.bincount(rows[:, j], minlength=c) for j, c in enumerate(domain.shape)])
     measurement = method.measure(plan, counts.astype(np.int64), noise)
     margins = margins_of(plan, unpack(measurement.values)[0])
-    grouping = group(domain.attributes, margins, pair_deviation(whole), COARSENESS)
+    grouping = group(domain.attributes, margins, whole.pair_deviation, COARSENESS)
     groups = np.column_stack([grouping.groups[j][rows[:, j]] for j in range(rows.shape[1])])
     return Start(margins, grouping, groups)
