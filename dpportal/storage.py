@@ -40,6 +40,13 @@ class PrivateStorage(FileSystemStorage):
 class DiskFullError(Exception):
     """Too little space is left on the data disk to begin anything; the message is for whoever wanted to."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "The portal's disk is nearly full, so nothing new is begun. Ask an administrator to make space."
+            )
+        )
+
 
 def floor() -> int:
     """The bytes that must stay free, at most a tenth of the disk."""
@@ -54,11 +61,7 @@ def is_full(more: int = 0) -> bool:
 def require_space(more: int = 0) -> None:
     """Raise DiskFullError if less than the floor would be left after writing `more` bytes."""
     if is_full(more):
-        raise DiskFullError(
-            _(
-                "The portal's disk is nearly full, so nothing new is begun. Ask an administrator to make space."
-            )
-        )
+        raise DiskFullError
 
 
 @contextmanager

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from dpportal import storage
 from dpportal.serving.handler import Message, Receive
 
-# Whoever asks: every form that can be sent without signing in, and a period of a stream, are smaller.
-ANYONE_BYTES = 2**20
+# Whoever asks: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
+ANYONE_BYTES = 2**14
+# Of longer bodies, which are kept on disk meanwhile, after how much it is looked again whether that has space.
+SPACE_BYTES = 2**20
 # A body has so long, and more for what has come: a slow line of 8 kB a second is fast enough.
 BODY_SECONDS = 30.0
 LEAST_BYTES_PER_SECOND = 8192
@@ -25,12 +28,16 @@ class RefusedError(Exception):
 
 
 class Body:
-    """Hands on what is received, up to `limit` bytes, as long as it comes quickly enough. Raises RefusedError."""
+    """Hands on what is received, up to `limit` bytes, as long as it comes quickly enough and the disk has space for it.
+
+    Raises RefusedError.
+    """
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self.receive = receive
         self.limit = limit
         self.received = 0
+        self.looked = ANYONE_BYTES
         self.begun = asyncio.get_running_loop().time()
 
     async def __call__(self) -> Message:
@@ -42,6 +49,9 @@ class Body:
         self.received += len(message.get("body", b""))
         if self.received > self.limit:
             raise RefusedError(413, too_large(self.limit))
+        if self.received > self.looked:
+            self.looked = self.received + SPACE_BYTES
+            require_space()
         return message
 
     def _deadline(self) -> float:
@@ -49,8 +59,17 @@ class Body:
         return min(enough, asyncio.get_running_loop().time() + SILENT_SECONDS)
 
 
+def require_space(more: int = 0) -> None:
+    """Raises RefusedError if the disk has not the space for so many more bytes."""
+    try:
+        storage.require_space(more)
+    except storage.DiskFullError as full:
+        raise RefusedError(507, str(full)) from None
+
+
 def too_large(limit: int) -> str:
-    return f"This is larger than the {limit / 10**6:,.0f} MB that can be sent here."
+    shown = f"{limit // 1024:,} KB" if limit < 2**20 else f"{limit // 2**20:,} MB"
+    return f"This is larger than the {shown} that can be sent here."
 
 
 def length(scope: Any) -> int | None:

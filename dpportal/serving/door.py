@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -21,7 +22,7 @@ from django.urls import Resolver404, resolve
 
 from dpportal import storage
 from dpportal.accounts.models import User
-from dpportal.serving.bodies import ANYONE_BYTES, Body, RefusedError, length, too_large
+from dpportal.serving.bodies import ANYONE_BYTES, Body, RefusedError, length, require_space, too_large
 from dpportal.serving.handler import Message, PortalHandler, Receive, Send
 
 # A person's files that come in at the same time, in one process.
@@ -37,10 +38,11 @@ FORM_BYTES = 2**20
 
 @dataclass(frozen=True)
 class Allowance:
-    """How many bytes a request may bring, and for whose account files are received, if any are."""
+    """How many bytes a request may bring; if files, for whose account they are received, and how many it announced."""
 
     most_bytes: int = ANYONE_BYTES
     person: int | None = None
+    promised: int = 0
 
 
 class Door:
@@ -49,6 +51,8 @@ class Door:
     def __init__(self, handler: PortalHandler) -> None:
         self.handler = handler
         self.receiving: Counter[int] = Counter()
+        # Bytes of files that were announced and may still have to be written, in this process.
+        self.promised = 0
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # WebSocket, of which the portal has none
@@ -57,12 +61,14 @@ class Door:
         sender = _Sender(send)
         try:
             allowance = await self._allowance(scope)
-            async with self._one_of_few(allowance.person):
+            async with self._one_of_few(allowance):
                 await self.handler(scope, Body(receive, allowance.most_bytes), sender)
         except RefusedError as refusal:
-            with suppress(_UnreadError):
-                await _refuse(scope, refusal, sender)
-                await _read_off(receive)
+            await _end(scope, refusal, receive, sender)
+        except OSError as fault:
+            if fault.errno != errno.ENOSPC:
+                raise
+            await _end(scope, RefusedError(507, str(storage.DiskFullError())), receive, sender)
         except _UnreadError:
             return
 
@@ -71,14 +77,15 @@ class Door:
         said = length(scope)
         if said is not None and said <= ANYONE_BYTES:
             return Allowance()
-        allowance = await self.handler.run(_allowed, scope, said or 0)
+        allowance = await self.handler.run(_allowed, scope, said or 0, self.promised)
         if said is not None and said > allowance.most_bytes:
             raise RefusedError(413, too_large(allowance.most_bytes))
         return allowance
 
     @asynccontextmanager
-    async def _one_of_few(self, person: int | None) -> AsyncIterator[None]:
+    async def _one_of_few(self, allowance: Allowance) -> AsyncIterator[None]:
         """Hold one of the person's places for files. Raises RefusedError if there is none."""
+        person = allowance.person
         if person is None:
             yield
             return
@@ -87,33 +94,46 @@ class Door:
                 429, "Other files of yours are still being received. Wait until they have arrived."
             )
         self.receiving[person] += 1
+        self.promised += allowance.promised
         try:
             yield
         finally:
             self.receiving[person] -= 1
+            self.promised -= allowance.promised
 
 
-def _allowed(scope: Any, said: int) -> Allowance:
-    """By the session's user and what the address is for. Raises RefusedError where the disk has no space for it."""
+def _allowed(scope: Any, said: int, promised: int) -> Allowance:
+    """By the session's user and what the address is for. Raises RefusedError where the disk has no space for it.
+
+    promised: what other requests of this process announced.
+    """
     try:
         request = ASGIRequest(scope, BytesIO())
         SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
         user = get_user(request)
-        view: Callable[..., Any] = resolve(request.path_info).func
+        found = resolve(request.path_info)
+        known_sender: Callable[..., int] | None = getattr(found.func, "known_sender", None)
+        if known_sender is not None:
+            return Allowance(max(ANYONE_BYTES, known_sender(request, **found.kwargs)))
     except (Resolver404, UnicodeDecodeError):  # the handler says so
         return Allowance()
     finally:
         close_old_connections()
     if not isinstance(user, User):
         return Allowance()
-    taken: Callable[[], int] | None = getattr(view, "takes_files", None)
+    taken: Callable[[], int] | None = getattr(found.func, "takes_files", None)
     if taken is None or not user.is_curator:
         return Allowance(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    try:
-        storage.require_space(2 * said)  # as it comes in, and as it is kept
-    except storage.DiskFullError as full:
-        raise RefusedError(507, str(full)) from None
-    return Allowance(taken() + FORM_BYTES, user.pk)
+    # As files come in, and as they are kept.
+    require_space(2 * (said + promised))
+    return Allowance(taken() + FORM_BYTES, user.pk, said)
+
+
+async def _end(scope: Any, refusal: RefusedError, receive: Receive, send: _Sender) -> None:
+    """Say why, and give the sender time to hear it."""
+    with suppress(_UnreadError):
+        await _refuse(scope, refusal, send)
+        await _read_off(receive)
 
 
 class _UnreadError(Exception):

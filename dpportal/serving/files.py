@@ -71,11 +71,8 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
         self.received = 0
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        try:
-            # What is received is stored once more, as a table.
-            storage.require_space(2 * (self.content_length or 0))
-        except storage.DiskFullError as full:
-            self._refuse(str(full))
+        # What is received is stored once more, as a table.
+        self._require_space(2 * (self.content_length or 0))
         super().new_file(*args, **kwargs)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
@@ -85,7 +82,15 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
                 "The file is larger than %(limit)s. Upload a part of it, or as Parquet, which is smaller."
             )
             self._refuse(text % {"limit": filesizeformat(self.most_bytes)})
+        # How much comes is not always said beforehand.
+        self._require_space()
         super().receive_data_chunk(raw_data, start)
+
+    def _require_space(self, more: int = 0) -> None:
+        try:
+            storage.require_space(more)
+        except storage.DiskFullError as full:
+            self._refuse(str(full))
 
     def _refuse(self, text: str) -> None:
         """Read on without keeping anything, so that the answer reaches the browser."""

@@ -61,6 +61,21 @@ def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     return response
 
 
+def _known_sender(request: HttpRequest, stream_id: UUID) -> int:
+    """How many bytes whoever asks may send, before any is read: those of a period with the stream's token."""
+    stream = Stream.objects.filter(pk=stream_id).first()
+    return MAX_BODY if tokens.opens(_token(request), stream) else 0
+
+
+periods.known_sender = _known_sender  # type: ignore[attr-defined]
+
+
+def _token(request: HttpRequest) -> str:
+    """The token that was sent, empty if there is none."""
+    header = request.headers.get("Authorization", "")
+    return header[len(BEARER) :].strip() if header[: len(BEARER)].lower() == BEARER else ""
+
+
 def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     """Publish a period: 201 with what is released, 200 if it was released before."""
     stream = _authorised(request, stream_id)
@@ -121,11 +136,11 @@ def as_json(stream: Stream, period: Period) -> dict[str, Any]:
 
 def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:
     """The stream whose token was sent. A wrong token and a stream that does not exist get one answer."""
-    header = request.headers.get("Authorization", "")
-    if header[: len(BEARER)].lower() != BEARER:
+    token = _token(request)
+    if not token:
         raise RequestRefusedError(401, _("Send the stream's token in the header “Authorization: Bearer …”."))
     stream = Stream.objects.select_related("dataset__owner").filter(pk=stream_id).first()
-    if not tokens.opens(header[len(BEARER) :].strip(), stream) or stream is None:
+    if not tokens.opens(token, stream) or stream is None:
         raise RequestRefusedError(
             403,
             _("This token does not open this stream. Its curator can make a new one on the stream's page."),
