@@ -15,7 +15,7 @@ from mechanisms.matrix.given import as_rows, over, too_many_cells, union_too_lar
 from mechanisms.matrix.mechanism import Optimised, Progress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
-from mechanisms.matrix.optimise.p_identity import p_identity, weights_of
+from mechanisms.matrix.optimise.p_identity import DENSE, p_identity, weights_of
 from mechanisms.matrix.optimise.shares import best_shares
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED
 from mechanisms.matrix.searched import SearchedStrategy
@@ -27,6 +27,8 @@ from mechanisms.matrix.workload.union import Term, Workload
 
 # Terms up to which each may have a strategy of its own.
 MAX_TERMS = 64
+# Cells for each further sum of a part's p-Identity, where more of them than are best by themselves are tried.
+_CLOSER = 7
 # Dimensions of a workload, and entries written out, up to which a low-rank strategy is searched in minutes.
 MAX_RANK, _MAX_ENTRIES = 256, 2**23
 
@@ -63,14 +65,25 @@ class SplitUnionStrategy(SearchedStrategy):
         return ""
 
     def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+        best, least = self._reconciled(workload, definition, on_progress, None)
+        # What is best for a part by itself need not be beside the others.
+        if definition is Definition.PURE and any(f.size <= DENSE for f in _searched(workload)):
+            other, loss = self._reconciled(workload, definition, on_progress, _CLOSER)
+            best = other if loss < least else best
+        return best
+
+    def _reconciled(
+        self, workload: Workload, definition: Definition, on_progress: Progress, spacing: int | None
+    ) -> tuple[Optimised, float]:
+        """Strategies with one sum for so many cells, or as is best for each part, in shares that suit them."""
         arrays, losses = {}, []
         for i, factor in enumerate(_searched(workload)):
-            arrays[f"factor_{i}"], loss = _search(factor, definition, on_progress)
+            arrays[f"factor_{i}"], loss = _search(factor, definition, on_progress, spacing)
             losses.append(loss)
         before = Optimised(arrays, {"losses": losses})
         shares = self._shares_by_losses(workload, definition, before)
-        shares = best_shares(self.found(workload, definition, before), workload, shares, definition)
-        return Optimised({**arrays, "shares": np.array(shares)}, before.facts)
+        shares, loss = best_shares(self.found(workload, definition, before), workload, shares, definition)
+        return Optimised({**arrays, "shares": np.array(shares)}, before.facts), loss
 
     def _shares_by_losses(
         self, workload: Workload, definition: Definition, optimised: Optimised
@@ -147,9 +160,12 @@ def _given_loss(factor: Factor) -> float:
     return float(factor.size) if isinstance(factor, Identity) else 1.0
 
 
-def _search(factor: Factor, definition: Definition, on_progress: Progress) -> tuple[np.ndarray, float]:
+def _search(
+    factor: Factor, definition: Definition, on_progress: Progress, spacing: int | None
+) -> tuple[np.ndarray, float]:
     if definition is Definition.PURE:
-        cells_and_sums = p_identity(factor, on_progress=on_progress)
+        rows = math.ceil(factor.size / spacing) if spacing and factor.size <= DENSE else None
+        cells_and_sums = p_identity(factor, rows=rows, on_progress=on_progress)
         return cells_and_sums.theta, cells_and_sums.loss
     best = gaussian_optimum(factor, on_progress=on_progress)
     return best.strategy, best.loss

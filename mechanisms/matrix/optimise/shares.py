@@ -7,6 +7,7 @@ What the sums span does not depend on the shares, so all is written in a basis o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,24 +28,30 @@ _RANGE = 6.0
 
 def best_shares(
     strategy: Stacked, workload: Workload, shares: Sequence[float], definition: Definition
-) -> list[float]:
-    """Shares of least loss, from those by which `strategy` is made on; these as they are if there are too many sums."""
+) -> tuple[list[float], float]:
+    """Shares of least loss, from those by which `strategy` is made on, and that loss.
+
+    Shares as they are, and an infinite loss, if there are too many sums to tell.
+    """
     if min(strategy.size, strategy.cells) > MAX_DIMENSIONS:
-        return list(shares)
-    loss = _Loss(*_reduced(strategy, workload), np.array(shares) / max(shares), definition)
+        return list(shares), math.inf
+    own, column, pure = np.array(shares), strategy.column, definition is Definition.PURE
+    own /= own.sum() if pure else np.sqrt((own**2).sum())
+    scale = float(column.l1**2 if pure else column.l2_squared)
+    loss = _Loss(*_reduced(strategy, workload, scale), own, pure)
     options = {"maxiter": _STEPS, "ftol": 1e-9}
     bounds = [(-_RANGE, _RANGE)] * len(shares)
     found = minimize(loss, np.zeros(len(shares)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return [float(share) for share in np.array(shares) * np.exp(found.x)]
+    return [float(share) for share in np.array(shares) * np.exp(found.x)], math.exp(found.fun)
 
 
-def _reduced(strategy: Stacked, workload: Workload) -> tuple[list[Floats], Floats]:
-    """The parts' Gram matrices, and the workload's, in a basis of what the sums span: (r, r) each.
+def _reduced(strategy: Stacked, workload: Workload, scale: float) -> tuple[list[Floats], Floats]:
+    """The parts' Gram matrices over a scale, and the workload's, in a basis of what the sums span: (r, r) each.
 
     Of fewer cells than sums, the eigenvectors of AᵀA. Else, with A Aᵀ = U Λ Uᵀ, the rows of Λ^-½ Uᵀ A, and A is
     U Λ^½ times these.
     """
-    scale, stops = float(strategy.column.l2_squared), np.cumsum([part.size for part in strategy.parts])
+    stops = np.cumsum([part.size for part in strategy.parts])
     if _by_cells(strategy):
         matrix = strategy.matrix().toarray() / np.sqrt(scale)
         _, basis = _eigen(matrix.T @ matrix)
@@ -82,11 +89,8 @@ def _products(strategy: Stacked, workload: Workload) -> tuple[Floats, Floats]:
 class _Loss:
     """The logarithm of the loss, and its gradient, as a function of the logarithms of changes of the shares."""
 
-    def __init__(
-        self, parts: Sequence[Floats], asked: Floats, shares: Floats, definition: Definition
-    ) -> None:
-        self._parts, self._asked, self._shares = parts, asked, shares
-        self._pure = definition is Definition.PURE
+    def __init__(self, parts: Sequence[Floats], asked: Floats, shares: Floats, pure: bool) -> None:
+        self._parts, self._asked, self._shares, self._pure = parts, asked, shares, pure
 
     def __call__(self, changes: Floats) -> tuple[float, Floats]:
         squares, own = np.exp(2 * changes), self._shares * np.exp(changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -11,12 +12,15 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.given import CellsStrategy, WorkloadStrategy
-from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.mechanism import Optimised, QueryPlan
+from mechanisms.matrix.optimised import PIdentityStrategy
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.protocol import PlanError
+from tests.benchmarks.workloads import CASES as PUBLISHED
+from tests.benchmarks.workloads import Case
 from tests.mechanisms.matrix.montecarlo import deviation
 
 PAIR = Domain((Integer("age", lower=0, upper=7), Categorical("sex", values=("F", "Other"))))
@@ -80,6 +84,42 @@ def test_no_strategy_goes_below_the_bound(
 def test_a_split_union_does_better_than_the_queries_themselves() -> None:
     plan = searched(SplitUnionStrategy(), PAIR, UNION, Definition.PURE)
     assert plan.total_error < WorkloadStrategy().plan(PAIR, UNION, plan.loss).total_error
+
+
+# Least root mean squared errors that HDMM's program finds (see `tests.benchmarks.workloads`).
+UNIONS = [case for case in PUBLISHED if " + " in case.text and math.prod(case.shape) <= 400]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", UNIONS, ids=lambda case: case.name)
+def test_the_best_strategy_for_a_union_errs_no_more_than_the_published_program(case: Case) -> None:
+    domain = Domain(tuple(Integer(c, upper=n - 1) for c, n in zip("abc", case.shape, strict=False)))
+    workload = read_workload(case.text, domain)
+    plans = [
+        searched(m, domain, workload, Definition.PURE) for m in (PIdentityStrategy(), SplitUnionStrategy())
+    ]
+    best = min(plans, key=lambda plan: plan.total_error)
+    error = math.sqrt(best.total_error / best.noise.variance / workload.queries) * best.sensitivity.l1
+    # Some of both are single cells, and published to five decimals.
+    assert error <= case.hdmm * (1 + 2e-4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "least"),
+    [
+        ((7, 7, 7), 'marginals(=2) + prefix("a")', 0.92),
+        ((12, 8, 5), 'ranges("a") x identity("c") + prefix("b") + marginal("a", "b")', 0.98),
+    ],
+)
+def test_shares_are_those_that_suit_reconciled_sums(shape: tuple[int, ...], text: str, least: float) -> None:
+    """Root mean squared errors as shares of those by the parts' own errors, as found in earlier days."""
+    domain = Domain(tuple(Integer(c, upper=n - 1) for c, n in zip("abc", shape, strict=True)))
+    workload = read_workload(text, domain)
+    plan = searched(SplitUnionStrategy(), domain, workload, Definition.PURE)
+    assert plan.optimised is not None
+    own = {name: array for name, array in plan.optimised.arrays.items() if name != "shares"}
+    before = SplitUnionStrategy().plan(domain, workload, plan.loss, Optimised(own, plan.optimised.facts))
+    assert plan.root_mean_error <= least * before.root_mean_error
 
 
 def test_low_rank_does_better_than_cells_for_queries_of_few_dimensions() -> None:

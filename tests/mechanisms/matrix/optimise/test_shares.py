@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,9 @@ def test_no_other_shares_have_a_smaller_loss(
     workload: Workload, definition: Definition, kind: type[Stacked]
 ) -> None:
     begin = [1.0, 1.0]
-    found = np.array(best_shares(kind(parts_of(workload), [1000, 1000]), workload, begin, definition))
+    shares, stated = best_shares(kind(parts_of(workload), [1000, 1000]), workload, begin, definition)
+    found = np.array(shares)
+    assert stated == pytest.approx(loss(workload, found, definition))
     ratios = np.geomspace(1e-2, 1e2, 801)
     least = min(loss(workload, np.array([1.0, ratio]), definition) for ratio in ratios)
     assert loss(workload, found, definition) <= least * (1 + 1e-6)
@@ -50,11 +54,12 @@ def test_no_other_shares_have_a_smaller_loss(
 
 def test_totals_beside_cells_get_the_share_of_the_closed_form() -> None:
     """With t and 1 - t the squared shares, the loss of a total and its 4 cells is 5/(1 + 3t) + 3/(1 - t)."""
-    found = np.array(best_shares(Stacked(parts_of(NESTED), [1, 1]), NESTED, [1.0, 1.0], Definition.ZCDP))
+    shares, _ = best_shares(Stacked(parts_of(NESTED), [1, 1]), NESTED, [1.0, 1.0], Definition.ZCDP)
+    found = np.array(shares)
     assert found[0] ** 2 / (found**2).sum() == pytest.approx((5**0.5 - 1) / (5**0.5 + 3), rel=1e-3)
 
 
 def test_shares_of_too_many_sums_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mechanisms.matrix.optimise.shares.MAX_DIMENSIONS", 5)
     union = Stacked(parts_of(NESTED), [1, 1])
-    assert best_shares(union, NESTED, [1.0, 2.0], Definition.PURE) == [1.0, 2.0]
+    assert best_shares(union, NESTED, [1.0, 2.0], Definition.PURE) == ([1.0, 2.0], math.inf)
