@@ -27,14 +27,14 @@ from mechanisms.noise import Noise
 from tests.benchmarks.rivals.descent import ExactNoise, noise_multiplier, step_law
 from tests.benchmarks.rivals.starting import MARGIN_SHARE, start
 
-STEPS, GENERATOR_STEPS, MADE = 150, 2, 2048
+STEPS, GENERATOR_STEPS, MADE = 100, 2, 2048
 # The critic's first steps, during which the generator waits: it would follow a critic that knows nothing.
 ALONE = 10
 HIDDEN, NOISES = 64, 32
 # The bound on the norm of a person's gradient.
 CLIP = 1.0
 TEMPERATURE = 0.5
-CRITIC_RATE, GENERATOR_RATE = 2e-3, 1e-3
+CRITIC_RATE, GENERATOR_RATE = 2e-3, 3e-4
 
 
 class Generator(nn.Module):
