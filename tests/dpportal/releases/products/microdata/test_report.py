@@ -1,0 +1,69 @@
+"""The quality report: the curator's part for the curator alone, the public part without the truth."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pandas as pd
+import pytest
+
+from dpportal.accounts.models import User
+from dpportal.datasets.models import Dataset
+from dpportal.releases import services
+from dpportal.releases.models import Release
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.microdata.test_product import COLUMNS, five_columns
+
+CURATORS_WORDS = ("Resample", "Nearest real rows", "Learning from synthetic rows", "Cramér", "Confidential")
+
+
+@pytest.fixture
+def release(curator: User, administrator: User) -> Release:
+    wide: Dataset = building.granted(five_columns(curator), administrator, "100")
+    wishes = {"target": "ill", "weights": {}, "required": [], "zeros": []}
+    return finished(wide, "microdata", COLUMNS, "50", "tree-of-pairs", wishes=wishes, rows=None)
+
+
+def test_the_curator_has_the_report_and_its_look_is_recorded(release, client) -> None:
+    client.force_login(release.dataset.owner)
+    answer = client.get(f"/releases/{release.pk}/quality.html")
+    text = answer.content.decode()
+    assert "attachment" in answer["Content-Disposition"]
+    for words in CURATORS_WORDS:
+        assert words in text
+    assert text.count('<svg class="map"') == 5
+    # Nothing that a browser would fetch.
+    assert not re.search(r"(src|href)=|url\(|@import|<script", text)
+
+
+def test_nobody_else_has_it(release, client, administrator) -> None:
+    services.publish(release, release.dataset.owner)
+    client.force_login(administrator)
+    assert client.get(f"/releases/{release.pk}/quality.html").status_code in (403, 404)
+    client.logout()
+    assert client.get(f"/releases/{release.pk}/quality.html").status_code in (302, 403, 404)
+
+
+def test_everyone_has_what_needs_no_truth(release, client) -> None:
+    services.publish(release, release.dataset.owner)
+    text, given = page_of(client, release), files(release)
+    assert "Expected errors by method" in text and "used here" in text and "The measured tables" in text
+    assert not any("quality" in name for name in given)
+    for words in CURATORS_WORDS:
+        assert words not in text
+        assert not [name for name, content in given.items() if words.encode() in content]
+
+
+def test_the_measured_tables_add_up_to_the_columns_within_their_intervals(release) -> None:
+    """Four trees' tables at ε = 50 are nearly exact: each has about 300 people."""
+    given = files(release)
+    measured = pd.read_csv(io.BytesIO(given["measured.csv"]))
+    groups = pd.read_csv(io.BytesIO(given["groups.csv"]), keep_default_na=False)
+    assert measured["measurement"].nunique() == 4
+    totals = measured.groupby("measurement")["noisy_count"].sum()
+    assert totals.between(270, 330).all()
+    assert (measured["interval_lower"] <= measured["noisy_count"]).all()
+    for column, found in measured.groupby("first"):
+        assert set(found["first_group"]) <= set(groups.loc[groups["column"] == column, "group"])
