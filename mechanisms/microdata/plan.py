@@ -13,6 +13,7 @@ from mechanisms.accounting import Loss
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import share_of
+from mechanisms.microdata.components import Components
 from mechanisms.microdata.tables import Grouping, Pair, PairTables
 from mechanisms.microdata.wishes import Wishes
 
@@ -96,7 +97,7 @@ class MicrodataResult:
 
     rows: (n, d) cells. total: the estimated number of rows. margins: for each column (c,) noisy counts; half_widths:
     of their 95% intervals. smoothed: estimates of single columns that are not negative. grouping and tables: of the
-    measured pairs; None and empty where none was measured.
+    measured pairs; None and empty where none was measured. components: those of a method that finds some.
     """
 
     rows: Integers
@@ -106,3 +107,4 @@ class MicrodataResult:
     smoothed: tuple[Floats, ...]
     grouping: Grouping | None = None
     tables: tuple[MeasuredTable, ...] = ()
+    components: Components | None = None

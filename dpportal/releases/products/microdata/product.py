@@ -22,6 +22,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.foresight import advised, foresee
 from mechanisms.microdata.mechanism import Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -80,18 +81,28 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         )
 
     def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> np.ndarray:
-        """The tables of `plan.counted`, then those that only the compare page needs; the same rows count in each."""
-        version = release.domain_version
+        """The tables of `plan.counted`, those that only the compare page needs, then whole rows for a method that asks.
+
+        The same rows count everywhere.
+        """
+        dataset, version = release.dataset, release.domain_version
         assert version is not None
         wanted = [*plan.counted, *comparison.further_tables(plan)]
-        return records.count_tables(release.dataset, version, plan.domain, wanted, key)
+        counts = records.count_tables(dataset, version, plan.domain, wanted, key)
+        if not registry.microdata(plan.mechanism).whole_rows:
+            return counts
+        rows = records.cells_of_rows(dataset, version, plan.domain, key)
+        return np.concatenate([counts, WholeRows(plan.domain.shape).pack(rows)])
 
     def rows_counted(self, plan: MicrodataPlan, true: np.ndarray) -> int:
         """The total of the first table: all count the same rows."""
         return int(true[: plan.domain.project(plan.counted[0]).size].sum())
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
-        return registry.microdata(plan.mechanism).measure(plan, counts[: plan.cells], noise)
+        """The counted tables, and what follows the tables of the compare page, meet noise."""
+        beyond = plan.cells + comparison.further_cells(plan)
+        measured = np.concatenate([counts[: plan.cells], counts[beyond:]])
+        return registry.microdata(plan.mechanism).measure(plan, measured, noise)
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         return registry.microdata(plan.mechanism).reconstruct(plan, measurement)
