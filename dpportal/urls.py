@@ -13,6 +13,7 @@ GUIDE = [
     ("guide/", "index", "guide"),
     ("guide/choice/", "choice", "guide_choice"),
     ("guide/queries/", "queries", "guide_queries"),
+    ("guide/synthetic/", "synthetic", "guide_synthetic"),
     ("guide/streams/", "streams", "guide_streams"),
 ]
 

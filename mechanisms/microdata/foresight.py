@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from mechanisms.accounting import Loss
 from mechanisms.microdata.coarsening import FEWEST, MOST
-from mechanisms.microdata.mechanism import margin_laws, pair_deviation
+from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import distortion
 
@@ -71,6 +71,6 @@ def _pair(plan: MicrodataPlan, people: int, measured: int) -> float:
         start=0 * plan.loss.amount,
     )
     tables: Loss = replace(plan.loss, amount=plan.loss.amount * spent)
-    groups = min(MOST, max(FEWEST, math.sqrt(people / (4 * pair_deviation(plan)))))
+    groups = min(MOST, max(FEWEST, math.sqrt(people / (4 * plan.pair_deviation))))
     mean = math.exp(sum(math.log(min(groups, size)) for size in plan.domain.shape) / len(plan.domain.shape))
     return min(1.0, distortion([round(mean**2)] * measured, tables) / (2 * people * measured))

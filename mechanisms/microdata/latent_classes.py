@@ -16,7 +16,7 @@ from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
-from mechanisms.microdata.mechanism import MARGINS, Microdata, pair_deviation, within_groups
+from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.mixture import Mixture, Target
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.refining import refined
@@ -64,7 +64,7 @@ class LatentClasses(Microdata):
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables."""
-        grouping = group(plan.domain.attributes, margins, pair_deviation(plan), COARSENESS)
+        grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
         seen: list[np.ndarray] = [np.concatenate(grouping.groups)]
         pairs, tables = plan.tables.pairs, list[MeasuredTable]()
         for round_ in range(1, ROUNDS + 1):

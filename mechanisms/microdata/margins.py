@@ -27,6 +27,14 @@ class Margins:
     counts: tuple[Floats, ...]
     variances: tuple[float, ...]
 
+    def of_columns(self, places: Sequence[int]) -> Margins:
+        """Those of some columns."""
+        return Margins(
+            self.total,
+            tuple(self.counts[place] for place in places),
+            tuple(self.variances[place] for place in places),
+        )
+
     def shares(self, column: int) -> Floats:
         return self.counts[column] / self.total
 

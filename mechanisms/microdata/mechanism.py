@@ -13,10 +13,10 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
 from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.features import FEATURES, SHARE, check_choice, kept_columns
 from mechanisms.microdata.impossible import repaired
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -60,11 +60,12 @@ class Microdata(ABC):
         rows: int | None = None,
         total: int | None = None,
         people: int | None = None,
+        keep: int | None = None,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
         rows: how many to make; None: the noisy total. total: the number of rows, where it is public. people: their
-        number as the curator states it.
+        number as the curator states it. keep: go on with so many columns that tell most about the target; None: all.
         Raises PlanError if columns, wishes or loss do not fit.
         """
         loss = loss.over(domain)
@@ -81,18 +82,25 @@ class Microdata(ABC):
             domain=domain,
             loss=loss,
             wishes=wishes,
-            shares=self.shares,
+            shares=self._shares(keep),
             rows=rows,
             total=total,
             people=people,
             pairwise=self.pairwise,
-            explanation=self._explanation(),
+            keep=keep,
+            explanation=self._explanation(keep),
         )
         if plan.cells > MOST_CELLS:
             raise PlanError(
                 f"The tables of all pairs of these columns have {plan.cells:,} cells; at most {MOST_CELLS:,} fit in "
                 "memory. Choose wider bins, fewer categories or fewer columns."
             )
+        if keep is not None:
+            check_choice(domain, wishes, keep)
+            if not self.pairwise or self.whole_rows:
+                raise PlanError(
+                    "This method measures no pair, so columns cannot be chosen first. Choose another."
+                )
         margin_laws(plan)
         return plan
 
@@ -114,22 +122,31 @@ class Microdata(ABC):
         sizes = plan.domain.shape
         drawn = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
         noisy = columns + np.concatenate(drawn)
-        return Measurement(pack([noisy, *self._further(plan, counts, margins_of(plan, noisy), noise)]))
+        margins = margins_of(plan, noisy)
+        if plan.keep is None:
+            return Measurement(pack([noisy, *self._further(plan, counts, margins, noise)]))
+        kept = kept_columns(plan, counts, margins, noise)
+        among = plan.tables.among(counts, kept)
+        further = self._further(plan.of_columns(kept), among, margins.of_columns(kept), noise)
+        return Measurement(pack([noisy, np.array(kept), *further]))
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         """Rows, from what was measured alone: the same every time."""
         noisy, *further = unpack(measurement.values)
         random = repeatable(sha256(measurement.values.tobytes()).digest())
         margins = margins_of(plan, noisy)
+        columns = range(len(plan.domain.shape)) if plan.keep is None else further.pop(0).tolist()
         made = MicrodataResult(
-            rows=np.empty((_row_count(plan, margins), len(plan.domain.shape)), dtype=np.int64),
+            columns=tuple(columns),
+            rows=np.empty((_row_count(plan, margins), len(columns)), dtype=np.int64),
             total=margins.total,
             margins=tuple(split(noisy, plan.domain.shape)),
             half_widths=tuple(law.half_width() for law in margin_laws(plan)),
             smoothed=margins.counts,
         )
-        made = self._made(plan, made, margins, further, random)
-        rows = repaired(made.rows, plan.domain.shape, plan.wishes.impossible(plan.domain), random)
+        kept = plan.of_columns(columns)
+        made = self._made(kept, made, margins.of_columns(columns), further, random)
+        rows = repaired(made.rows, kept.domain.shape, kept.wishes.impossible(kept.domain), random)
         return replace(made, rows=rows[random.permutation(len(rows))])
 
     @abstractmethod
@@ -153,9 +170,20 @@ class Microdata(ABC):
     ) -> MicrodataResult:
         """The result with its rows filled in; `made.rows` has their number."""
 
-    def _explanation(self) -> str:
-        spent = ", ".join(f"{step} {share}" for step, share in self.shares.items())
-        return f"{self.summary} Shares of the loss: {spent}."
+    def _explanation(self, keep: int | None) -> str:
+        shares = self._shares(keep)
+        chosen = (
+            "" if keep is None else f" Before, the {keep} columns are chosen that tell most about the target."
+        )
+        return (
+            f"{self.summary}{chosen} Shares of the loss: {', '.join(f'{s} {x}' for s, x in shares.items())}."
+        )
+
+    def _shares(self, keep: int | None) -> Mapping[str, Fraction]:
+        """The steps' shares; where columns are chosen first, of what that leaves."""
+        if keep is None:
+            return self.shares
+        return {FEATURES: SHARE, **{step: share * (1 - SHARE) for step, share in self.shares.items()}}
 
 
 def check_columns(domain: Domain) -> None:
@@ -194,14 +222,6 @@ def within_groups(
         shares[of_cell, np.arange(of_cell.size)] += empty[of_cell]
         cells[:, j] = dealt(groups[:, j], shares, random)
     return cells
-
-
-def pair_deviation(plan: MicrodataPlan) -> float:
-    """A standard error to expect of a table of two columns: as if 6/10 of the loss served one more than the columns."""
-    moved, tables = histogram_sensitivity(plan.loss.unit), len(plan.domain.shape) + 1
-    if plan.loss.definition is Definition.PURE:
-        return float(2**0.5 * moved.l1 * tables / (0.6 * float(plan.loss.amount)))
-    return float((moved.l2_squared * tables / (2 * 0.6 * float(plan.loss.amount))) ** 0.5)
 
 
 def _row_count(plan: MicrodataPlan, margins: Margins) -> int:

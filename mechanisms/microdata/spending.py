@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.histogram.spending import count_law, share_of
 from mechanisms.noise import NoiseLaw
@@ -38,3 +38,13 @@ def score_law(scores: int, loss: Loss) -> NoiseLaw:
     """
     moved = histogram_sensitivity(loss.unit).l1
     return count_law(loss, Sensitivity(scores * moved, scores * moved**2))
+
+
+def pick_rate(loss: Loss, picks: int) -> Fraction:
+    """What a point of an L1 score is worth in the exponent of each of so many picks that together cost `loss`, ε/(2Δ₁).
+
+    A pick by the exponential mechanism or permute-and-flip costs ε; under zCDP, by the exponential mechanism, ε²/8.
+    """
+    each = loss.amount / picks
+    epsilon = each if loss.definition is Definition.PURE else pure_within_zcdp(4 * each)
+    return epsilon / (2 * histogram_sensitivity(loss.unit).l1)

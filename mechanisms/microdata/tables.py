@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -53,6 +53,10 @@ class PairTables:
     def columns(self, counts: np.ndarray) -> np.ndarray:
         """The tables of single columns, one after the other."""
         return np.concatenate([self.column(counts, j) for j in range(len(self.shape))])
+
+    def among(self, counts: Integers, places: Sequence[int]) -> Integers:
+        """The vector of the pairs among some columns, at rising places."""
+        return np.concatenate([self.table(counts, pair).ravel() for pair in combinations(places, 2)])
 
     def of_rows(self, rows: np.ndarray) -> Integers:
         """The vector of a table of cells: rows (n, d) integers to (size,) int64."""

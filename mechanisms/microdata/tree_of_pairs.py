@@ -8,17 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, pure_within_zcdp
+from mechanisms.accounting import Loss
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.microdata.apportioning import dealt
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
-from mechanisms.microdata.mechanism import MARGINS, Microdata, pair_deviation, within_groups
+from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.scoring import distortion, grouped, independent, parts, scores, spanning_tree
+from mechanisms.microdata.spending import pick_rate
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -57,7 +57,7 @@ class TreeOfPairs(Microdata):
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, the chosen pairs, and their noisy tables."""
-        grouping = group(plan.domain.attributes, margins, pair_deviation(plan), COARSENESS)
+        grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
         chosen = _chosen_tree(plan, counts, grouping, margins, noise)
         tables = measured_tables(plan, counts, grouping, chosen, plan.step(TABLES), noise)
         return [
@@ -82,23 +82,14 @@ class TreeOfPairs(Microdata):
         return replace(made, rows=rows, grouping=grouping, tables=tables)
 
 
-def pick_rate(plan: MicrodataPlan, picks: int) -> Fraction:
-    """What a point of score is worth in the exponent of each of so many picks, ε/(2Δ)."""
-    loss = plan.step(CHOICES)
-    each = loss.amount / max(1, picks)
-    epsilon = each if loss.definition is Definition.PURE else pure_within_zcdp(4 * each)
-    heaviest = max(plan.wishes.pair_weight(plan.domain, pair) for pair in plan.tables.pairs)
-    return epsilon / (2 * histogram_sensitivity(loss.unit).l1 * heaviest)
-
-
 def _chosen_tree(
     plan: MicrodataPlan, counts: Integers, grouping: Grouping, margins: Margins, noise: Noise
 ) -> list[Pair]:
     pairs, columns = plan.tables.pairs, len(plan.domain.shape)
     tree = spanning_tree(columns, [], [], plan.wishes.required_pairs(plan.domain))
     picks = columns - 1 - len(tree)
-    rate = pick_rate(plan, picks)
     weights = np.array([plan.wishes.pair_weight(plan.domain, pair) for pair in pairs])
+    rate = pick_rate(plan.step(CHOICES), max(1, picks)) / int(weights.max())
     each = replace(plan.step(TABLES), amount=plan.step(TABLES).amount / (columns - 1))
     noise_terms = np.array([_noise_term(grouping.cells(pair), each) for pair in pairs])
     believed = independent(grouped(grouping, margins), margins.total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,15 @@ class Wishes:
             raise PlanError(
                 "The values that cannot occur together leave no row possible. Take some of them back."
             )
+
+    def among(self, names: Collection[str]) -> Wishes:
+        """Those wishes that speak of these columns alone."""
+        return Wishes(
+            weights={name: weight for name, weight in self.weights.items() if name in names},
+            target=self.target if self.target in names else "",
+            required=tuple(pair for pair in self.required if set(pair) <= set(names)),
+            zeros=tuple(zero for zero in self.zeros if {zero[0], zero[2]} <= set(names)),
+        )
 
     def pair_weight(self, domain: Domain, pair: Pair) -> int:
         """How much a pair counts, a whole number of at least 1."""

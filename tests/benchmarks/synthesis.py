@@ -16,7 +16,6 @@ import gzip
 import json
 import multiprocessing
 import os
-import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -104,7 +103,13 @@ def release(name: str, table: str, rho: str) -> Made:
         )
     made = method.reconstruct(plan, method.measure(plan, counts, Noise())).rows
     seconds = time.process_time() - start
-    return Made(made, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    return Made(made, seconds, peak_memory())
+
+
+def peak_memory() -> float:
+    """MiB of this process's own; the resource usage would count what its parent had when it began."""
+    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
 
 
 def alone(name: str, table: str, rho: str) -> Made:

@@ -36,6 +36,7 @@ CURATOR_PAGES = [
     "/account/password/",
     "/guide/",
     "/guide/choice/",
+    "/guide/synthetic/",
     "/guide/queries/",
     "/guide/streams/",
 ]

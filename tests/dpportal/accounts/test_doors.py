@@ -22,6 +22,7 @@ GENERAL = {
     "security_txt",
     "guide",
     "guide_choice",
+    "guide_synthetic",
     "guide_queries",
     "guide_streams",
     "accounts:display_name",

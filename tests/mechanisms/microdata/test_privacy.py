@@ -11,11 +11,12 @@ from scipy.stats import chi2
 from mechanisms.accounting import Definition
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Categorical, Domain
+from mechanisms.microdata.features import FEATURES
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import scores
-from mechanisms.microdata.spending import score_law, table_shares
+from mechanisms.microdata.spending import pick_rate, score_law, table_shares
 from mechanisms.microdata.tables import Grouping
-from mechanisms.microdata.tree_of_pairs import CHOICES, pick_rate
+from mechanisms.microdata.tree_of_pairs import CHOICES
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.registry import MICRODATA, microdata
@@ -92,6 +93,21 @@ def test_a_tree_costs_at_most_the_loss_and_hardly_less(definition, unit):
 
 
 @pytest.mark.parametrize("definition", Definition)
+@every_unit
+def test_choosing_columns_first_costs_its_share_and_all_together_the_loss(definition, unit):
+    plan = microdata("latent-classes").plan(DOMAIN, Wishes(target="ill"), loss("2", definition, unit), keep=3)
+    assert sum(plan.shares.values()) == 1
+    ledger = Ledger()
+    microdata("latent-classes").measure(plan, counted(plan, people(500)), ledger)
+    (rate,) = set(ledger.rates)
+    epsilon = rate * 2 * histogram_sensitivity(plan.loss.unit).l1
+    picks = 2 * (epsilon if definition is Definition.PURE else epsilon**2 / 8)
+    assert picks <= plan.step(FEATURES).amount
+    assert float(picks) == pytest.approx(float(plan.step(FEATURES).amount), rel=1e-6)
+    assert drawn_cost(ledger, plan.of_columns([0, 1, 2])) == plan.loss.amount * Fraction(9, 10)
+
+
+@pytest.mark.parametrize("definition", Definition)
 def test_tables_share_a_stage_exactly(definition):
     assert sum(table_shares([1, 7, 90, 10_000], definition)) == 1
 
@@ -145,7 +161,7 @@ def neighbouring_scores(plan: MicrodataPlan) -> tuple[np.ndarray, np.ndarray]:
 def test_a_pick_keeps_its_promise_for_a_pair_that_one_person_makes(definition):
     """200,000 runs on each of two neighbours follow the exact odds, whose log-ratio never exceeds the pick's ε."""
     plan = microdata("tree-of-pairs").plan(SMALL, Wishes(), loss("3", definition))
-    rate = pick_rate(plan, 2)
+    rate = pick_rate(plan.step(CHOICES), 2)
     epsilon = float(2 * rate)
     tables = neighbouring_scores(plan)
     assert 1 <= np.abs(tables[0] - tables[1]).max() <= 1

@@ -206,3 +206,30 @@ def test_counts_that_do_not_fit_are_refused(method):
         method.measure(plan, np.zeros(3, np.int64), Noise())
     with pytest.raises(ValueError, match="int64"):
         method.measure(plan, np.zeros(plan.cells), Noise())
+
+
+@pytest.mark.parametrize("method", PAIRWISE, ids=lambda m: m.name)
+@pytest.mark.parametrize("definition", Definition)
+def test_the_columns_that_tell_most_about_the_target_are_kept(method, definition):
+    """Illness follows the job, and the job the age; the town follows nothing."""
+    plan = method.plan(DOMAIN, Wishes(target="ill"), loss("20", definition), keep=3)
+    result = method.reconstruct(plan, method.measure(plan, counted(plan, people()), Noise()))
+    assert result.columns == (0, 1, 2)
+    assert distance(np.column_stack([result.rows, result.rows[:, 0] * 0]), people(), (1, 2)) < 0.06
+    assert len(result.margins) == 4
+
+
+def test_required_columns_are_kept_whatever_they_tell():
+    wishes = Wishes(target="ill", required=(("ill", "town"),))
+    plan, measurement = measured(microdata("tree-of-pairs"), wishes, keep=2)
+    assert microdata("tree-of-pairs").reconstruct(plan, measurement).columns == (2, 3)
+
+
+def test_a_choice_of_columns_needs_a_target_and_a_fitting_number():
+    for method, target, keep, word in (
+        ("latent-classes", "", 2, "Choose the target"),
+        ("latent-classes", "ill", 5, "between 2 and 4"),
+        ("independent-columns", "ill", 2, "Choose another"),
+    ):
+        with pytest.raises(PlanError, match=word):
+            microdata(method).plan(DOMAIN, Wishes(target=target), loss(), keep=keep)

@@ -19,6 +19,7 @@ WORST = 10
 # Cells of a bad pair that are shown, those with the largest differences.
 MOST_DIFFERENCES = 8
 Columns = tuple[str, ...]
+Places = tuple[int, ...]
 
 
 def further_tables(plan: MicrodataPlan) -> list[Columns]:
@@ -35,23 +36,21 @@ def further_cells(plan: MicrodataPlan) -> int:
 
 def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dict[str, Any]:
     """The compare page as JSON; holds true counts; stored with the records."""
-    shape, names = plan.domain.shape, plan.domain.names
-    counted = _tables(plan, true)
-    singles: list[tuple[int, ...]] = [(j,) for j in range(len(shape))]
-    ways: dict[int, list[tuple[int, ...]]] = {1: singles, 2: list(plan.tables.pairs), 3: list(triples(shape))}
+    counted, kept = _tables(plan, result.columns, true), plan.of_columns(result.columns)
+    shape, names = kept.domain.shape, kept.domain.names
     found = {
-        columns: closeness(counted[columns], table_of_rows(result.rows, shape, columns))
-        for chosen in ways.values()
-        for columns in chosen
+        columns: closeness(table, table_of_rows(result.rows, shape, columns))
+        for columns, table in counted.items()
     }
+    ways = {size: [columns for columns in found if len(columns) == size] for size in (1, 2, 3)}
     pairs = sorted(ways[2], key=lambda pair: -found[pair].synthetic)
     measured = {table.pair for table in result.tables}
     return {
         "means": [_mean(size, [found[c] for c in chosen]) for size, chosen in ways.items() if chosen],
         "figures": {
-            name: figure_json(figure) for name, figure in _figures(plan, result, true, found).items()
+            name: figure_json(figure) for name, figure in _figures(kept, result, counted, found).items()
         },
-        "worst": [_worst(plan, result, counted[pair], pair) for pair in pairs[:WORST]],
+        "worst": [_worst(kept, result, counted[pair], pair) for pair in pairs[:WORST]],
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
             [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(found[(a, b)]))]
@@ -60,10 +59,10 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dic
     }
 
 
-def _tables(plan: MicrodataPlan, true: np.ndarray) -> dict[tuple[int, ...], np.ndarray]:
-    """True tables by their columns' places: of single columns, all pairs and some triples."""
+def _tables(plan: MicrodataPlan, kept: Sequence[int], true: np.ndarray) -> dict[Places, np.ndarray]:
+    """True tables of the kept columns, by their places among these: single columns, all pairs and some triples."""
     places = {name: place for place, name in enumerate(plan.domain.names)}
-    found: dict[tuple[int, ...], np.ndarray] = {}
+    found: dict[Places, np.ndarray] = {}
     start = 0
     for columns in [*plan.counted, *further_tables(plan)]:
         chosen = tuple(places[name] for name in columns)
@@ -72,7 +71,10 @@ def _tables(plan: MicrodataPlan, true: np.ndarray) -> dict[tuple[int, ...], np.n
         start += math.prod(sizes)
     for j in places.values():
         found.setdefault((j,), found[(0, max(1, j))].sum(axis=1 if j == 0 else 0))
-    return found
+    rank = {place: new for new, place in enumerate(kept)}
+    return {
+        tuple(rank[p] for p in chosen): table for chosen, table in found.items() if rank.keys() >= set(chosen)
+    }
 
 
 def _values(found: Closeness) -> tuple[float, float, float]:
@@ -91,7 +93,10 @@ def _mean(size: int, found: Sequence[Closeness]) -> dict[str, Any]:
 
 
 def _figures(
-    plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, found: dict[tuple[int, ...], Closeness]
+    plan: MicrodataPlan,
+    result: MicrodataResult,
+    counted: dict[Places, np.ndarray],
+    found: dict[Places, Closeness],
 ) -> dict[str, Any]:
     names, size = plan.domain.names, len(plan.domain.shape)
     errors = np.full((size, size), np.nan)
@@ -100,8 +105,7 @@ def _figures(
     figures = {"errors": pairs_figure(names, errors, "errors")}
     ordered = [j for j, a in enumerate(plan.domain.attributes) if a.ordered or isinstance(a, Boolean)]
     if len(ordered) > 1:
-        start = 0 if plan.pairwise else plan.cells
-        pairs = true[start : start + plan.tables.size]
+        pairs = np.concatenate([counted[pair].ravel() for pair in plan.tables.pairs])
         of_rows = plan.tables.of_rows(result.rows)
         chosen = [names[j] for j in ordered]
         for name, counts in (("true", pairs), ("synthetic", of_rows)):

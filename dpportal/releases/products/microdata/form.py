@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, people_field
-from mechanisms.microdata.mechanism import MOST_ROWS, check_columns
+from mechanisms.microdata.features import check_choice
+from mechanisms.microdata.mechanism import FEWEST_COLUMNS, MOST_COLUMNS, MOST_ROWS, check_columns
 from mechanisms.microdata.wishes import HEAVIEST, Wishes
 from mechanisms.protocol import PlanError
 
@@ -38,6 +39,15 @@ class ColumnsForm(ChoiceForm):
         min_value=1,
         max_value=MOST_ROWS,
         help_text=gettext_lazy("Left empty, as many as the noisy count of people says."),
+    )
+    keep = forms.IntegerField(
+        label=gettext_lazy("Keep only so many columns"),
+        required=False,
+        min_value=FEWEST_COLUMNS,
+        max_value=MOST_COLUMNS,
+        help_text=gettext_lazy(
+            "Those that tell most about the target, chosen privately for a tenth of the cost. Left empty, all."
+        ),
     )
     weights = forms.CharField(
         label=gettext_lazy("Weights of columns"),
@@ -78,6 +88,7 @@ class ColumnsForm(ChoiceForm):
             **super().chosen(draft),
             "target": wishes.target,
             "rows": draft.parameters.get("rows"),
+            "keep": draft.parameters.get("keep"),
             "weights": _lines([(name, str(weight)) for name, weight in wishes.weights.items()]),
             "required_pairs": _lines(wishes.required),
             "zeros": _lines(wishes.zeros),
@@ -97,6 +108,8 @@ class ColumnsForm(ChoiceForm):
         try:
             data["wishes"] = self._wishes(data)
             data["wishes"].check(domain)
+            if data["keep"] is not None:
+                check_choice(domain, data["wishes"], data["keep"])
         except PlanError as refusal:
             self.add_error(None, str(refusal))
         return data
@@ -104,7 +117,7 @@ class ColumnsForm(ChoiceForm):
     def apply(self, draft: Release) -> None:
         data = self.cleaned_data
         draft.columns, draft.people = data["columns"], data["people"]
-        draft.parameters = {"wishes": data["wishes"].to_json(), "rows": data["rows"]}
+        draft.parameters = {"wishes": data["wishes"].to_json(), "rows": data["rows"], "keep": data["keep"]}
 
     def _wishes(self, data: dict[str, Any]) -> Wishes:
         weights = _fields(data["weights"], 2, _("Weights of columns"))

@@ -13,11 +13,13 @@ MOST_LINES = 2_000
 
 def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
     """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
-    counts, pairs = column_counts(plan, result), measured_pairs(plan, result)
+    kept = plan.of_columns(result.columns)
+    counts, pairs = column_counts(plan, result), measured_pairs(kept, result)
     foresight = foresee(plan, max(1, round(result.total)))
     shown = pairs[pairs["measured"]]
     return {
         "rows": len(result.rows),
+        "kept": list(kept.domain.names) if plan.keep is not None else [],
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
         "measured": [

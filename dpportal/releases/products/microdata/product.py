@@ -63,7 +63,13 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         rows = draft.dataset.rows
         total = rows if loss.over(domain).unit.total_public and isinstance(rows, int) else None
         return method.plan(
-            domain, wishes, loss, rows=draft.parameters.get("rows"), total=total, people=draft.people
+            domain,
+            wishes,
+            loss,
+            rows=draft.parameters.get("rows"),
+            total=total,
+            people=draft.people,
+            keep=draft.parameters.get("keep"),
         )
 
     def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
@@ -117,9 +123,10 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return comparison.build(made.plan, made.result, true)
 
     def facts(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
-        names = made.plan.domain.names
+        names = made.plan.of_columns(made.result.columns).domain.names
         measured = sorted({table.pair for table in made.result.tables})
         return {
+            "columns": list(names),
             "synthetic_rows": len(made.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
         }

@@ -33,18 +33,19 @@ def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Pat
     """The synthetic rows in two formats, the noisy counts of single columns, and which pairs were measured."""
     columns, pairs = folder / "columns.csv", folder / "pairs.csv"
     inert_frame(column_counts(plan, result)).to_csv(columns, index=False, lineterminator="\n")
-    inert_frame(measured_pairs(plan, result)).to_csv(
+    kept = plan.of_columns(result.columns)
+    inert_frame(measured_pairs(kept, result)).to_csv(
         pairs, index=False, float_format="%.6g", lineterminator="\n"
     )
     return [
-        *write_frames(plan.domain, rows_of_cells(plan.domain, result.rows, seed), folder),
+        *write_frames(kept.domain, rows_of_cells(kept.domain, result.rows, seed), folder),
         Table(columns, "Noisy counts of every single column, with 95% intervals", COLUMN_FIELDS),
         Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
     ]
 
 
 def column_counts(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
-    """A line for every value of every column."""
+    """A line for every value of every column, of those too that the rows leave out."""
     frames = [
         pd.DataFrame(
             {
@@ -63,7 +64,7 @@ def column_counts(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
 
 
 def measured_pairs(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
-    """A line for every pair of columns; of one that was measured repeatedly the combined standard error."""
+    """A line for every pair of the plan's columns; of one that was measured repeatedly the combined standard error."""
     names, precision = plan.domain.names, dict.fromkeys(plan.tables.pairs, 0.0)
     cells = {table.pair: table.values.size for table in result.tables}
     for table in result.tables:

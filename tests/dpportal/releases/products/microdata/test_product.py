@@ -124,6 +124,21 @@ def test_what_cannot_occur_is_in_no_row(wide) -> None:
     assert not (rows["ill"].fillna(False) & (rows["job"] == "j2")).any()
 
 
+@pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs"])
+def test_only_the_columns_that_tell_of_the_target_are_kept(wide, client, method) -> None:
+    """Age and job decide who is ill; date and weight are chance."""
+    release = made(wide, method, wishes={"target": "ill"}, keep=3)
+    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    assert rows.columns.tolist() == ["age", "job", "ill"]
+    columns = pd.read_csv(io.BytesIO(files(release)["columns.csv"]))
+    assert set(columns["column"]) == set(COLUMNS)
+    assert len(pd.read_csv(io.BytesIO(files(release)["pairs.csv"]))) == 3
+    client.force_login(wide.owner)
+    assert "chosen privately: age, job, ill" in page_of(client, release)
+    text = client.get(f"/releases/{release.pk}/compare/").content.decode()
+    assert "since" not in text.split("Total variation, on average")[1]
+
+
 def test_the_public_page_and_the_bundle_hold_nothing_of_the_truth(wide, client) -> None:
     release = made(wide)
     services.publish(release, wide.owner)
@@ -204,6 +219,7 @@ class TestWizard:
             ({"columns": ["age", "job"]}, "ill is not among the chosen columns"),
             ({"weights": "age, heavy"}, "whole numbers from 1 to 10"),
             ({"weights": "age"}, "each line needs 2 parts"),
+            ({"keep": "3", "target": ""}, "Choose the target"),
             ({"zeros": "ill, perhaps, job, j0"}, "no declared value"),
             (
                 {

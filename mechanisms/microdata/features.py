@@ -1,0 +1,69 @@
+"""Private feature selection: the columns that tell most about a target are kept before pairs are measured."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.accounting import Definition
+from mechanisms.arrays import Integers
+from mechanisms.domain import Domain
+from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.margins import Margins
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.scoring import grouped, independent, scores
+from mechanisms.microdata.spending import pick_rate
+from mechanisms.microdata.tables import Pair
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
+from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, Selection
+
+FEATURES = "choice of columns"
+SHARE = Fraction(1, 10)
+COARSENESS = 0.5
+
+
+def check_choice(domain: Domain, wishes: Wishes, keep: int) -> None:
+    """Raises PlanError unless so many columns can be kept for what they tell about a target."""
+    if not wishes.target:
+        raise PlanError("Columns are chosen by what they tell about a target column. Choose the target.")
+    least, columns = max(2, len(_always_kept(domain, wishes))), len(domain.shape)
+    if not least <= keep <= columns:
+        raise PlanError(
+            f"Keep between {least} and {columns} columns: the target and the columns of required pairs are always kept."
+        )
+
+
+def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
+    """The places of the target and of the columns of required pairs."""
+    names = {wishes.target, *(name for pair in wishes.required for name in pair)}
+    return [place for place, name in enumerate(domain.names) if name in names]
+
+
+def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> list[int]:
+    """The places of `plan.keep` columns, in order: those always kept, and the picks of largest score.
+
+    A column's score is ‖C - round(Ĉ)‖₁ of its table with the target, over groups of cells, Ĉ what independence believes
+    from noisy counts of single columns: it moves by at most Δ₁ of a table's counts. Picked by permute-and-flip under
+    pure ε, by the exponential mechanism under zCDP.
+    """
+    kept, target = _always_kept(plan.domain, plan.wishes), plan.domain.names.index(plan.wishes.target)
+    assert plan.keep is not None
+    picks = plan.keep - len(kept)
+    others = [place for place in range(len(plan.domain.shape)) if place not in kept]
+    if picks <= 0:
+        return kept
+    grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
+    pairs: list[Pair] = [(min(target, place), max(target, place)) for place in others]
+    believed = independent(grouped(grouping, margins), margins.total)
+    points = scores(plan, counts, grouping, believed, pairs)
+    pure = plan.loss.definition is Definition.PURE
+    chooser: Selection = PermuteAndFlip() if pure else ExponentialMechanism()
+    rate, left = pick_rate(plan.step(FEATURES), picks), np.ones((1, len(others)), dtype=bool)
+    for _ in range(picks):
+        pick = int(chooser.choose(rate, points, left, noise)[0])
+        left[0, pick] = False
+        kept.append(others[pick])
+    return sorted(kept)

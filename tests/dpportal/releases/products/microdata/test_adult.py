@@ -1,0 +1,59 @@
+"""All 15 columns of the demonstration's census table: from the wizard's pages to published rows."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pandas as pd
+import pytest
+
+from dpportal.accounts.models import User
+from dpportal.datasets import codebook
+from dpportal.datasets import services as dataset_services
+from dpportal.demonstration import FOLDER
+from dpportal.releases import execution
+from dpportal.releases.models import Release
+from mechanisms.domain import Integer
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, page_of
+
+
+@pytest.mark.slow
+def test_a_curator_publishes_fifteen_columns(curator: User, administrator: User, client) -> None:
+    client.force_login(curator)
+    original = gzip.decompress((FOLDER / "adult.csv.gz").read_bytes())
+    dataset = building.uploaded(client, original)
+    names = [c["name"] for c in dataset.columns]
+    declared = codebook.read((FOLDER / "codebook.json").read_bytes(), names)
+    weight = Integer("fnlwgt", lower=0, upper=1_499_999, width=15_000)
+    dataset_services.declare_all(dataset, [*declared, weight])
+    dataset_services.confirm_one_row(dataset, dataset_services.columns_to_ask_about(dataset), curator)
+    building.granted(dataset, administrator, "10")
+    draft = Release.objects.create(dataset=dataset, created_by=curator, product="microdata", title="Census")
+    at = f"/releases/{draft.pk}"
+    asked = {"columns": names, "people": 32_000, "target": "income", "rows": ""}
+    assert client.post(f"{at}/columns/", asked).status_code == 302
+    offers = client.get(f"{at}/method/").content.decode()
+    assert 'value="latent-classes" checked' in offers
+    assert client.post(f"{at}/method/", {"mechanism": "latent-classes", "amount": "5"}).status_code == 302
+    building.confirm(Release.objects.get(pk=draft.pk))
+    execution.execute(draft.pk)
+    release = Release.objects.get(pk=draft.pk)
+    assert release.is_ready, release.job.failure
+    assert client.post(f"{at}/publish/", {}).status_code in (200, 302)
+
+    true = pd.read_csv(io.BytesIO(original))
+    made = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    assert sorted(made.columns) == sorted(names) and len(made) == pytest.approx(len(true), rel=0.02)
+    for pair in (["education", "education-num"], ["marital-status", "relationship"], ["sex", "relationship"]):
+        one, other = (t.value_counts(pair, normalize=True) for t in (true, made))
+        apart = one.sub(other, fill_value=0).abs().sum() / 2
+        independent = 0.5 * sum(
+            abs(one.get((x, y), 0) - p * q)
+            for x, p in true[pair[0]].value_counts(normalize=True).items()
+            for y, q in true[pair[1]].value_counts(normalize=True).items()
+        )
+        assert apart < independent / 3
+    client.logout()
+    assert "Measured pairs" in page_of(client, release)
