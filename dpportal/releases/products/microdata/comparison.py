@@ -11,6 +11,7 @@ import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
 from dpportal.releases.products.histogram.page import figure_json
+from dpportal.releases.products.microdata.directions import component_lines
 from mechanisms.domain import Boolean
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.quality import Closeness, closeness, correlations, table_of_rows, triples
@@ -51,6 +52,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dic
             name: figure_json(figure) for name, figure in _figures(kept, result, counted, found).items()
         },
         "worst": [_worst(kept, result, counted[pair], pair) for pair in pairs[:WORST]],
+        "components": component_lines(kept, result),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
             [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(found[(a, b)]))]

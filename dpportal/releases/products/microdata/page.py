@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpportal.releases.products.microdata.directions import component_lines
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from mechanisms.microdata.foresight import foresee
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -27,6 +28,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
             for first, second, _measured, groups, error in shown.itertuples(index=False)
         ],
         "pairs": len(pairs),
+        "components": component_lines(kept, result),
         "column": foresight.column,
         "pair": foresight.pair,
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
