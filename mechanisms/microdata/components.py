@@ -42,7 +42,8 @@ class Components:
     def half_widths(self) -> Integers:
         """(k,) from the middle of the grid to its end, at least 1."""
         widths = REACH * np.sqrt(self.variances / UNIT) * UNIT
-        return np.maximum(1, np.rint(widths)).astype(np.int64)
+        rounded: Integers = np.maximum(1, np.rint(widths)).astype(np.int64)
+        return rounded
 
     @property
     def cells(self) -> int:
@@ -133,8 +134,14 @@ def _correlations(noisy: Floats, variance: float, means: Floats, spreads: Floats
 
 
 def drawn_in(found: Floats, of_noise: float) -> float:
-    """The share of what was found that is kept, where noise alone would have the sum of squares `of_noise`."""
-    return max(0.0, 1 - of_noise / max(float((found**2).sum()), 1e-12))
+    """The share of what was found that is kept, where noise alone would have the sum of squares `of_noise`.
+
+    None, unless the sum of squares exceeds that by two of its standard deviations.
+    """
+    squares = float((found**2).sum())
+    if squares <= of_noise * (1 + 2 * math.sqrt(2 / found.size)):
+        return 0.0
+    return 1 - of_noise / squares
 
 
 def _steps(total: float, deviation: float, directions: int) -> int:

@@ -60,9 +60,14 @@ class PrincipalComponents(Microdata):
     def _further(
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
     ) -> Sequence[np.ndarray]:
-        """The noisy products, the components found, and the noisy grid."""
+        """The noisy products, the components found, and the noisy grid.
+
+        Raises ValueError unless as many whole rows follow the tables as these count.
+        """
         columns = ordered_columns(plan.domain)
         rows = WholeRows(plan.domain.shape).unpack(counts[plan.cells :])
+        if len(rows) != plan.tables.table(counts, (0, 1)).sum():
+            raise ValueError("the whole rows are not those that the tables count")
         graded = [grades(margins.counts[j], plan.domain.attributes[j].regular_size) for j in columns]
         law = products_law(len(columns), plan.step(PRODUCTS))
         true = products(plan.tables, counts, columns, graded)

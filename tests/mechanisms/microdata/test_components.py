@@ -185,13 +185,21 @@ def test_rows_vary_together_as_the_true_ones_do(definition):
         assert np.abs(made_ - real).sum() / 2 < 0.03
 
 
-def test_noise_without_signal_makes_no_dependence():
-    """At a loss where noise hides every product, correlations are drawn to 0 instead of to what noise says."""
-    largest = []
-    for _ in range(10):
-        rows = made(amount="1/1000000")
-        largest.append(abs(np.corrcoef(rows[:, 0], rows[:, 2])[0, 1]))
-    assert np.median(largest) < 0.4
+def test_what_noise_alone_makes_is_no_dependence():
+    """Of 400 draws of noise alone at most one in ten leaves a correlation, or a grid other than the normal law's."""
+    random = np.random.default_rng(7)
+    counts = [np.full(20, 100.0)] * 4
+    graded = [grades(c, 20) for c in counts]
+    deviation, dependent, uneven = 1e9, 0, 0
+    for _ in range(400):
+        noise = np.rint(deviation * random.standard_normal(6)).astype(np.int64)
+        found = components(noise, deviation**2, graded, counts, 5.0)
+        dependent += found.variances.max() > 2**16
+        normal = found.counts(np.zeros(found.cells, dtype=np.int64), 1e18, 2000.0)
+        grid = np.rint(normal + 1e4 * random.standard_normal(found.cells)).astype(np.int64)
+        uneven += not np.allclose(found.counts(grid, 1e8, 2000.0), normal)
+    assert dependent <= 40 and uneven <= 40
+    assert normal.sum() == pytest.approx(2000) and normal.min() > 0
 
 
 def test_whole_rows_come_back_from_few_integers():
@@ -203,6 +211,14 @@ def test_whole_rows_come_back_from_few_integers():
     assert (whole.unpack(packed) == rows).all()
     with pytest.raises(ValueError, match="whole rows"):
         whole.unpack(packed[:-1])
+
+
+def test_rows_other_than_the_tables_count_are_refused():
+    plan = METHOD.plan(NUMBERS, Wishes(), loss())
+    counts = counted(plan, people(50))
+    for wrong in (counts[: plan.cells], counts[:-1]):
+        with pytest.raises(ValueError, match="whole rows"):
+            METHOD.measure(plan, wrong, Noise())
 
 
 def test_what_components_cannot_do_is_refused():
