@@ -42,6 +42,7 @@ from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrate
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
 from mechanisms.microdata.latent_classes import LatentClasses
 from mechanisms.microdata.mechanism import IndependentColumns, Microdata
+from mechanisms.microdata.principal_components import PrincipalComponents
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
 from mechanisms.protocol import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
@@ -80,7 +81,12 @@ QUERIES: tuple[QueryMechanism, ...] = (
     UploadedStrategy(),
 )
 # The most accurate comes first, the baseline last.
-MICRODATA: tuple[Microdata, ...] = (LatentClasses(), TreeOfPairs(), IndependentColumns())
+MICRODATA: tuple[Microdata, ...] = (
+    LatentClasses(),
+    TreeOfPairs(),
+    PrincipalComponents(),
+    IndependentColumns(),
+)
 
 # Those that serve only to compare with come last.
 STREAMS: tuple[StreamMechanism, ...] = (

@@ -14,11 +14,13 @@ from mechanisms.microdata.scoring import distortion
 
 # Above this share of people in a wrong cell a table says next to nothing.
 USELESS = 0.5
+# What the names of steps that measure tables of pairs begin with.
+TABLES = "tables"
 
 
 # Up to which expected total variation of a column latent classes, then a tree, were closest to the truth on public and
 # made-up tables of 14 and 20 columns, 2,000 to 48,842 rows, for both definitions; beyond, independent columns were.
-CLOSEST_UP_TO = {"latent-classes": 0.05, "tree-of-pairs": 0.105}
+CLOSEST_UP_TO = {"latent-classes": 0.05, "tree-of-pairs": 0.105, "principal-components": 0.0}
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
     column = sum(c * law.mean_absolute for c, law in zip(sizes, laws, strict=True)) / (
         2 * people * len(sizes)
     )
-    measured = len(sizes) - 1 if plan.pairwise else 0
+    measured = len(sizes) - 1 if any(step.startswith(TABLES) for step in plan.shares) else 0
     pair = _pair(plan, people, measured) if measured else None
     return Foresight(min(1.0, column), pair, measured, 8 * plan.cells, column > USELESS)
 
@@ -65,7 +67,7 @@ def advised(plans: Mapping[str, MicrodataPlan]) -> str:
 
 def _pair(plan: MicrodataPlan, people: int, measured: int) -> float:
     spent = sum(
-        (share for step, share in plan.shares.items() if step.startswith("tables")),
+        (share for step, share in plan.shares.items() if step.startswith(TABLES)),
         start=0 * plan.loss.amount,
     )
     tables: Loss = replace(plan.loss, amount=plan.loss.amount * spent)

@@ -48,6 +48,8 @@ class Microdata(ABC):
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     shares: ClassVar[Mapping[str, Fraction]]
     pairwise: ClassVar[bool] = True
+    # Whether whole rows follow the tables in what is measured, as `WholeRows` packs them.
+    whole_rows: ClassVar[bool] = False
 
     def plan(
         self,
@@ -95,7 +97,7 @@ class Microdata(ABC):
             )
         if keep is not None:
             check_choice(domain, wishes, keep)
-            if not self.pairwise:
+            if not self.pairwise or self.whole_rows:
                 raise PlanError(
                     "This method measures no pair, so columns cannot be chosen first. Choose another."
                 )
@@ -105,10 +107,11 @@ class Microdata(ABC):
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """The private steps, one after the other.
 
-        counts: (plan.cells,) int64 >= 0, the tables of `plan.counted`. Returns one vector: see `record`.
-        Raises ValueError if the shape, the type or the sign does not fit.
+        counts: (plan.cells,) int64 >= 0, the tables of `plan.counted`; then whole rows, if the method asks for them.
+        Returns one vector: see `record`. Raises ValueError if the shape, the type or the sign does not fit.
         """
-        if counts.shape != (plan.cells,):
+        tables = counts[: plan.cells] if self.whole_rows else counts
+        if tables.shape != (plan.cells,):
             raise ValueError(f"counts must have shape {(plan.cells,)}, got {counts.shape}")
         if counts.dtype != np.int64:
             raise ValueError(f"counts must be int64, got {counts.dtype}")

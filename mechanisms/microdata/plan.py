@@ -15,6 +15,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import share_of
+from mechanisms.microdata.components import Components
 from mechanisms.microdata.tables import Grouping, Pair, PairTables
 from mechanisms.microdata.wishes import Wishes
 
@@ -117,7 +118,7 @@ class MicrodataResult:
     columns: the places of those that the rows have. rows: (n, columns) cells. total: the estimated number of rows.
     margins: for each of all columns (c,) noisy counts; half_widths: of their 95% intervals. smoothed: estimates of them
     that are not negative. grouping and tables: of the measured pairs, by their places among `columns`; None and empty
-    where none was measured.
+    where none was measured. components: those of a method that finds some.
     """
 
     columns: tuple[int, ...]
@@ -128,3 +129,4 @@ class MicrodataResult:
     smoothed: tuple[Floats, ...]
     grouping: Grouping | None = None
     tables: tuple[MeasuredTable, ...] = ()
+    components: Components | None = None

@@ -33,6 +33,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.tables import PairTables
+from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
@@ -105,7 +106,8 @@ def ours(name: str, domain: Domain, rows: np.ndarray, rho: Fraction) -> np.ndarr
     method: Microdata = microdata(name)
     plan = method.plan(domain, Wishes(), Loss(Definition.ZCDP, rho))
     if plan.pairwise:
-        counts = plan.tables.of_rows(rows)
+        whole = WholeRows(domain.shape).pack(rows) if method.whole_rows else np.empty(0, dtype=np.int64)
+        counts = np.concatenate([plan.tables.of_rows(rows), whole])
     else:
         sizes = domain.shape
         counts = np.concatenate([np.bincount(rows[:, j], minlength=c) for j, c in enumerate(sizes)]).astype(
@@ -186,7 +188,8 @@ def show_wide(methods: list[str]) -> None:
         ("true columns, independent", "resample"), floor_and_ceiling(domain, rows), strict=True
     ):
         print(f"| {name} | {pair_distance(domain, rows, made):.4f} | | |")
-    for name in methods:
+    # All columns are categories, which have no principal components.
+    for name in (name for name in methods if not microdata(name).whole_rows):
         run = alone(name, "wide", RHO["1"])
         print(
             f"| {name} | {pair_distance(domain, rows, run.rows):.4f} | {run.seconds:.1f} | {run.peak:.0f} |",

@@ -4,7 +4,7 @@ Nothing here knows Django; every function takes a local path.
 """
 
 from dpportal.datasets.rawdata.conversion import convert
-from dpportal.datasets.rawdata.counting import Persons, count_cells, count_tables
+from dpportal.datasets.rawdata.counting import Persons, cells_of_rows, count_cells, count_tables
 from dpportal.datasets.rawdata.faults import UploadFault
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.preview import first_rows, suggest
@@ -18,6 +18,7 @@ __all__ = [
     "ReadOptions",
     "TableFacts",
     "UploadFault",
+    "cells_of_rows",
     "convert",
     "count_cells",
     "count_tables",

@@ -86,6 +86,25 @@ def count_tables(
     return np.concatenate(counts)
 
 
+def cells_of_rows(
+    path: Path,
+    domain: Domain,
+    options: ReadOptions | None = None,
+    *,
+    persons: Persons | None = None,
+    key: bytes | None = None,
+) -> np.ndarray:
+    """The cells of the rows that `count_tables` counts, given the same key: (rows, columns) integers, in no order."""
+    with stored_table(path) as connection:
+        rows = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
+        smallest = np.min_scalar_type(max(domain.shape))
+        found = [np.empty((len(domain.shape), 0), dtype=smallest)]
+        with _counted_rows(rows, every_cell(domain), persons, key) as parts:
+            for columns in cells_in_batches(connection, parts, len(domain.shape)):
+                found.append(columns.astype(smallest))
+    return np.concatenate(found, axis=1).T
+
+
 def cells_in_batches(
     connection: duckdb.DuckDBPyConnection, parts: list[str], columns: int
 ) -> Iterator[np.ndarray]:

@@ -122,6 +122,12 @@ def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
         return rawdata.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
 
 
+def cells_of_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
+    """The cells of the rows that `count_tables` counts, given the same key: (rows, columns), in no order."""
+    with storage.local_path(dataset.table) as path:
+        return rawdata.cells_of_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
+
+
 def fit(
     dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
 ) -> TableFit:

@@ -9,6 +9,8 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.whole_rows import WholeRows
+from mechanisms.registry import microdata
 
 DOMAIN = Domain(
     (
@@ -32,7 +34,9 @@ def people(size: int = 4000) -> np.ndarray:
 def counted(plan: MicrodataPlan, rows: np.ndarray) -> np.ndarray:
     """The counts that a plan measures."""
     if plan.pairwise:
-        return plan.tables.of_rows(rows)
+        whole = microdata(plan.mechanism).whole_rows
+        packed = WholeRows(plan.domain.shape).pack(rows) if whole else np.empty(0, dtype=np.int64)
+        return np.concatenate([plan.tables.of_rows(rows), packed])
     sizes = plan.domain.shape
     return np.concatenate([np.bincount(rows[:, j], minlength=c) for j, c in enumerate(sizes)]).astype(
         np.int64

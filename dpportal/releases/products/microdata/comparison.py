@@ -11,6 +11,7 @@ import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
 from dpportal.releases.products.histogram.page import figure_json
+from dpportal.releases.products.microdata.directions import component_lines
 from mechanisms.domain import Boolean
 from mechanisms.microdata.association import associations
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -28,6 +29,11 @@ def further_tables(plan: MicrodataPlan) -> list[Columns]:
     names = plan.domain.names
     pairs: list[Columns] = [] if plan.pairwise else list(combinations(names, 2))
     return [*pairs, *(tuple(names[j] for j in columns) for columns in triples(plan.domain.shape))]
+
+
+def further_cells(plan: MicrodataPlan) -> int:
+    """Cells of those tables together."""
+    return sum(plan.domain.project(list(columns)).size for columns in further_tables(plan))
 
 
 def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dict[str, Any]:
@@ -49,6 +55,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dic
             name: figure_json(figure) for name, figure in _figures(kept, result, counted, found).items()
         },
         "worst": [_worst(kept, result, counted[pair], pair) for pair in pairs[:WORST]],
+        "components": component_lines(kept, result),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
             [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(found[(a, b)]))]

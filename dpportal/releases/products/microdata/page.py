@@ -9,6 +9,7 @@ import numpy as np
 from dpportal.charts.pairs import pairs_figure
 from dpportal.releases.products.histogram.page import figure_json
 from dpportal.releases.products.microdata import measured
+from dpportal.releases.products.microdata.directions import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from mechanisms.microdata.foresight import foresee
@@ -33,11 +34,12 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
             for first, second, _measured, groups, error in shown.itertuples(index=False)
         ],
         "pairs": len(pairs),
+        "components": component_lines(kept, result),
         "column": foresight.column,
         "pair": foresight.pair,
         "expected": expected_errors(plan, max(1, round(result.total))),
-        "tables": measured.shown(plan.domain, result),
-        "figure": figure_json(pairs_figure(plan.domain.names, _measurements(plan, result), "measured")),
+        "tables": measured.shown(kept.domain, result),
+        "figure": figure_json(pairs_figure(kept.domain.names, _measurements(kept, result), "measured")),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
     }
 

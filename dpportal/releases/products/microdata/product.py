@@ -22,6 +22,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.foresight import advised, foresee
 from mechanisms.microdata.mechanism import Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -87,18 +88,28 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         )
 
     def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> np.ndarray:
-        """The tables of `plan.counted`, then those that only the compare page needs; the same rows count in each."""
-        version = release.domain_version
+        """The tables of `plan.counted`, those that only the compare page needs, then whole rows for a method that asks.
+
+        The same rows count everywhere.
+        """
+        dataset, version = release.dataset, release.domain_version
         assert version is not None
         wanted = [*plan.counted, *comparison.further_tables(plan)]
-        return records.count_tables(release.dataset, version, plan.domain, wanted, key)
+        counts = records.count_tables(dataset, version, plan.domain, wanted, key)
+        if not registry.microdata(plan.mechanism).whole_rows:
+            return counts
+        rows = records.cells_of_rows(dataset, version, plan.domain, key)
+        return np.concatenate([counts, WholeRows(plan.domain.shape).pack(rows)])
 
     def rows_counted(self, plan: MicrodataPlan, true: np.ndarray) -> int:
         """The total of the first table: all count the same rows."""
         return int(true[: plan.domain.project(plan.counted[0]).size].sum())
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
-        return registry.microdata(plan.mechanism).measure(plan, counts[: plan.cells], noise)
+        """The counted tables, and what follows the tables of the compare page, meet noise."""
+        beyond = plan.cells + comparison.further_cells(plan)
+        measured = np.concatenate([counts[: plan.cells], counts[beyond:]])
+        return registry.microdata(plan.mechanism).measure(plan, measured, noise)
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         return registry.microdata(plan.mechanism).reconstruct(plan, measurement)
@@ -106,7 +117,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     def tables(self, made: Made[MicrodataPlan, MicrodataResult], folder: Path) -> list[Table]:
         return [
             *tables.write(made.plan, made.result, made.seed, folder),
-            *measured.write(made.plan.domain, made.result, folder),
+            *measured.write(_kept(made), made.result, folder),
         ]
 
     def page(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
@@ -114,7 +125,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
 
     def compare(self, made: Made[MicrodataPlan, MicrodataResult], true: np.ndarray) -> dict[str, Any]:
         """Distances of tables, and what takes real rows."""
-        domain, target = made.plan.domain, made.plan.wishes.target
+        domain, target = _kept(made), made.plan.wishes.target
         real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
         return {
             **comparison.build(made.plan, made.result, true),
@@ -125,10 +136,15 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return report.context(comparison)
 
     def facts(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
-        names = made.plan.of_columns(made.result.columns).domain.names
+        names = _kept(made).names
         measured = sorted({table.pair for table in made.result.tables})
         return {
             "columns": list(names),
             "synthetic_rows": len(made.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
         }
+
+
+def _kept(made: Made[MicrodataPlan, MicrodataResult]) -> Domain:
+    """The columns that the rows have."""
+    return made.plan.of_columns(made.result.columns).domain

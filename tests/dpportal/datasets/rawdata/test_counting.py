@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.datasets.rawdata import Persons, ReadOptions, count_cells, count_tables
+from dpportal.datasets.rawdata import Persons, ReadOptions, cells_of_rows, count_cells, count_tables
 from dpportal.datasets.rawdata import counting as counting_module
 from dpportal.datasets.rawdata.canonical import plain_numbers
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
@@ -383,6 +383,14 @@ class TestTables:
                 apart.append(count_cells(path, domain, persons=persons, key=KEY, further=further))
             assert together.dtype == np.int64
             assert together.tolist() == np.concatenate(apart).tolist()
+            rows = cells_of_rows(path, self.DOMAIN, persons=persons, key=KEY).astype(np.int64)
+            of_rows = []
+            for columns in self.TABLES:
+                places = [self.DOMAIN.names.index(name) for name in columns]
+                shape = tuple(self.DOMAIN.shape[place] for place in places)
+                cells = np.ravel_multi_index(tuple(rows[:, place] for place in places), shape)
+                of_rows.append(np.bincount(cells, minlength=int(np.prod(shape))))
+            assert together.tolist() == np.concatenate(of_rows).tolist()
 
     def test_persons_need_a_key(self, tmp_path) -> None:
         path = stored(tmp_path, colour=["red"], age=[1], ill=["true"], who=["p"])

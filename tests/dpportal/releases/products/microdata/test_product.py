@@ -168,6 +168,17 @@ def test_the_curator_sees_floor_and_ceiling(wide, client) -> None:
     assert len(lines) == 1 + 10
 
 
+def test_principal_components_are_shown_and_in_the_rows(wide, client) -> None:
+    release = made(wide, "principal-components")
+    rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+    assert np.corrcoef(rows["age"], rows["ill"].fillna(False).astype(float))[0, 1] > 0.4
+    services.publish(release, wide.owner)
+    text = page_of(client, release)
+    assert "of the variance" in text and "along the directions below" in text
+    client.force_login(wide.owner)
+    assert "of the variance" in client.get(f"/releases/{release.pk}/compare/").content.decode()
+
+
 def test_a_worker_that_dies_after_the_measurement_repeats_nothing(wide) -> None:
     release = made(wide)
     spent, digest = wide.budgets.get().spent, release.measurement_sha256

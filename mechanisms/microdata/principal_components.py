@@ -1,0 +1,121 @@
+"""Synthetic rows from a few principal components of the ordered columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.arrays import Floats, Integers
+from mechanisms.domain import Boolean, Domain
+from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.components import Components, components
+from mechanisms.microdata.margins import Margins
+from mechanisms.microdata.mechanism import MARGINS, Microdata
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.products import grades, products, products_law
+from mechanisms.microdata.spending import table_laws
+from mechanisms.microdata.whole_rows import WholeRows
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise
+from mechanisms.protocol import PlanError
+
+PRODUCTS, GRID = "products of columns", "grid of projections"
+
+
+class PrincipalComponents(Microdata):
+    """Products of ordered columns with noise, their components, noisy counts of a grid over them, and back.
+
+    A column enters by its grade, the share of rows below, from noisy counts of single columns: bounded by construction,
+    so no row is clipped. Products are sums over rows, `products_sensitivity`. A row's projection is a whole number that
+    follows from noisy answers and the row alone, so it is in one cell of the grid: counts over disjoint cells.
+    Rows: a grid's cell, a place in it, what components leave over as independent noise; each column is then put into
+    its declared cells by rank, so that it has its own noisy counts and lies in its bounds. A missing value says nothing
+    of others, nor does a column without an order.
+    Source: Dwork, Talwar, Thakurta, Zhang 2014 for the components.
+    """
+
+    name = "principal-components"
+    title = "Principal components"
+    summary = (
+        "Finds two or three directions in which numbers, dates and yes-or-no columns vary most together, and counts "
+        "rows along them. Columns without an order stay independent. To learn from; trees and classes are closer."
+    )
+    shares = {MARGINS: Fraction(3, 10), PRODUCTS: Fraction(3, 10), GRID: Fraction(4, 10)}
+    whole_rows = True
+
+    def _check(self, domain: Domain, wishes: Wishes) -> None:
+        if wishes.required:
+            raise PlanError(
+                "Principal components measure no table of a pair. Choose another method, or require none."
+            )
+        if len(ordered_columns(domain)) < 2:
+            raise PlanError(
+                "Principal components need at least two columns of numbers, dates or yes and no. Choose more of them, "
+                "or another method."
+            )
+
+    def _further(
+        self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
+    ) -> Sequence[np.ndarray]:
+        """The noisy products, the components found, and the noisy grid.
+
+        Raises ValueError unless as many whole rows follow the tables as these count.
+        """
+        columns = ordered_columns(plan.domain)
+        rows = WholeRows(plan.domain.shape).unpack(counts[plan.cells :])
+        if len(rows) != plan.tables.table(counts, (0, 1)).sum():
+            raise ValueError("the whole rows are not those that the tables count")
+        graded = [grades(margins.counts[j], plan.domain.attributes[j].regular_size) for j in columns]
+        law = products_law(len(columns), plan.step(PRODUCTS))
+        true = products(plan.tables, counts, columns, graded)
+        noisy = true + noise.draw(law, true.size)
+        (of_grid,) = table_laws([1], plan.step(GRID))
+        own = [margins.counts[j] for j in columns]
+        found = components(noisy, law.variance, graded, own, of_grid.variance**0.5)
+        placed = found.place(np.column_stack([g[rows[:, j]] for j, g in zip(columns, graded, strict=True)]))
+        grid = np.bincount(placed, minlength=found.cells) + noise.draw(of_grid, found.cells)
+        return [noisy, *found.record(), grid]
+
+    def _made(
+        self,
+        plan: MicrodataPlan,
+        made: MicrodataResult,
+        margins: Margins,
+        further: Sequence[Integers],
+        random: np.random.Generator,
+    ) -> MicrodataResult:
+        _noisy, *record, grid = further
+        found, count = Components.recorded(record), len(made.rows)
+        everyone = np.zeros(count, dtype=np.int64)
+        (law,) = table_laws([1], plan.step(GRID))
+        cells = dealt(everyone, found.counts(grid, law.variance, margins.total)[None, :], random)
+        columns = ordered_columns(plan.domain)
+        along = dict(zip(columns, found.columns(cells, random).T, strict=True))
+        rows = np.empty((count, len(plan.domain.shape)), dtype=np.int64)
+        for j, attribute in enumerate(plan.domain.attributes):
+            shares = margins.counts[j]
+            if j in along:
+                rows[:, j] = _ranked(along[j], shares, attribute.regular_size, random)
+            else:
+                rows[:, j] = dealt(everyone, shares[None, :], random)
+        return replace(made, rows=rows, components=found)
+
+
+def ordered_columns(domain: Domain) -> list[int]:
+    """The places of numbers, dates and yes-or-no columns."""
+    return [j for j, a in enumerate(domain.attributes) if a.ordered or isinstance(a, Boolean)]
+
+
+def _ranked(values: Floats, shares: Floats, regular: int, random: np.random.Generator) -> Integers:
+    """(n,) cells with the given shares: declared cells in the order of values, the missing cell to random rows."""
+    counts = systematic(shares[None, :], np.array([values.size]), random)[0]
+    order = np.argsort(values, kind="stable")
+    missing = int(counts[regular:].sum())
+    absent = np.zeros(values.size, dtype=bool)
+    absent[random.permutation(values.size)[:missing]] = True
+    cells = np.full(values.size, regular, dtype=np.int64)
+    cells[order[~absent[order]]] = np.repeat(np.arange(regular), counts[:regular])
+    return cells

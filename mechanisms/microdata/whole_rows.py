@@ -1,0 +1,54 @@
+"""Whole rows of cells as a vector of integers, for methods whose last question follows from noisy answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechanisms.arrays import Integers
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class WholeRows:
+    """Rows of d cells, as many columns in one integer as there is room for.
+
+    shape: cells of each column.
+    """
+
+    shape: tuple[int, ...]
+
+    @cached_property
+    def words(self) -> tuple[tuple[int, ...], ...]:
+        """The columns that share an integer."""
+        words: list[list[int]] = []
+        room = 0
+        for place, size in enumerate(self.shape):
+            if room < size:
+                words.append([])
+                room = _LARGEST
+            words[-1].append(place)
+            room //= size
+        return tuple(tuple(word) for word in words)
+
+    def pack(self, rows: np.ndarray) -> Integers:
+        """(n, d) integers to (n · words,) int64."""
+        packed = np.zeros((len(self.words), rows.shape[0]), dtype=np.int64)
+        for word, columns in zip(packed, self.words, strict=True):
+            for place in columns:
+                word *= self.shape[place]
+                word += rows[:, place]
+        return packed.ravel()
+
+    def unpack(self, values: Integers) -> Integers:
+        """(n, d) int64 again. Raises ValueError if it cannot be so many words."""
+        if values.size % len(self.words):
+            raise ValueError(f"whole rows of {len(self.words)} words cannot take {values.size} integers")
+        rows = np.empty((values.size // len(self.words), len(self.shape)), dtype=np.int64)
+        for word, columns in zip(values.reshape(len(self.words), -1), self.words, strict=True):
+            for place in reversed(columns):
+                word, rows[:, place] = np.divmod(word, self.shape[place])
+        return rows
