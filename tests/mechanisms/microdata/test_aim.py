@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_siblings_are_independent_given_their_parent_in_the_rows_of_a_model() -> None:
-    """Rows of mbi 1.1.0 fail here: values were dealt by rank in each parent's group."""
+    """Values dealt by rank in each parent's group, as before mbi 2.0, would move together."""
     sizes = [2, 3, 3]
     tables = [np.array([[30.0, 10, 10], [10, 10, 30]]), np.array([[20.0, 20, 10], [5, 5, 40]])]
     measured = [mbi.LinearMeasurement(100 * t.ravel(), ("a", c)) for t, c in zip(tables, "bc", strict=True)]
