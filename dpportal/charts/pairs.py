@@ -33,7 +33,12 @@ def pairs_figure(names: Sequence[str], values: np.ndarray, kind: str) -> Figure:
             zmin=-1 if signed else 0,
             zmax=_largest(kind, values),
             colorscale=SIGNED_SCALE if signed else SCALE,
-            colorbar={"thickness": 10, "outlinewidth": 0, "tickfont": {"color": "var(--muted)"}},
+            colorbar={
+                "thickness": 10,
+                "outlinewidth": 0,
+                "tickfont": {"color": "var(--muted)"},
+                "dtick": 1 if kind == "measured" else None,
+            },
             hovertemplate=f"%{{y}} × %{{x}}<br><b>%{{z:{'d' if kind == 'measured' else '.3f'}}}</b><extra></extra>",
             hoverongaps=False,
             xgap=1,
@@ -41,7 +46,7 @@ def pairs_figure(names: Sequence[str], values: np.ndarray, kind: str) -> Figure:
         )
     )
     axis = category_axis("")
-    figure.update_layout(xaxis=axis, yaxis={**axis, "autorange": "reversed"})
+    figure.update_layout(xaxis=axis, yaxis={**axis, "autorange": "reversed", "showgrid": False})
     height = FRAME_PIXELS + CELL_PIXELS * len(labels)
     return finished(figure, title=_title(kind), caption=_caption(kind), height=height)
 

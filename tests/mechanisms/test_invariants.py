@@ -19,7 +19,7 @@ from mechanisms.protocol import Mechanism, Plan, PlanError
 FAMILIES = (registry.HISTOGRAMS, registry.SELECTIONS, registry.RESPONSES, registry.QUERIES, registry.STREAMS)
 EVERY = [mechanism for family in FAMILIES for mechanism in family]
 # The verbs that spend the loss: of a table, of many runs in an audit, and of a stream.
-PRIVATE = {"measure", "sample", "open", "advance"}
+PRIVATE = {"measure", "sample", "choose", "open", "advance"}
 DOMAIN = Domain((Integer("x", lower=0, upper=15), Integer("y", lower=0, upper=3)))
 SECRET = 987_654_321
 

@@ -157,6 +157,7 @@ def neighbouring_scores(plan: MicrodataPlan) -> tuple[np.ndarray, np.ndarray]:
     return one, other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("definition", Definition)
 def test_a_pick_keeps_its_promise_for_a_pair_that_one_person_makes(definition):
     """200,000 runs on each of two neighbours follow the exact odds, whose log-ratio never exceeds the pick's ε."""
