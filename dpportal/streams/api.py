@@ -64,16 +64,16 @@ def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
 def _known_sender(request: HttpRequest, stream_id: UUID) -> int:
     """How many bytes whoever asks may send, before any is read: those of a period with the stream's token."""
     stream = Stream.objects.filter(pk=stream_id).first()
-    return MAX_BODY if tokens.opens(_token(request), stream) else 0
+    return MAX_BODY if tokens.opens(_token(request) or "", stream) else 0
 
 
 periods.known_sender = _known_sender  # type: ignore[attr-defined]
 
 
-def _token(request: HttpRequest) -> str:
-    """The token that was sent, empty if there is none."""
+def _token(request: HttpRequest) -> str | None:
+    """The token that was sent, None if none was."""
     header = request.headers.get("Authorization", "")
-    return header[len(BEARER) :].strip() if header[: len(BEARER)].lower() == BEARER else ""
+    return header[len(BEARER) :].strip() if header[: len(BEARER)].lower() == BEARER else None
 
 
 def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
@@ -137,7 +137,7 @@ def as_json(stream: Stream, period: Period) -> dict[str, Any]:
 def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:
     """The stream whose token was sent. A wrong token and a stream that does not exist get one answer."""
     token = _token(request)
-    if not token:
+    if token is None:
         raise RequestRefusedError(401, _("Send the stream's token in the header “Authorization: Bearer …”."))
     stream = Stream.objects.select_related("dataset__owner").filter(pk=stream_id).first()
     if not tokens.opens(token, stream) or stream is None:

@@ -36,8 +36,9 @@ from tests.mechanisms.audit import (
 )
 from tests.mechanisms.shared_runs import shared
 
-# STREAMS in tests/mechanisms/continual/test_stream_audit.py, QUERIES in tests/mechanisms/matrix/test_query_audit.py.
-AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "STREAMS", "QUERIES"}
+# STREAMS in tests/mechanisms/continual/test_stream_audit.py, QUERIES in tests/mechanisms/matrix/test_query_audit.py,
+# MICRODATA, whose steps are audited, in tests/mechanisms/microdata/test_privacy.py.
+AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "STREAMS", "QUERIES", "MICRODATA"}
 AMOUNT = {Definition.PURE: Fraction(1), Definition.ZCDP: Fraction(1, 2)}
 PAIR = Domain((Integer("x", lower=0, upper=1),))
 LINE = Domain((Integer("x", lower=0, upper=3),))

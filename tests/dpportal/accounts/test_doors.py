@@ -101,8 +101,10 @@ def test_every_address_either_is_general_or_names_something_owned(db):
 def test_the_owner_finds_something_at_every_address(client, ready):
     client.force_login(ready.dataset.owner)
     for name, address in owned_addresses(ready).items():
+        if name in OF_OTHER_PRODUCTS:
+            continue
         found = answers(client, address)
-        assert name in OF_OTHER_PRODUCTS or 404 not in found.values(), (name, found)
+        assert 404 not in found.values(), (name, found)
         assert set(found.values()) - CLOSED, (name, found)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import pytest
 
 from tests.dpportal.portal_command.starting import Portal, free_port, proportional_mb, wait_until
@@ -102,11 +104,26 @@ def test_a_stranger_s_large_file_is_refused_before_it_comes(portal, address):
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_stranger_s_file_of_unsaid_length_is_kept_up_to_a_megabyte(portal, address):
+def test_a_stranger_s_file_of_unsaid_length_is_never_kept_on_disk(portal, address):
     with connect(portal.port) as visitor:
         visitor.sendall(head(address, "Transfer-Encoding: chunked"))
         part = f"{2**16:x}\r\n".encode() + bytes(2**16) + b"\r\n"
         answer, sent = push_until_answered(visitor, part, 4000)
         # Whoever goes on sending for seconds may lose the answer with the connection.
         assert answer.partition(" ")[2][:3] in ("413", "") and sent < 4000 * 2**16
-        assert portal.scratch_bytes() < 4 * 2**20
+        assert portal.scratch_bytes() < 2**16
+
+
+def test_strangers_who_hold_what_they_may_send_take_no_disk(portal):
+    with ExitStack() as stack:
+        for _ in range(60):
+            visitor = stack.enter_context(connect(portal.port))
+            visitor.sendall(head("/account/sign-in/", "Content-Length: 16384") + bytes(16000))
+        assert slowest_answer(portal.port, 2) < SOON
+        assert portal.scratch_bytes() < 2**16
+
+
+def test_a_stranger_s_megabyte_is_refused_before_it_comes(portal):
+    with connect(portal.port) as visitor:
+        visitor.sendall(head("/account/sign-in/", "Content-Length: 1048576"))
+        assert first_line(visitor, SOON).startswith("HTTP/1.1 413 ")
