@@ -104,7 +104,7 @@ def measure(release_id: UUID, claim: Claim) -> None:
     counts = product.count(release, plan, noise.key())
     claim.step("measuring")
     measurement = product.measure(plan, counts, noise)
-    commit(release, claim, keep(release, counts, measurement))
+    commit(release, claim, keep(release, product.compared(plan, counts), measurement))
 
 
 @dataclass(frozen=True)

@@ -187,6 +187,10 @@ class Product(ABC, Generic[M, P, R]):
         """How many rows the true integers counted, or None where they do not tell."""
         return None
 
+    def compared(self, plan: P, counts: np.ndarray) -> np.ndarray:
+        """What is kept of the true counts beside the measurement, for the curator's comparison."""
+        return counts
+
     @abstractmethod
     def measure(self, plan: P, counts: np.ndarray, noise: Noise) -> Measurement:
         """The private step."""

@@ -105,10 +105,13 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         """The total of the first table: all count the same rows."""
         return int(true[: plan.domain.project(plan.counted[0]).size].sum())
 
+    def compared(self, plan: MicrodataPlan, counts: np.ndarray) -> np.ndarray:
+        """The tables; of whole rows nothing is kept."""
+        return counts[: _tables_end(plan)]
+
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """The counted tables, and what follows the tables of the compare page, meet noise."""
-        beyond = plan.cells + comparison.further_cells(plan)
-        measured = np.concatenate([counts[: plan.cells], counts[beyond:]])
+        measured = np.concatenate([counts[: plan.cells], counts[_tables_end(plan) :]])
         return registry.microdata(plan.mechanism).measure(plan, measured, noise)
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
@@ -143,6 +146,11 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
             "synthetic_rows": len(made.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
         }
+
+
+def _tables_end(plan: MicrodataPlan) -> int:
+    """Where the counted tables end, and whole rows begin if there are any."""
+    return plan.cells + comparison.further_cells(plan)
 
 
 def _kept(made: Made[MicrodataPlan, MicrodataResult]) -> Domain:

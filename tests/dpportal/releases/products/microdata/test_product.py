@@ -179,6 +179,13 @@ def test_principal_components_are_shown_and_in_the_rows(wide, client) -> None:
     assert "of the variance" in client.get(f"/releases/{release.pk}/compare/").content.decode()
 
 
+def test_no_whole_row_stays_behind(wide) -> None:
+    """Principal components read whole rows; what is kept for the comparison is tables, as of any method."""
+    methods = ("principal-components", "tree-of-pairs")
+    kept = [records.kept_counts(made(wide, method).true_counts) for method in methods]
+    assert kept[0].tolist() == kept[1].tolist()
+
+
 def test_a_worker_that_dies_after_the_measurement_repeats_nothing(wide) -> None:
     release = made(wide)
     spent, digest = wide.budgets.get().spent, release.measurement_sha256
