@@ -59,7 +59,7 @@ def sign_in(page: Page, role: str, password: str) -> None:
     page.get_by_label("Username").fill(role)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_load_state()
+    page.wait_for_url(lambda address: "/sign-in/" not in address)
 
 
 def open_dataset(page: Page, name: str) -> None:
