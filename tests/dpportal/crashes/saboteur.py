@@ -1,5 +1,7 @@
 """A Celery worker that kills or stops itself, its whole process group, at one point of one release's job, once.
 
+Its clock may be ahead, and its disk full as long as there is a certain file.
+
 Started as `celery -A tests.dpportal.crashes.saboteur worker`. Without a point in the environment it works to the
 end. After each job it has left it adds the release's id to the trace file.
 """
@@ -8,12 +10,15 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import django
+from django.utils import timezone
 
 django.setup()
 
@@ -34,7 +39,14 @@ RELEASE = os.environ.get("SABOTAGE_RELEASE", "")
 MARK = Path(os.environ.get("SABOTAGE_MARK", os.devnull))
 TRACE = Path(os.environ["SABOTAGE_TRACE"])
 
+AHEAD = timedelta(seconds=float(os.environ.get("SABOTAGE_AHEAD", 0)))
+FULL = os.environ.get("SABOTAGE_FULL", "")
+
 current = ""
+
+
+def ahead(now: Call, by: Any) -> Call:
+    return lambda: now() + by
 
 
 def strike() -> None:
@@ -103,6 +115,11 @@ def only_of_the_bundle(function: Call) -> Call:
     return keep
 
 
+if AHEAD:
+    time.time = ahead(time.time, AHEAD.total_seconds())
+    timezone.now = ahead(timezone.now, AHEAD)
+if FULL:
+    storage.is_full = lambda _more=0: Path(FULL).exists()
 if POINT:
     module, name, when = PLACES[POINT]
     how = only_of_the_bundle if POINT == points.BUNDLING else when

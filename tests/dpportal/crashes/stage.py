@@ -64,10 +64,15 @@ class Stage:
         """A worker that does no harm and writes down which jobs it left."""
         return self._celery("tests.dpportal.crashes.saboteur", processes, SABOTAGE_TRACE=str(self.trace))
 
+    def worker_with_a_full_disk(self, full: Path) -> subprocess.Popen[bytes]:
+        """A worker whose disk has no space as long as there is this file."""
+        trace, app = str(self.trace), "tests.dpportal.crashes.saboteur"
+        return self._celery(app, 1, SABOTAGE_TRACE=trace, SABOTAGE_FULL=str(full))
+
     def saboteur(
-        self, point: str, release: UUID, number: signal.Signals = signal.SIGKILL
+        self, point: str, release: UUID, number: signal.Signals = signal.SIGKILL, *, ahead: int = 0
     ) -> subprocess.Popen[bytes]:
-        """A worker that sends itself a signal at that point of that release's job."""
+        """A worker that sends itself a signal at that point of that release's job; its clock is seconds ahead."""
         return self._celery(
             "tests.dpportal.crashes.saboteur",
             1,
@@ -76,6 +81,7 @@ class Stage:
             SABOTAGE_SIGNAL=str(int(number)),
             SABOTAGE_MARK=str(self.mark(release)),
             SABOTAGE_TRACE=str(self.trace),
+            SABOTAGE_AHEAD=str(ahead),
         )
 
     def mark(self, release: UUID) -> Path:

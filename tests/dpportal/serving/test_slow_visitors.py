@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -18,6 +18,7 @@ from tests.dpportal.serving.visitors import (
     push_until_answered,
     slowest_answer,
 )
+from tests.dpportal.world import with_servers
 
 pytestmark = pytest.mark.worker
 
@@ -127,3 +128,24 @@ def test_a_stranger_s_megabyte_is_refused_before_it_comes(portal):
     with connect(portal.port) as visitor:
         visitor.sendall(head("/account/sign-in/", "Content-Length: 1048576"))
         assert first_line(visitor, SOON).startswith("HTTP/1.1 413 ")
+
+
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_hundreds_keep_nobody_waiting_on_postgresql_either(tmp_path, postgres_url, redis_url):
+    """Gunicorn by its own command, as on several machines; what the page of health says of workers does not matter."""
+    port = free_port()
+    with with_servers(tmp_path, postgres_url, redis_url) as world:
+        world.start("-m", "gunicorn", "-c", "python:dpportal.serving.options", "--bind", f"127.0.0.1:{port}")
+        wait_until(lambda: asks_after_its_health(port), "gunicorn answers", seconds=60)
+        for said in (b"", PART_OF_A_HEAD, PART_OF_A_BODY):
+            with crowd(port, MANY, said):
+                assert all(asks_after_its_health(port) for _ in range(30))
+
+
+def asks_after_its_health(port: int) -> bool:
+    """Whether it answers soon."""
+    with suppress(ConnectionError), connect(port) as visitor:
+        visitor.sendall(b"GET /health/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        return first_line(visitor, SOON).startswith("HTTP/1.1 ")
+    return False
