@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import gammaln, xlog1py, xlogy
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.microdata.tables import Pair, PairTables
@@ -61,7 +61,9 @@ def _apart(one: Floats, other: Floats) -> float:
 def mean_deviation(trials: int, chance: Floats) -> Floats:
     """E|Bin(n, p) - np|, exactly: 2(1 - p) k P(Bin(n, p) = k) with k = ⌊np⌋ + 1 (de Moivre)."""
     k = np.minimum(np.floor(trials * chance) + 1, trials)
-    deviation: Floats = 2 * (1 - chance) * k * binom.pmf(k, trials, chance)
+    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
+    likely = np.exp(ways + xlogy(k, chance) + xlog1py(trials - k, -chance))
+    deviation: Floats = 2 * (1 - chance) * k * likely
     return deviation
 
 

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from django.utils.translation import gettext as _
-from scipy.stats import rankdata
 
 from mechanisms.domain import Attribute, Domain
 
@@ -106,4 +106,5 @@ def area_under_curve(scores: np.ndarray, positive: np.ndarray) -> float:
     others = len(positive) - ones
     if not ones or not others:
         return 0.5
-    return float((rankdata(scores)[positive].sum() - ones * (ones + 1) / 2) / (ones * others))
+    ranks = pd.Series(scores).rank().to_numpy()
+    return float((ranks[positive].sum() - ones * (ones + 1) / 2) / (ones * others))
