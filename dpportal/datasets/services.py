@@ -18,6 +18,7 @@ from django.dispatch import Signal
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets.labels import wrong_values
@@ -306,7 +307,20 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
     audit.record(by, "confirmed one row a person", dataset, f"columns: {', '.join(columns)}")
 
 
-def unanswered_text(columns: Collection[str]) -> str:
+def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
+    """Before budget is spent: every question about identifiers is answered, and the disk has space.
+
+    Raises `refused` with a sentence for the curator.
+    """
+    if identifying := columns_to_ask_about(dataset):
+        raise refused(_unanswered_text(identifying))
+    try:
+        storage.require_space()
+    except storage.DiskFullError as full:
+        raise refused(str(full)) from None
+
+
+def _unanswered_text(columns: Collection[str]) -> str:
     """Why nothing is spent yet."""
     return _(
         "Does a person have more than one row? %(columns)s looks like an identifier of people. Name it on the page "

@@ -10,7 +10,6 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import require_publisher
@@ -58,12 +57,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
         raise ReleaseError(
             _("The domain or the method changed since you reviewed it. Read the review again.")
         )
-    if identifying := datasets.columns_to_ask_about(release.dataset):
-        raise ReleaseError(datasets.unanswered_text(identifying))
-    try:
-        storage.require_space()
-    except storage.DiskFullError as full:
-        raise ReleaseError(str(full)) from None
+    datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
         return False

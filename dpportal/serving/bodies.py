@@ -59,12 +59,14 @@ class Body:
         return min(enough, asyncio.get_running_loop().time() + SILENT_SECONDS)
 
 
+def no_space() -> RefusedError:
+    return RefusedError(507, str(storage.DiskFullError()))
+
+
 def require_space(more: int = 0) -> None:
     """Raises RefusedError if the disk has not the space for so many more bytes."""
-    try:
-        storage.require_space(more)
-    except storage.DiskFullError as full:
-        raise RefusedError(507, str(full)) from None
+    if storage.is_full(more):
+        raise no_space()
 
 
 def too_large(limit: int) -> str:

@@ -20,9 +20,16 @@ from django.db import close_old_connections
 from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
-from dpportal import storage
 from dpportal.accounts.models import User
-from dpportal.serving.bodies import ANYONE_BYTES, Body, RefusedError, length, require_space, too_large
+from dpportal.serving.bodies import (
+    ANYONE_BYTES,
+    Body,
+    RefusedError,
+    length,
+    no_space,
+    require_space,
+    too_large,
+)
 from dpportal.serving.handler import Message, PortalHandler, Receive, Send
 
 # A person's files that come in at the same time, in one process.
@@ -68,7 +75,7 @@ class Door:
         except OSError as fault:
             if fault.errno != errno.ENOSPC:
                 raise
-            await _end(scope, RefusedError(507, str(storage.DiskFullError())), receive, sender)
+            await _end(scope, no_space(), receive, sender)
         except _UnreadError:
             return
 

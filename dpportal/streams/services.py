@@ -12,7 +12,6 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import require_publisher
@@ -78,13 +77,8 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
         raise StreamError(
             _("The domain or the strategy changed since you reviewed it. Read the review again.")
         )
-    if identifying := datasets.columns_to_ask_about(stream.dataset):
-        raise StreamError(datasets.unanswered_text(identifying))
+    datasets.require_ready(stream.dataset, StreamError)
     _version, counted = drafts.counted_of(stream)
-    try:
-        storage.require_space()
-    except storage.DiskFullError as full:
-        raise StreamError(str(full)) from None
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
     if not taken.update(state=Stream.State.OPENING, requested_at=timezone.now()):
         return False

@@ -53,7 +53,7 @@ def count_cells(
     """
     with stored_table(path) as connection:
         rows = Rows(connection, path, (options or ReadOptions()).settled(), (*domain.attributes, *further))
-        with _counted_rows(rows, whole_cell(domain, len(further)), persons, key) as parts:
+        with counted_rows(rows, whole_cell(domain, len(further)), persons, key) as parts:
             return _counted(connection, parts, domain.size)
 
 
@@ -77,7 +77,7 @@ def count_tables(
     counts = [np.zeros(size, dtype=np.int64) for size in sizes]
     with stored_table(path) as connection:
         rows = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
-        with _counted_rows(rows, every_cell(domain), persons, key) as parts:
+        with counted_rows(rows, every_cell(domain), persons, key) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.shape)):
                 for chosen, table in zip(places, counts, strict=True):
                     _add(
@@ -99,7 +99,7 @@ def cells_of_rows(
         rows = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
         smallest = np.min_scalar_type(max(domain.shape))
         found = [np.empty((len(domain.shape), 0), dtype=smallest)]
-        with _counted_rows(rows, every_cell(domain), persons, key) as parts:
+        with counted_rows(rows, every_cell(domain), persons, key) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.shape)):
                 found.append(columns.astype(smallest))
     return np.concatenate(found, axis=1).T
@@ -133,7 +133,7 @@ def person_expression(rows: Rows, persons: Persons) -> str:
 
 
 @contextmanager
-def _counted_rows(rows: Rows, cell: str, persons: Persons | None, key: bytes | None) -> Iterator[list[str]]:
+def counted_rows(rows: Rows, cell: str, persons: Persons | None, key: bytes | None) -> Iterator[list[str]]:
     """SQL, a query for each part: `cell` of the rows that count.
 
     cell: SQL of what is wanted of a row, NULL where it is left out. Raises ValueError for persons without a key.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpportal.datasets.rawdata.counting import cells_in_batches
+from dpportal.datasets.rawdata.counting import cells_in_batches, counted_rows
 from dpportal.datasets.rawdata.engine import stored_table
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.sources import Rows, every_cell
@@ -27,10 +27,10 @@ def sample_cells(
     kept, passed = [np.empty((0, len(domain.shape)), dtype=np.int64)], 0
     with stored_table(path) as connection:
         source = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
-        parts = [f"SELECT {every_cell(domain)} AS cell FROM ({source.cells()})"]  # noqa: S608 quoted by `sources`
-        for columns in cells_in_batches(connection, parts, len(domain.shape)):
-            first, last = np.searchsorted(chosen, [passed, passed + columns.shape[1]])
-            kept.append(columns[:, chosen[first:last] - passed].T)
-            passed += columns.shape[1]
+        with counted_rows(source, every_cell(domain), None, None) as parts:
+            for columns in cells_in_batches(connection, parts, len(domain.shape)):
+                first, last = np.searchsorted(chosen, [passed, passed + columns.shape[1]])
+                kept.append(columns[:, chosen[first:last] - passed].T)
+                passed += columns.shape[1]
     cells = np.concatenate(kept)
     return cells[random.permutation(len(cells))]
