@@ -152,6 +152,9 @@ STATICFILES_DIRS = [
     ("plotly", Path(plotly.__file__).parent / "package_data"),
 ]
 
+# Pages name each file with the digest of what it holds.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+
 # Two private storages, never served by URL: people's records, and what was released from them.
 STORAGE_BACKEND = os.environ.get("DPPORTAL_STORAGE", "dpportal.storage.PrivateStorage")
 STORAGE_OPTIONS = json.loads(os.environ.get("DPPORTAL_STORAGE_OPTIONS", "{}"))

@@ -8,7 +8,6 @@ import socket
 import time
 import urllib.request
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from dpportal import demonstration
 from dpportal.accounts.models import Role, User
-from dpportal.running import statics
+from dpportal.running import statics, tables
 from dpportal.running.embedded import load_everything, processes
 from dpportal.running.supervisor import ApartError, GaveUpError, Process, apart, supervise
 from dpportal.running.worker import READY_FILE
@@ -75,9 +74,8 @@ class Command(BaseCommand):
     def _set_up(self) -> None:
         """Bring database and static files up to date, while everything is loaded."""
         pending = self._pending_migrations()
-        migrate = partial(call_command, "migrate", interactive=False, verbosity=0)
         try:
-            with apart(statics.collect), apart(migrate) if pending else nullcontext():
+            with apart(statics.collect), apart(tables.bring_up_to_date) if pending else nullcontext():
                 load_everything()
         except ApartError:
             raise CommandError(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import select
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 from tests.dpportal.portal_command.starting import answers
 
@@ -15,7 +17,12 @@ PART_OF_A_BODY = (
     b"POST /account/sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     b"Content-Length: 1000\r\nCookie: csrftoken=00000000000000000000000000000000\r\n\r\nu"
 )
-LARGE_PAGE = b"GET /static/plotly/plotly.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def large_file(data: Path) -> bytes:
+    """What asks the portal of a data folder for its largest file."""
+    names = json.loads((data / "static/staticfiles.json").read_text())["paths"]
+    return f"GET /static/{names['plotly/plotly.min.js']} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
 def connect(port: int) -> socket.socket:
