@@ -17,22 +17,23 @@ from django.core.exceptions import ImproperlyConfigured
 
 ID_BYTES, NONCE_BYTES = 4, 12
 HEAD_BYTES = ID_BYTES + NONCE_BYTES
-SHORTEST = 50
+# As Django asks of its own secret: what is shorter, or of hardly any different characters, is no key.
+SHORTEST, FEWEST_DIFFERENT = 50, 5
 
 
 def secret(name: str, folder: Path) -> str:
     """The secret called `name`: the variable DPPORTAL_<NAME> if set, else the file keys/<name>, made on first use.
 
-    Raises ImproperlyConfigured for one that is too short to be secret, such as an empty file.
+    Raises ImproperlyConfigured for one that is too short or too simple to be secret, such as an empty file.
     """
     variable = f"DPPORTAL_{name.upper()}"
     if variable in os.environ:
-        return _long_enough(os.environ[variable], f"The variable {variable}")
+        return _good(os.environ[variable], f"The variable {variable}")
     path = folder / "keys" / name
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         _make(path)
-    return _long_enough(path.read_text(), f"The key file {path}")
+    return _good(path.read_text(), f"The key file {path}")
 
 
 def _make(path: Path) -> None:
@@ -51,10 +52,11 @@ def _make(path: Path) -> None:
     os.close(folder)
 
 
-def _long_enough(key: str, what: str) -> str:
-    if len(key) < SHORTEST:
+def _good(key: str, what: str) -> str:
+    if len("".join(key.split())) < SHORTEST or len(set(key)) < FEWEST_DIFFERENT:
         raise ImproperlyConfigured(
-            f"{what} has {len(key)} characters; a key needs at least {SHORTEST}. Restore the key from a backup. "
+            f"{what} is too short or too simple; a key needs at least {SHORTEST} characters without the blanks, and "
+            f"{FEWEST_DIFFERENT} different ones. Restore the key from a backup. "
             "Only if nothing was ever made with it, remove it, and a new one is made at the next start."
         )
     return key
@@ -124,7 +126,7 @@ def former_secrets(name: str, folder: Path) -> list[str]:
         text, what = os.environ[variable], f"A key in the variable {variable}"
     else:
         text, what = path.read_text() if path.exists() else "", f"A key in the file {path}"
-    return [_long_enough(key, what) for key in text.split()]
+    return [_good(key, what) for key in text.split()]
 
 
 @lru_cache(maxsize=16)
