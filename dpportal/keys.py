@@ -56,8 +56,9 @@ def _good(key: str, what: str) -> str:
     if len("".join(key.split())) < SHORTEST or len(set(key)) < FEWEST_DIFFERENT:
         raise ImproperlyConfigured(
             f"{what} is too short or too simple; a key needs at least {SHORTEST} characters without the blanks, and "
-            f"{FEWEST_DIFFERENT} different ones. Restore the key from a backup. "
-            "Only if nothing was ever made with it, remove it, and a new one is made at the next start."
+            f"{FEWEST_DIFFERENT} different ones. Restore the key from a backup. If this is the key that was in use, make "
+            "it a former one and re-seal. Only if nothing was ever made with it, remove it, and a new one is made at the "
+            "next start."
         )
     return key
 
@@ -120,13 +121,13 @@ class Keyring:
 
 
 def former_secrets(name: str, folder: Path) -> list[str]:
-    """Former secrets called `name`: of DPPORTAL_<NAME>_OLD if set, else of the file keys/<name>.old, one a line."""
-    variable, path = f"DPPORTAL_{name.upper()}_OLD", folder / "keys" / f"{name}.old"
-    if variable in os.environ:
-        text, what = os.environ[variable], f"A key in the variable {variable}"
-    else:
-        text, what = path.read_text() if path.exists() else "", f"A key in the file {path}"
-    return [_good(key, what) for key in text.split()]
+    """Former secrets called `name`: of DPPORTAL_<NAME>_OLD if set, else of the file keys/<name>.old, one a line.
+
+    They only open what they sealed, so any that was ever in use will do.
+    """
+    path = folder / "keys" / f"{name}.old"
+    kept = path.read_text() if path.exists() else ""
+    return os.environ.get(f"DPPORTAL_{name.upper()}_OLD", kept).split()
 
 
 @lru_cache(maxsize=16)
