@@ -267,7 +267,7 @@ def test_a_key_from_the_environment_goes_first(tmp_path, monkeypatch):
 def test_a_key_too_short_or_simple_to_be_one_is_refused_with_a_remedy(tmp_path, monkeypatch, short):
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "secret_key").write_text(short)
-    with pytest.raises(ImproperlyConfigured, match="too short or too simple.*Restore the key"):
+    with pytest.raises(ImproperlyConfigured, match=r"too short or too simple.*Restore the key"):
         keys.secret("secret_key", tmp_path)
     assert (tmp_path / "keys" / "secret_key").read_text() == short
     monkeypatch.setenv("DPPORTAL_STREAM_KEY", short)
