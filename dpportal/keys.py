@@ -55,10 +55,9 @@ def _make(path: Path) -> None:
 def _good(key: str, what: str) -> str:
     if len("".join(key.split())) < SHORTEST or len(set(key)) < FEWEST_DIFFERENT:
         raise ImproperlyConfigured(
-            f"{what} is too short or too simple; a key needs at least {SHORTEST} characters without the blanks, "
-            f"and {FEWEST_DIFFERENT} different ones. Restore the key from a backup. If this is the key that was in "
-            "use, make it a former one and re-seal. Only if nothing was ever made with it, remove it, and a new one is made "
-            "at the next start."
+            f"{what} is too short or too simple; a key needs at least {SHORTEST} characters without the blanks, and "
+            f"{FEWEST_DIFFERENT} different ones. Restore the key from a backup. If it was in use, make it a former key "
+            "and re-seal. Only if nothing was ever made with it, remove it, and a new one is made at the next start."
         )
     return key
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -155,6 +156,21 @@ def drop_records(stream: Stream, by: User) -> None:
     StreamJob.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, options={})
     transaction.on_commit(partial(default_storage.delete, job.file))
     audit.record(by, "dropped repeated records", stream)
+
+
+@transaction.atomic
+def stop(stream: Stream, by: User) -> None:
+    """Stop the work on a file: whoever reads it finds its claim lost, and publishes nothing more of it."""
+    active = stream.jobs.exclude(kind=StreamJob.Kind.OPEN).filter(
+        state__in=(JobState.QUEUED, JobState.RUNNING)
+    )
+    job = active.select_for_update().first()
+    if job is None:
+        raise StreamError(_("The work on this file has ended already, so there is nothing to stop."))
+    ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
+    active.update(**ended, step="", progress=0, progress_total=0, options={})
+    transaction.on_commit(partial(default_storage.delete, job.file))
+    audit.record(by, "stopped a file", stream)
 
 
 def _asking(stream: Stream) -> StreamJob:

@@ -23,6 +23,7 @@ urlpatterns = [
     path("<uuid:stream_id>/add/records/confirm/", views.confirm_records, name="confirm_records"),
     path("<uuid:stream_id>/add/records/drop/", views.drop_records, name="drop_records"),
     path("<uuid:stream_id>/add/many/", views.add_many, name="add_many"),
+    path("<uuid:stream_id>/add/stop/", views.stop, name="stop"),
     path("<uuid:stream_id>/token/", views.token, name="token"),
     path("<uuid:stream_id>/close/", views.close, name="close"),
     path("<uuid:stream_id>/publish/", views.publish, name="publish"),

@@ -171,6 +171,13 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_POST
+def stop(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    done = _("Stopped, and the file deleted. What is published of it stays.")
+    return _change(request, stream_id, services.stop, done)
+
+
+@curator_required
+@require_POST
 def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     done = _("The stream is closed and its secret noise deleted. What is published stays.")
     return _change(request, stream_id, services.close, done)
