@@ -48,8 +48,9 @@ CANDIDATES: tuple[Mechanism, ...] = (
     Quadtree(),
     PrivTree(),
 )
-# Drawn tables whose statistics differ by this share are still alike.
-ALIKE = 0.5
+# By what share the statistics of drawn tables may differ that are still alike: mostly by the first. The second is for
+# tables that are like none of them, for which many that are a little alike are to speak.
+ALIKE = {0.5: 0.7, 2.0: 0.3}
 
 _MEANING = "The rest is spent by the method that was chosen."
 SHARE = Parameter.integer(
@@ -236,20 +237,32 @@ class Seen:
     def likeness(self, known: table.Drawn) -> Floats:
         """(k,) how likely these statistics are if the table is like each of the drawn ones, up to a factor.
 
-        Normal densities, whose variance is that of the noise and of what counts as alike. The number of people says
-        how near the strength is; the other statistics are compared as they are.
+        Mixtures of normal densities, whose variance is that of the noise and of what counts as alike. The number of
+        people says how near the strength is; the other statistics are compared as they are.
         """
         strength = max(float(self.statistics[0]), float(self.errors[0]), 1.0)
-        logs = known.log_nearness(self.cells, strength, float(self.errors[0]) / strength)
-        for place in range(1, self.statistics.size):
-            drawn = known.statistics[:, place]
-            variance = self.errors[place] ** 2 + (ALIKE * drawn) ** 2 + 1
-            logs -= ((self.statistics[place] - drawn) ** 2 / variance + np.log(variance)) / 2
-        return table.weights(logs)
+        near = known.log_nearness(self.cells, strength, float(self.errors[0]) / strength)
+        alike = [math.log(part) + self._log_density(known, share) for share, part in ALIKE.items()]
+        return table.weights(near + np.logaddexp.reduce(alike, axis=0))
+
+    def _log_density(self, known: table.Drawn, share: float) -> Floats:
+        drawn = known.statistics[:, 1 : self.statistics.size]
+        variance = self.errors[1:] ** 2 + (share * drawn) ** 2 + 1
+        logs: Floats = -((self.statistics[1:] - drawn) ** 2 / variance + np.log(variance)).sum(axis=1) / 2
+        return logs
 
     def expected(self, known: table.Drawn, purpose: str, names: list[str]) -> list[float]:
-        """For each method, the expected logarithm of its ratio to the best; infinite where it was not measured."""
-        weights, ratios = self.likeness(known), known.ratios[purpose]
-        return [
-            float(np.average(ratios[name], weights=weights)) if name in ratios else math.inf for name in names
-        ]
+        """For each method, its expected ratio to the best; infinite where it was not measured.
+
+        The ratio itself rather than its logarithm, so that a method that is far off on a few tables is not taken.
+        """
+        weights = self.likeness(known)
+        return [mean_ratio(known.ratios[purpose].get(name), weights) for name in names]
+
+
+def mean_ratio(logs: Floats | None, weights: Floats) -> float:
+    """The weighted mean ratio of a method from the logarithms on the drawn tables, nan where it was not measured."""
+    there = None if logs is None else ~np.isnan(logs)
+    if logs is None or there is None or not weights[there].sum():
+        return math.inf
+    return float(np.average(np.exp(logs[there]), weights=weights[there]))

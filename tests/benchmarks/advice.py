@@ -34,7 +34,14 @@ from mechanisms.advice.table import Drawn
 from mechanisms.advice.trial import Trial
 from mechanisms.arrays import Integers
 from mechanisms.histogram import unevenness
-from mechanisms.histogram.chosen import CANDIDATES, SHARE, ChosenHistogram, Seen, statistic_stages
+from mechanisms.histogram.chosen import (
+    CANDIDATES,
+    SHARE,
+    ChosenHistogram,
+    Seen,
+    mean_ratio,
+    statistic_stages,
+)
 from mechanisms.noise import Noise, repeatable
 from mechanisms.registry import HISTOGRAMS
 
@@ -132,14 +139,9 @@ def choice_without(known: Drawn, place: int, t: Tried) -> dict[str, float]:
     for purpose in PURPOSES:
         ratios = known.ratios[purpose]
         measured = [name for name in ratios if not np.isnan(ratios[name][place])]
-        best = min(measured, key=lambda name: _mean(ratios[name], weights))
+        best = min(measured, key=lambda name: mean_ratio(ratios[name], weights))
         found[purpose] = min(table.WORST, float(ratios[best][place]) - math.log(1 - share))
     return found
-
-
-def _mean(ratios: np.ndarray, weights: np.ndarray) -> float:
-    there = ~np.isnan(ratios)
-    return float(np.average(ratios[there], weights=weights[there]))
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,35 @@ def test_the_likeliest_drawn_tables_decide() -> None:
     for filled, best in ((85.0, 0), (2.0, 1)):
         seen = Seen(100, np.array([1000.0, filled]), np.array([5.0, 5.0]))
         assert np.argmin(seen.expected(known, "cells", ["a", "b"])) == best
-    # Where noise hides the statistic, all tables count alike: (0 + 0 + 1 + 1)/4 against (.5 + .5 + 0 + 0)/4.
+    # Where noise hides the statistic, all tables count alike: (1 + 1 + e + e)/4 against (√e + √e + 1 + 1)/4.
     blurred = Seen(100, np.array([1000.0, 50.0]), np.array([5.0, 1e9]))
-    assert blurred.expected(known, "cells", ["a", "b", "c"]) == pytest.approx([0.5, 0.25, math.inf])
+    expected = [(1 + math.e) / 2, (1 + math.sqrt(math.e)) / 2, math.inf]
+    assert blurred.expected(known, "cells", ["a", "b", "c"]) == pytest.approx(expected)
+
+
+def test_a_method_that_is_far_off_on_some_likely_table_is_not_taken() -> None:
+    """On nine tables "a" is half as wrong as "b", and 400 times as wrong on the tenth: b's mean ratio is 2, a's 41."""
+    known = Drawn(
+        cells=np.full(10, 100.0),
+        strength=np.full(10, 1000.0),
+        statistics=np.tile([1000.0, 90.0], (10, 1)),
+        ratios={"cells": {"a": np.log([1.0] * 9 + [400]), "b": np.log([2.0] * 9 + [1])}},
+    )
+    seen = Seen(100, np.array([1000.0, 90.0]), np.array([5.0, 5.0]))
+    assert seen.expected(known, "cells", ["a", "b"]) == pytest.approx([40.9, 1.9])
+
+
+def test_what_is_like_no_drawn_table_is_judged_by_all_that_are_a_little_alike() -> None:
+    """Seen: 1,000 filled cells. Ten tables have 200, where "a" is best, and one has 300, where "b" is."""
+    known = Drawn(
+        cells=np.full(11, 2000.0),
+        strength=np.full(11, 1000.0),
+        statistics=np.array([[1000.0, 200.0]] * 10 + [[1000.0, 300.0]]),
+        ratios={"cells": {"a": np.log([1.0] * 10 + [3]), "b": np.log([3.0] * 10 + [1])}},
+    )
+    seen = Seen(2000, np.array([1000.0, 1000.0]), np.array([5.0, 5.0]))
+    weights = seen.likeness(known)
+    assert weights[-1] < weights[:10].sum()
 
 
 def test_tables_alike_in_size_are_told_apart_by_their_statistics() -> None:
