@@ -22,7 +22,7 @@ from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataRes
 from mechanisms.microdata.refining import refined
 from mechanisms.microdata.scoring import Belief, distortion, grouped, independent, scores, spanning_tree
 from mechanisms.microdata.settling import settle
-from mechanisms.microdata.spending import score_law
+from mechanisms.microdata.spending import check_tables, score_law
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -59,6 +59,12 @@ class LatentClasses(Microdata):
             for name, share in ((SCORES, Fraction(1, 10 * ROUNDS)), (TABLES, Fraction(6, 10 * ROUNDS)))
         },
     }
+
+    def _check_noise(self, plan: MicrodataPlan) -> None:
+        pairs = len(plan.tables.pairs)
+        for round_ in range(1, ROUNDS + 1):
+            score_law(pairs, plan.step(SCORES.format(round_)))
+            check_tables(pairs, plan.tables.largest, plan.step(TABLES.format(round_)))
 
     def _further(
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise

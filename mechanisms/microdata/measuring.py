@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
-from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
+from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, Pair
 from mechanisms.noise import Noise
@@ -21,7 +21,7 @@ def measured_tables(
     for pair, law in zip(pairs, laws, strict=True):
         true = grouping.table(plan.tables.table(counts, pair), pair)
         noisy = true + noise.draw(law, true.size).reshape(true.shape)
-        tables.append(MeasuredTable(pair, noisy, law.variance, law.half_width()))
+        tables.append(MeasuredTable(pair, noisy, max(law.variance, LEAST_VARIANCE), law.half_width()))
     return tables
 
 
@@ -38,7 +38,7 @@ def recorded_tables(
         MeasuredTable(
             pair,
             next(values).reshape(grouping.sizes[pair[0]], grouping.sizes[pair[1]]),
-            law.variance,
+            max(law.variance, LEAST_VARIANCE),
             law.half_width(),
         )
         for pair, law in zip(chosen, laws, strict=True)

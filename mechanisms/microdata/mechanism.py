@@ -19,7 +19,7 @@ from mechanisms.microdata.apportioning import dealt
 from mechanisms.microdata.features import FEATURES, SHARE, check_choice, kept_columns
 from mechanisms.microdata.impossible import repaired
 from mechanisms.microdata.margins import Margins, estimate
-from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.plan import LEAST_VARIANCE, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.record import pack, unpack
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, split
@@ -102,6 +102,7 @@ class Microdata(ABC):
                     "This method measures no pair, so columns cannot be chosen first. Choose another."
                 )
         margin_laws(plan)
+        self._check_noise(plan)
         return plan
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
@@ -152,6 +153,10 @@ class Microdata(ABC):
     @abstractmethod
     def _check(self, domain: Domain, wishes: Wishes) -> None:
         """Raise PlanError if the method cannot do what is wished."""
+
+    @abstractmethod
+    def _check_noise(self, plan: MicrodataPlan) -> None:
+        """Raise PlanError if the noise of any step after the single columns could exceed what can be drawn."""
 
     @abstractmethod
     def _further(
@@ -206,7 +211,7 @@ def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:
 
 def margins_of(plan: MicrodataPlan, noisy: Integers) -> Margins:
     """Estimates of single columns from their noisy counts."""
-    variances = [law.variance for law in margin_laws(plan)]
+    variances = [max(law.variance, LEAST_VARIANCE) for law in margin_laws(plan)]
     return estimate(plan.domain.attributes, split(noisy, plan.domain.shape), variances, plan.total)
 
 
@@ -240,6 +245,9 @@ class IndependentColumns(Microdata):
     def _check(self, domain: Domain, wishes: Wishes) -> None:
         if wishes.required:
             raise PlanError("Independent columns measure no pair. Choose another method, or require none.")
+
+    def _check_noise(self, plan: MicrodataPlan) -> None:
+        """Nothing else is measured."""
 
     def _further(
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise

@@ -101,6 +101,10 @@ class MicrodataPlan:
         return cls(**{**value, **read})
 
 
+# Counts are whole: that of a rounding. Fits take noise to be no less, or they would divide by nearly nothing.
+LEAST_VARIANCE = 1 / 12
+
+
 @dataclass(frozen=True)
 class MeasuredTable:
     """A noisy table of a pair's groups: (groups, groups) integers, the variance of each, and half its 95% interval."""

@@ -16,7 +16,7 @@ from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.mechanism import MARGINS, Microdata
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.products import grades, products, products_law
-from mechanisms.microdata.spending import table_laws
+from mechanisms.microdata.spending import check_tables, table_laws
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -56,6 +56,10 @@ class PrincipalComponents(Microdata):
                 "Principal components need at least two columns of numbers, dates or yes and no. Choose more of them, "
                 "or another method."
             )
+
+    def _check_noise(self, plan: MicrodataPlan) -> None:
+        products_law(len(ordered_columns(plan.domain)), plan.step(PRODUCTS))
+        check_tables(1, 1, plan.step(GRID))
 
     def _further(
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise

@@ -30,6 +30,14 @@ def table_laws(cells: Sequence[int], loss: Loss) -> list[NoiseLaw]:
     return [count_law(share_of(loss, s), moved) for s in table_shares(cells, loss.definition)]
 
 
+def check_tables(tables: int, cells: int, loss: Loss) -> None:
+    """Raises PlanError if up to so many tables of up to so many cells each could need noise beyond what can be drawn.
+
+    The most noise is that of one cell beside tables that are as large as can be.
+    """
+    table_laws([1, *[cells] * (tables - 1)], loss)
+
+
 def score_law(scores: int, loss: Loss) -> NoiseLaw:
     """The noise of so many L1 scores at once, which together cost `loss`.
 

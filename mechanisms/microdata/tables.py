@@ -39,6 +39,11 @@ class PairTables:
         """Cells of all tables together."""
         return sum(self.shape[a] * self.shape[b] for a, b in self.pairs)
 
+    @cached_property
+    def largest(self) -> int:
+        """Cells of the largest table."""
+        return max(self.shape[a] * self.shape[b] for a, b in self.pairs)
+
     def table(self, counts: np.ndarray, pair: Pair) -> np.ndarray:
         """(c_a, c_b), a view of the vector."""
         start, shape = self._starts[pair], (self.shape[pair[0]], self.shape[pair[1]])

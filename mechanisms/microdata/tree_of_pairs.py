@@ -18,7 +18,7 @@ from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.scoring import distortion, grouped, independent, parts, scores, spanning_tree
-from mechanisms.microdata.spending import pick_rate
+from mechanisms.microdata.spending import check_tables, pick_rate
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -52,6 +52,11 @@ class TreeOfPairs(Microdata):
             raise PlanError(
                 "The required pairs form a circle, and a tree has none. Choose latent classes, or drop one."
             )
+
+    def _check_noise(self, plan: MicrodataPlan) -> None:
+        columns = len(plan.domain.shape)
+        pick_rate(plan.step(CHOICES), columns - 1)
+        check_tables(columns - 1, plan.tables.largest, plan.step(TABLES))
 
     def _further(
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise

@@ -23,9 +23,12 @@ from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
 from mechanisms.matrix.workload.text import read_workload
+from mechanisms.microdata.mechanism import Microdata
+from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, NoiseLaw
 from mechanisms.noise.sums import PlainSum, characteristic
 from mechanisms.protocol import Measurement, Mechanism, PlanError
+from tests.mechanisms.microdata.building import DOMAIN, counted, people
 
 AMOUNTS = {
     Definition.PURE: ["0.000001", "0.001", "0.1", "1", "2.3", "3.7", "5.2", "7", "20", "1000"],
@@ -212,6 +215,48 @@ def test_the_intervals_of_running_counts(mechanism: StreamMechanism, loss: Loss)
     widths = mechanism.half_widths(plan, np.arange(1, PERIODS + 1))
     # What is not whole is rounded to whole rows.
     check(plan.noise, coefficients, widths, 0.0 if whole else 0.5)
+
+
+class Numbered(Noise):
+    """Numbers that are all different, 0, 1, 2, …, and the law of each; choices at random."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.laws: list[NoiseLaw] = []
+
+    def draw(self, law: NoiseLaw, size: int) -> np.ndarray:
+        first = len(self.laws)
+        self.laws += [law] * size
+        return np.arange(first, first + size)
+
+
+@pytest.mark.parametrize("loss", LOSSES[::2], ids=lambda loss: f"{loss.symbol}={float(loss.amount):g}")
+@pytest.mark.parametrize("mechanism", registry.MICRODATA, ids=lambda m: m.name)
+def test_the_intervals_of_the_tables_of_synthetic_rows(mechanism: Microdata, loss: Loss) -> None:
+    """Every published count is the true one and one number of noise, which no other count has."""
+    try:
+        plan = mechanism.plan(DOMAIN, Wishes(), loss, rows=10)
+    except PlanError:
+        return
+    noise, rows = Numbered(), people(500)
+    result = mechanism.reconstruct(plan, mechanism.measure(plan, counted(plan, rows), noise))
+    used: list[int] = []
+
+    def check_counts(noisy: np.ndarray, true: np.ndarray, half_width: int) -> None:
+        numbers = (noisy - true).ravel().tolist()
+        used.extend(numbers)
+        for law in {noise.laws[number] for number in numbers}:
+            check(law, np.ones((1, 1)), np.array([half_width]))
+
+    for column, size in enumerate(DOMAIN.shape):
+        true = np.bincount(rows[:, column], minlength=size)
+        check_counts(result.margins[column], true, result.half_widths[column])
+    for table in result.tables:
+        assert result.grouping is not None
+        true = np.zeros([DOMAIN.shape[column] for column in table.pair], dtype=np.int64)
+        np.add.at(true, tuple(rows[:, column] for column in table.pair), 1)
+        check_counts(table.values, result.grouping.table(true, table.pair), table.half_width)
+    assert len(used) == len(set(used))
 
 
 def test_one_period_at_a_large_loss_has_no_absurd_interval() -> None:

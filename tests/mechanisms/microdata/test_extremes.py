@@ -1,0 +1,68 @@
+"""The smallest and the largest losses: refused before anything is measured, or carried through."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+from mechanisms.accounting import Definition
+from mechanisms.domain import Domain, Integer
+from mechanisms.microdata.mechanism import Microdata
+from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import Noise, repeatable
+from mechanisms.protocol import PlanError
+from mechanisms.registry import MICRODATA
+from tests.mechanisms.microdata.building import DOMAIN, counted, loss, people
+
+each_method = pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+each_definition = pytest.mark.parametrize("definition", Definition, ids=lambda d: d.value)
+
+
+def carried_through(method: Microdata, definition: Definition, amount: str) -> bool:
+    """Whether a table can be released at all; what cannot is refused by its plan."""
+    try:
+        plan = method.plan(DOMAIN, Wishes(), loss(amount, definition), rows=10)
+    except PlanError:
+        return False
+    with np.errstate(all="raise", under="ignore"):
+        noise = Noise(repeatable(sha256(amount.encode()).digest()).bytes)
+        result = method.reconstruct(plan, method.measure(plan, counted(plan, people(300)), noise))
+    assert (result.rows >= 0).all() and (result.rows < DOMAIN.shape).all()
+    return True
+
+
+@each_definition
+@each_method
+def test_from_the_least_loss_that_is_not_refused_on_none_fails(method, definition):
+    least, step = (-9, 1) if definition is Definition.PURE else (-21, 2)
+    carried = [carried_through(method, definition, f"{10.0 ** (least + step * k):.21f}") for k in range(10)]
+    assert carried == sorted(carried), "once a loss is large enough, larger ones are"
+    assert not carried[0]
+    assert carried[-1]
+
+
+@each_definition
+@each_method
+def test_a_table_almost_without_noise_is_the_table(method, definition):
+    assert carried_through(method, definition, "1000")
+    plan = method.plan(DOMAIN, Wishes(), loss("1000", definition))
+    rows = people(300)
+    result = method.reconstruct(plan, method.measure(plan, counted(plan, rows), Noise()))
+    for column, size in enumerate(DOMAIN.shape):
+        assert np.array_equal(result.margins[column], np.bincount(rows[:, column], minlength=size))
+        made = np.bincount(result.rows[:, column], minlength=size)
+        assert np.abs(made - result.margins[column]).sum() <= 0.15 * len(rows)
+
+
+@pytest.mark.parametrize("name", ["latent-classes", "tree-of-pairs", "principal-components"])
+def test_noise_of_a_later_step_is_refused_by_the_plan(name):
+    """Sixty columns have 1,770 pairs: the score of each, or a table of one cell among others, has far more noise."""
+    (method,) = (m for m in MICRODATA if m.name == name)
+    (alone,) = (m for m in MICRODATA if m.name == "independent-columns")
+    columns = Domain(tuple(Integer(f"x{i}", lower=0, upper=9) for i in range(60)))
+    small = loss("0.000001", Definition.PURE)
+    alone.plan(columns, Wishes(), small)
+    with pytest.raises(PlanError, match="too small"):
+        method.plan(columns, Wishes(), small)
