@@ -101,8 +101,8 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {
         "dataset": dataset,
         "domain": domain,
-        "releases": dataset.releases.select_related("job", "charge__budget")[:PAGE_SIZE],
-        "release_count": dataset.releases.count(),
+        "releases": dataset.releases.listed().select_related("job", "charge__budget")[:PAGE_SIZE],
+        "release_count": dataset.releases.listed().count(),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "nav_section": "datasets",
     }

@@ -16,6 +16,26 @@ from dpportal.running.jobs import AnnouncedJob, Job, JobState
 from dpportal.sealed import SealedField
 
 
+class Releases(models.QuerySet["Release"]):
+    """Many releases."""
+
+    def untouched(self) -> Releases:
+        """Drafts in which nothing was chosen yet."""
+        drafts = self.filter(state=Release.State.DRAFT, title="", mechanism="", amount=None)
+        return drafts.filter(columns=[], parameters={})
+
+    def listed(self) -> Releases:
+        """As their curator sees them: what waits to be published first, and no untouched drafts."""
+        waits = models.Q(state=Release.State.READY, published_at=None)
+        order = models.Case(models.When(waits, then=0), default=1, output_field=models.IntegerField())
+        return self.exclude(pk__in=Release.objects.untouched()).order_by(order, "-created_at")
+
+
+LONGEST_TITLE = 160
+# A proposed title names so many columns at most.
+TITLED_COLUMNS = 4
+
+
 class Release(Paid):
     """One differentially private release of a dataset; its id is the identity of its job and of its charge."""
 
@@ -41,7 +61,7 @@ class Release(Paid):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
-    title = models.CharField(_("title"), max_length=160, blank=True)
+    title = models.CharField(_("title"), max_length=LONGEST_TITLE, blank=True)
     product = models.CharField(max_length=20, choices=Product.choices, default=Product.HISTOGRAM)
     columns = models.JSONField(default=list)
     mechanism = models.CharField(max_length=60, blank=True)
@@ -68,6 +88,8 @@ class Release(Paid):
     published_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
 
+    objects = Releases.as_manager()
+
     class Meta:
         ordering = ["-created_at"]
         indexes = [models.Index(fields=["published_at", "withdrawn_at"])]
@@ -77,6 +99,13 @@ class Release(Paid):
 
     def get_absolute_url(self) -> str:
         return reverse("releases:public", args=[self.pk])
+
+    @property
+    def proposed_title(self) -> str:
+        """What it is called unless its curator says otherwise: its columns, or how many, and the dataset."""
+        many = _("%(number)s columns") % {"number": len(self.columns)}
+        columns = " × ".join(self.columns) if 0 < len(self.columns) <= TITLED_COLUMNS else many
+        return f"{columns}, {self.dataset.name}"[:LONGEST_TITLE]
 
     @property
     def person_column(self) -> str:

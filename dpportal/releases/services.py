@@ -32,9 +32,10 @@ class ReleaseError(Exception):
 
 
 def start_draft(dataset: Dataset, by: User) -> Release:
-    """An empty draft, saved, so that it has an address from the first step on."""
+    """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
     people = dataset.releases.exclude(people=None).values_list("people", flat=True).first()
-    return Release.objects.create(dataset=dataset, created_by=by, people=people)
+    untouched = Release.objects.untouched().filter(dataset=dataset, created_by=by).first()
+    return untouched or Release.objects.create(dataset=dataset, created_by=by, people=people)
 
 
 def reviewed_as(version: DomainVersion, plan: ReleasePlan) -> str:
@@ -69,7 +70,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
             )
         )
     assert release.amount is not None
-    title = release.title or release.get_product_display()
+    title = release.title or release.proposed_title
     charge = ledger.reserve(
         release.dataset, release.amount, definition=plan.loss.definition, key=release.pk, reason=title, by=by
     )
@@ -149,7 +150,18 @@ def duplicate(release: Release, by: User) -> Release:
         parameters=release.parameters,
         amount=release.amount,
         people=release.people,
+        purpose=release.purpose,
     )
+
+
+@transaction.atomic
+def rename(release: Release, title: str, by: User) -> None:
+    """Give a release another title; what it was called before stays in the audit log, and in its ledger line."""
+    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
+    if not title or title == release.title:
+        return
+    audit.record(by, "renamed", release, f"from {release.title or release.proposed_title!r} to {title!r}")
+    Release.objects.filter(pk=release.pk).update(title=title)
 
 
 def ask_strategies(draft: Release) -> list[Optimisation]:

@@ -27,6 +27,7 @@ urlpatterns = [
     path("<uuid:release_id>/cancel/", views.cancel, name="cancel"),
     path("<uuid:release_id>/resume/", views.resume, name="resume"),
     path("<uuid:release_id>/again/", views.again, name="again"),
+    path("<uuid:release_id>/rename/", views.rename, name="rename"),
     path("<uuid:release_id>/publish/", views.publish, name="publish"),
     path("<uuid:release_id>/withdraw/", views.withdraw, name="withdraw"),
     path("<uuid:release_id>/compare/", views.compare, name="compare"),

@@ -24,10 +24,12 @@ from dpportal.publishing.spreadsheet import inert
 from dpportal.publishing.statement import statement
 from dpportal.releases import services
 from dpportal.releases.access import own_release
+from dpportal.releases.forms import PublishForm, TitleForm
 from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
-from dpportal.releases.products import confirmed_plan, product_of
+from dpportal.releases.products import confirmed_plan, method_title, product_of
 from dpportal.releases.services import ReleaseError
+from dpportal.releases.verdict import Verdict
 from dpportal.running.jobs import JobState, announced
 
 PAGE_SIZE = 25
@@ -48,9 +50,8 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
     wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
     shown = Release.objects.filter(wanted).select_related("charge__budget", "dataset__owner", "job")
-    page = Paginator(shown.order_by("-published_at", "-created_at"), PAGE_SIZE).get_page(
-        request.GET.get("page")
-    )
+    shown = shown.listed() if own else shown.order_by("-published_at", "-created_at")
+    page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": own})
 
 
@@ -118,12 +119,44 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if not release.is_ready:
         messages.error(request, _("Only a finished release can be published."))
         return redirect("releases:job", release.pk)
-    if request.method == "POST":
+    verdict = _verdict(request, release)
+    form = PublishForm(request.POST if request.method == "POST" else None, verdict=verdict)
+    if request.method == "POST" and form.is_valid():
         services.publish(release, current_user(request))
         messages.success(request, _("Published. Anyone with the address can see and download it."))
         return redirect("releases:public", release.pk)
-    context = {"release": release, "dataset": release.dataset, "nav_section": "releases"}
-    return render(request, "releases/publish.html", context)
+    context = {
+        "release": release,
+        "dataset": release.dataset,
+        "form": form,
+        "verdict": verdict,
+        "nav_section": "releases",
+    }
+    return render(request, "releases/publish.html", context, status=422 if form.errors else 200)
+
+
+def _verdict(request: HttpRequest, release: Release) -> Verdict | None:
+    """What the truth says of the release, where the records are still there; the look is recorded."""
+    comparison = records.comparison(release.dataset_id, release.pk)
+    if comparison is None:
+        return None
+    if request.method == "GET":
+        audit.record(current_user(request), "viewed true counts", release)
+    return product_of(release).found(comparison)
+
+
+@curator_required
+@require_POST
+def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    release = own_release(request, release_id)
+    form = TitleForm(request.POST)
+    if form.is_valid():
+        services.rename(release, form.cleaned_data["title"], current_user(request))
+        messages.success(request, _("Renamed."))
+    else:
+        messages.error(request, " ".join(str(text) for texts in form.errors.values() for text in texts))
+    page = "review" if release.is_draft else "compare" if release.is_ready else "job"
+    return redirect(f"releases:{page}", release.pk)
 
 
 @curator_required
@@ -149,6 +182,8 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "plan": plan,
         "statement": statement(plan.loss, release.delta, release.person_column),
         "comparison": comparison,
+        "verdict": product_of(release).found(comparison),
+        "method_title": method_title(release.product, plan.mechanism),
         "keeping": Keeping.of(release),
         "rows_counted": rows_counted(release),
         "product": product_of(release),

@@ -26,6 +26,11 @@ def product_of(release: Release) -> AnyProduct:
     return PRODUCTS[release.product]
 
 
+def method_title(product: str, mechanism: str) -> str:
+    """What a product's method is called."""
+    return next(method.title for method in PRODUCTS[product].mechanisms if method.name == mechanism)
+
+
 def confirmed_plan(release: Release) -> ReleasePlan:
     """The plan that was confirmed; the job runs exactly it."""
     if release.plan_json is None:
@@ -35,4 +40,4 @@ def confirmed_plan(release: Release) -> ReleasePlan:
 
 
 __all__ = ["AUTOMATIC", "PRODUCTS", "AnyMade", "AnyProduct", "DraftError", "Method", "ReleasePlan"]
-__all__ += ["confirmed_plan", "product_of"]
+__all__ += ["confirmed_plan", "method_title", "product_of"]

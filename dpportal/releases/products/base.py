@@ -18,6 +18,7 @@ from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
+from dpportal.releases.verdict import Verdict
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise
@@ -222,6 +223,14 @@ class Product(ABC, Generic[M, P, R]):
     def asked(self, release: Release, plan: P, question: Mapping[str, str]) -> dict[str, Any]:
         """The answer to what a reader asks of the public page, by the address's query."""
         return {}
+
+    def foreseen(self, plan: P, draft: Release) -> Verdict | None:
+        """Whether the release is expected to be of use, before anything is spent; None if nobody can tell."""
+        return None
+
+    def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        """Whether it is, from what the compare page shows; None if that does not tell."""
+        return None
 
     def noise_figure(self, plan: P, people: int | None) -> Figure | None:
         """A picture of the plan's noise on made-up counts, or None."""

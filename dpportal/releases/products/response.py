@@ -22,7 +22,9 @@ from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
+from dpportal.releases.products.histogram import usefulness
 from dpportal.releases.products.histogram.page import figure_json, whole
+from dpportal.releases.verdict import Verdict, of_answers
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
@@ -119,6 +121,15 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> dict[str, Any]:
         people = draft.people or 1
         return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
+
+    def foreseen(self, plan: ResponsePlan, draft: Release) -> Verdict | None:
+        if not draft.people:
+            return None
+        average = draft.people / plan.categories
+        return of_answers(plan.half_width(draft.people), average, _("An estimated count of average size"))
+
+    def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return usefulness.found(comparison["errors"])
 
     def suggested(self, plans: Mapping[str, ResponsePlan]) -> str:
         return min(plans, key=lambda name: plans[name].standard_error)

@@ -47,10 +47,10 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, 
     }
 
 
-def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
-    """What was chosen before, or a tenth of what is left."""
+def method_initial(draft: Release, budget: Budget, asked: str = "") -> dict[str, Any]:
+    """What was chosen before, or a tenth of what is left. asked: a cost that the address proposes, if it is one."""
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
-    amount = draft.amount or tenth or Decimal("0.1")
+    amount = _proposed(asked) or draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if product_of(draft).has_automatic else None
     return {
@@ -59,6 +59,14 @@ def method_initial(draft: Release, budget: Budget) -> dict[str, Any]:
         "purpose": draft.purpose,
         **chosen,
     }
+
+
+def _proposed(asked: str) -> Decimal | None:
+    try:
+        proposed: Decimal = amount_formfield().clean(asked)
+    except ValidationError:
+        return None
+    return proposed
 
 
 def dial_ends(budget: Budget) -> dict[str, float]:

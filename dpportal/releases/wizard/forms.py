@@ -27,7 +27,10 @@ class ProductForm(forms.ModelForm):
         fields = ["title", "product"]
         widgets = {"product": forms.RadioSelect}
         help_texts = {
-            "title": _("For the public page and the downloads; it is fixed when the budget is spent.")
+            "title": _(
+                "For the public page and the downloads. Left empty, it is called after its columns and the dataset; "
+                "it can be changed at any time."
+            )
         }
 
     def clean_product(self) -> str:

@@ -24,7 +24,7 @@ from dpportal.publishing.statement import epsilon_delta_text, statement
 from dpportal.releases import drafts, services
 from dpportal.releases.access import own_release
 from dpportal.releases.models import Release
-from dpportal.releases.products import PRODUCTS, DraftError, product_of
+from dpportal.releases.products import PRODUCTS, DraftError, method_title, product_of
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices
@@ -92,7 +92,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return _page(request, "method", draft, None, refusal=error)
     form = MethodForm(
         request.POST or None,
-        initial=choices.method_initial(draft, budget),
+        initial=choices.method_initial(draft, budget, request.GET.get("amount", "")),
         mechanisms=product_of(draft).mechanisms,
         automatic=product_of(draft).has_automatic,
         shared=product_of(draft).parameters,
@@ -133,8 +133,12 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         return redirect("releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
+    verdict = product_of(draft).foreseen(plan, draft)
     context = {
         "plan": plan,
+        "method_title": method_title(draft.product, plan.mechanism),
+        "verdict": verdict,
+        "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
         "identifying": identifying,
         "version": version,
         "fit_warnings": shown_warnings(draft.dataset, draft.columns, current_user(request)),

@@ -114,6 +114,15 @@ class Workload:
         )
         return sum(grams, np.zeros((self.cells, self.cells)))
 
+    def even_root_mean(self) -> float:
+        """Root mean square of the answers where every cell holds one row; they count as their error does."""
+        squares = (
+            term.weight**2
+            * math.prod(float((f.times(np.ones(f.size)) ** 2).sum()) for f in term.all_factors(self.shape))
+            for term in self.terms
+        )
+        return math.sqrt(math.fsum(squares) / self.queries)
+
     def labels(self, domain: Domain) -> Iterator[str]:
         """Each query in words, such as "age 20–39, sex = Female"."""
         for term in self.terms:

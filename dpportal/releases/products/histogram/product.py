@@ -20,7 +20,8 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
-from dpportal.releases.products.histogram import comparison, neighbours, page, tables
+from dpportal.releases.products.histogram import comparison, neighbours, page, tables, usefulness
+from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
@@ -139,6 +140,12 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
 
     def compare(self, made: Made[Plan, Result], true: np.ndarray) -> dict[str, Any]:
         return comparison.build(made.plan, made.result, true)
+
+    def foreseen(self, plan: Plan, draft: Release) -> Verdict | None:
+        return usefulness.foreseen(plan, draft.people, draft.purpose) if draft.people else None
+
+    def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return usefulness.found(comparison["errors"])
 
     def facts(self, made: Made[Plan, Result]) -> dict[str, Any]:
         chosen = {"chosen_method": made.result.method} if made.result.method else {}

@@ -68,6 +68,7 @@ def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> dict[str
     possible = None if result.cells is None else root_mean(plan.workload.answers(result.cells) - true)
     return {
         "root_mean": root_mean(error),
+        "typical": root_mean(true),
         "expected_root_mean": root_mean(result.standard_errors),
         "possible_root_mean": possible,
         "largest": float(np.abs(error).max()),

@@ -27,6 +27,7 @@ from dpportal.releases.products.queries import (
 )
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
 from dpportal.releases.products.queries.truth import largest_tables, margin
+from dpportal.releases.verdict import Verdict, answers_found, of_answers
 from dpportal.running.jobs import JobState
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
@@ -114,6 +115,20 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
         bound = max((p.lower_bound or 0.0 for p in (plan, *plans)), default=0.0)
         ratio = (plan.total_error / bound) ** 0.5 if bound else None
         return {"gap": "" if gap is None else f"{100 * gap:.2g} %", "ratio": ratio}
+
+    def foreseen(self, plan: QueryPlan, draft: Release) -> Verdict | None:
+        if not draft.people:
+            return None
+        typical = draft.people / plan.workload.cells * plan.workload.even_root_mean()
+        return of_answers(
+            1.96 * plan.root_mean_error, typical, _("A typical answer, if people were spread evenly,")
+        )
+
+    def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        numbers = comparison["numbers"]
+        if not numbers.get("typical"):
+            return None
+        return answers_found(numbers["root_mean"] / numbers["typical"])
 
     def order(self, plan: QueryPlan) -> float:
         return plan.total_error

@@ -1,0 +1,86 @@
+"""Whether noisy counts are of use, from the plan and the curator's number of people, and from the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+
+from dpportal.releases.models import Release
+from dpportal.releases.verdict import SHARES, Level, Verdict, level_of, percent, rounded
+from mechanisms.counting import histogram_sensitivity
+from mechanisms.error import expectation
+from mechanisms.histogram.spending import count_law
+from mechanisms.protocol import Plan
+
+# The share of the domain that has to be summed up until a sum stands out from its noise.
+BLOCKS = (1 / 20, 1 / 4)
+# A sum stands out if it is twice the half of its 95% interval.
+_STANDS_OUT = 2 * 1.96
+
+
+def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
+    """Before anything is spent. A method whose error depends on the data is judged by plain noise, and mildly."""
+    sigma = plan.standard_error
+    if sigma is None:
+        plain = count_law(plan.loss, histogram_sensitivity(plan.loss.unit)).standard_error
+        return _mild(_by_purpose(plan, plain, people, purpose))
+    return _by_purpose(plan, sigma, people, purpose)
+
+
+def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
+    """After measuring, from the errors of the counts that everyone downloads. For the curator only."""
+    share = min(1.0, errors["total_variation"]["counts"])
+    text = _("%(percent)s of the people are in another cell of the synthetic table than in truth.")
+    return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
+
+
+def _by_purpose(plan: Plan, sigma: float, people: int, purpose: str) -> Verdict:
+    """sigma: the standard error of a cell, in people."""
+    if purpose == Release.Purpose.CELLS:
+        return _of_cells(plan, sigma, people)
+    return _of_sums(sigma, plan.domain.size, people)
+
+
+def _of_cells(plan: Plan, sigma: float, people: int) -> Verdict:
+    cells, expected = plan.domain.size, expectation(plan, people)
+    l1 = cells * math.sqrt(2 / math.pi) * sigma if expected is None else expected.l1
+    share = l1 / (2 * people)
+    level = level_of(share, SHARES)
+    text = _(
+        "Before post-processing, noise is expected to put about %(percent)s of the people into another cell; a cell "
+        "of average size holds %(size)s of them, ± %(interval)s."
+    ) % {
+        "percent": percent(min(share, 1.0)),
+        "size": rounded(people / cells),
+        "interval": rounded(1.96 * sigma if plan.half_width is None else plan.half_width),
+    }
+    if level is Level.USELESS:
+        text = _("Most cells would hold noise only.") + " " + text
+    return Verdict(level, text, max(1.0, share / SHARES[0]))
+
+
+def _of_sums(sigma: float, cells: int, people: int) -> Verdict:
+    """A sum of k cells of average size is kn/m, its standard error at most σ√k."""
+    block = (_STANDS_OUT * sigma * cells / people) ** 2
+    level = level_of(block / cells, BLOCKS)
+    if block > cells:
+        text = _("Not even the sum of all cells would stand out from its noise.")
+    else:
+        text = _(
+            "A sum over about %(block)s neighbouring cells of average size, of %(cells)s, stands out from its noise; "
+            "smaller sums may not."
+        ) % {"block": f"{max(1, math.ceil(block)):,}", "cells": f"{cells:,}"}
+    return Verdict(level, text, max(1.0, math.sqrt(block / cells / BLOCKS[0])))
+
+
+def _mild(verdict: Verdict) -> Verdict:
+    """Doubtful at worst: where people crowd into few cells, such a method does better than plain noise."""
+    if verdict.is_useful:
+        return verdict
+    said = _(
+        "How far off this method is depends on the data, and it does better than plain noise where people crowd into "
+        "few cells. Of plain noise:"
+    )
+    return Verdict(Level.DOUBTFUL, f"{said} {verdict.text}", verdict.calmer)

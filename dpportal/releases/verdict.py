@@ -1,0 +1,89 @@
+"""Whether a release is of any use, in words: expected before anything is spent, and found against the truth after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from enum import StrEnum
+
+from django.utils.translation import gettext as _
+
+from mechanisms.accounting import Definition
+
+# Shares of people in another cell than in truth, up to which counts are of use, and of some use.
+SHARES = (0.1, 0.3)
+# Half the 95% interval of a typical answer over the answer itself, likewise.
+RATIOS = (0.2, 0.6)
+
+
+class Level(StrEnum):
+    USEFUL = "useful"
+    DOUBTFUL = "doubtful"
+    USELESS = "useless"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to think of a release.
+
+    text: what it rests on, in sentences. calmer: by what the noise's standard error must be divided for it to be of
+    use; 1 if it is, or if more budget is not known to help.
+    """
+
+    level: Level
+    text: str
+    calmer: float = 1.0
+
+    @property
+    def is_useful(self) -> bool:
+        return self.level is Level.USEFUL
+
+    def amount(self, amount: Decimal, definition: Definition) -> Decimal | None:
+        """The cost from which it is expected to be of use, rounded up to two digits; None if that is not known.
+
+        A standard error falls as ε rises, and as the root of ρ does.
+        """
+        if self.calmer <= 1:
+            return None
+        power = 1 if definition is Definition.PURE else 2
+        needed = amount * Decimal(self.calmer) ** power
+        return needed.quantize(Decimal(1).scaleb(needed.adjusted() - 1), ROUND_CEILING)
+
+
+def level_of(error: float, ends: tuple[float, float]) -> Level:
+    """Of an error, by the largest ones that are of use, and of some use."""
+    if error <= ends[0]:
+        return Level.USEFUL
+    return Level.DOUBTFUL if error <= ends[1] else Level.USELESS
+
+
+def of_answers(half_width: float, answer: float, name: str) -> Verdict:
+    """Before anything is spent, of answers of which a typical one is `answer` people, ± half_width.
+
+    name: what a typical answer is called at the beginning of a sentence.
+    """
+    ratio = half_width / max(answer, 1e-9)
+    level = level_of(ratio, RATIOS)
+    text = _("%(name)s is %(answer)s people, ± %(half)s.") % {
+        "name": name,
+        "answer": rounded(answer),
+        "half": rounded(half_width),
+    }
+    if level is Level.USELESS:
+        text = _("The noise of an answer is about as large as the answer itself.") + " " + text
+    return Verdict(level, text, max(1.0, ratio / RATIOS[0]))
+
+
+def answers_found(error: float) -> Verdict:
+    """After measuring. error: root mean square over answers, as a share of theirs. For the curator only."""
+    text = _("A typical answer is off by %(percent)s of a typical answer.") % {"percent": percent(error)}
+    return Verdict(level_of(1.96 * error, RATIOS), text)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else _("less than 1 %")
+
+
+def rounded(people: float) -> str:
+    """A number of people, as exact as it is of use."""
+    return f"{people:,.0f}" if people >= 10 else f"{people:.2g}"

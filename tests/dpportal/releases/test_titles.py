@@ -1,0 +1,111 @@
+"""Titles: proposed, changed at any time, the former kept; drafts that nobody touched; what is listed first."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.releases import execution, services
+from dpportal.releases.models import Release
+from mechanisms.histogram.noisy import LaplaceHistogram
+from tests.dpportal import building
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def test_a_release_without_a_title_is_called_after_its_columns_and_the_dataset(draft):
+    Release.objects.filter(pk=draft.pk).update(title="")
+    draft.refresh_from_db()
+    building.confirm(draft)
+    draft.refresh_from_db()
+    assert draft.title == "colour × age, Small table"
+    assert draft.charge.reason == "colour × age, Small table"
+
+
+def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
+    assert Release(dataset=dataset, columns=list("abcde")).proposed_title == "5 columns, Small table"
+    assert len(Release(dataset=dataset, columns=["x" * 100, "y" * 100]).proposed_title) == 160
+
+
+def test_the_review_names_title_and_method(desk, draft):
+    page = desk.get(reverse("releases:review", args=[draft.pk])).content.decode()
+    assert "Colours by age" in page
+    assert f"<dt>Method</dt><dd>{LaplaceHistogram.title}" in page
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_title_is_changed_also_after_publishing(desk, client, ready, published):
+    if published:
+        services.publish(ready, ready.created_by)
+    desk.post(reverse("releases:rename", args=[ready.pk]), {"title": "  Ages by colour "})
+    ready.refresh_from_db()
+    assert ready.title == "Ages by colour"
+    line = AuditEntry.objects.get(action="renamed")
+    assert "'Colours by age'" in line.detail and "'Ages by colour'" in line.detail
+    assert ready.charge.reason == "Colours by age"
+    if published:
+        client.logout()
+        assert "Ages by colour" in client.get(ready.get_absolute_url()).content.decode()
+
+
+@pytest.mark.parametrize("title", ["", "   ", "x" * 161, "nul \0 inside"])
+def test_a_title_that_is_none_is_refused_with_a_sentence(desk, draft, title):
+    answer = desk.post(reverse("releases:rename", args=[draft.pk]), {"title": title}, follow=True)
+    assert answer.status_code == 200
+    draft.refresh_from_db()
+    assert draft.title == "Colours by age"
+    assert not AuditEntry.objects.filter(action="renamed").exists()
+
+
+def test_nobody_renames_what_is_not_theirs(client, other_curator, ready):
+    client.force_login(other_curator)
+    assert client.post(reverse("releases:rename", args=[ready.pk]), {"title": "Mine"}).status_code == 404
+
+
+def test_an_untouched_draft_is_taken_again_and_listed_nowhere(desk, dataset):
+    first = desk.post(reverse("releases:start", args=[dataset.pk]))
+    second = desk.post(reverse("releases:start", args=[dataset.pk]))
+    assert first.url == second.url
+    assert Release.objects.count() == 1
+    for page in ("/releases/", reverse("datasets:home", args=[dataset.pk])):
+        assert str(Release.objects.get().pk) not in desk.get(page).content.decode()
+
+
+def test_a_draft_in_which_something_was_chosen_stays(desk, dataset):
+    desk.post(reverse("releases:start", args=[dataset.pk]))
+    draft = Release.objects.get()
+    address = reverse("releases:product", args=[draft.pk])
+    desk.post(address, {"title": "Kept", "product": "histogram"})
+    desk.post(reverse("releases:start", args=[dataset.pk]))
+    assert Release.objects.count() == 2
+    assert "Kept" in desk.get("/releases/").content.decode()
+
+
+def test_what_waits_to_be_published_is_listed_first(dataset):
+    waiting = building.requested_release(dataset, "0.01")
+    execution.execute(waiting.pk)
+    public = building.requested_release(dataset, "0.01")
+    execution.execute(public.pk)
+    Release.objects.filter(pk=public.pk).update(published_at=timezone.now())
+    draft = building.complete_draft(dataset)
+    assert list(Release.objects.listed().values_list("pk", flat=True)) == [waiting.pk, draft.pk, public.pk]
+
+
+def test_a_finished_release_is_the_beginning_of_another(desk, ready):
+    Release.objects.filter(pk=ready.pk).update(purpose="ranges")
+    assert (
+        "Another release with these choices"
+        in desk.get(reverse("releases:compare", args=[ready.pk])).content.decode()
+    )
+    desk.post(reverse("releases:again", args=[ready.pk]))
+    draft = Release.objects.get(state=Release.State.DRAFT)
+    same = ("columns", "mechanism", "parameters", "amount", "people", "purpose", "product")
+    assert [getattr(draft, name) for name in same] == [
+        getattr(Release.objects.get(pk=ready.pk), name) for name in same
+    ]

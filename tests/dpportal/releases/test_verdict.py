@@ -1,0 +1,181 @@
+"""Nobody publishes a useless release without having been told: on review, beside the truth, and before publishing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.datasets.rawdata import records
+from dpportal.releases import execution
+from dpportal.releases.models import Release
+from dpportal.releases.products import product_of
+from dpportal.releases.products.histogram import usefulness
+from dpportal.releases.verdict import Level, Verdict, of_answers
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.evaluate import observed_error
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.noise import Noise
+from tests.dpportal import building
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def histogram_plan(
+    amount: str, cells: int, definition: Definition = Definition.PURE, method: str = "laplace"
+):
+    domain = Domain((Integer("x", lower=1, upper=cells),))
+    loss = Loss(definition, Fraction(amount))
+    return registry.mechanism(f"{method}-histogram").plan(domain, {}, loss)
+
+
+@pytest.mark.parametrize("amount", ["0.02", "0.1", "1"])
+def test_the_share_that_is_foreseen_is_what_releases_have(amount):
+    """Mean over 300 releases of 200 cells; its standard error is below 1 % of the share."""
+    plan, true = histogram_plan(amount, 200), np.full(200, 25)
+    mechanism, noise = registry.mechanism(plan.mechanism), Noise()
+    seen = np.mean(
+        [
+            observed_error(true, mechanism.measure(plan, true, noise).values, 0).total_variation
+            for _ in range(300)
+        ]
+    )
+    calmer = usefulness.foreseen(plan, 5000, "cells").calmer
+    assert calmer == pytest.approx(max(1.0, seen / 0.1), rel=0.05)
+
+
+@pytest.mark.parametrize("definition", Definition, ids=lambda d: d.value)
+@pytest.mark.parametrize("purpose", ["cells", "ranges"])
+@pytest.mark.parametrize("amount", ["0.0001", "0.001", "0.01"])
+def test_at_the_cost_that_is_named_it_is_useful_and_below_it_is_not(definition, purpose, amount):
+    method = "laplace" if definition is Definition.PURE else "gaussian"
+    verdict = usefulness.foreseen(histogram_plan(amount, 500, definition, method), 2000, purpose)
+    named = verdict.amount(Decimal(amount), definition)
+    assert not verdict.is_useful and named is not None
+    at, below = (
+        usefulness.foreseen(histogram_plan(str(cost), 500, definition, method), 2000, purpose)
+        for cost in (named, named * Decimal("0.7"))
+    )
+    assert at.is_useful
+    assert not below.is_useful
+
+
+def test_a_sum_that_is_said_to_stand_out_does():
+    """Twice half its interval, by the noise of independent cells: 1.96 √(block) σ."""
+    plan = histogram_plan("0.1", 400)
+    text = usefulness.foreseen(plan, 20_000, "ranges").text
+    block = int(text.split("about ")[1].split(" ")[0])
+    sigma = plan.standard_error
+    assert 50 * block >= 2 * 1.96 * sigma * block**0.5
+    assert 50 * (block - 1) < 2 * 1.96 * sigma * (block - 1) ** 0.5
+
+
+def test_a_method_whose_error_depends_on_the_data_is_never_called_useless():
+    domain = Domain((Integer("x", lower=1, upper=4000),))
+    plan = registry.mechanism("dawa-histogram").plan(domain, {}, Loss(Definition.PURE, Fraction("0.001")))
+    verdict = usefulness.foreseen(plan, 1000, "cells")
+    assert verdict.level is Level.DOUBTFUL
+    assert "depends on the data" in verdict.text
+
+
+def test_a_cost_is_named_with_two_digits_rounded_up():
+    assert Verdict(Level.USELESS, "", 3.21).amount(Decimal("0.1"), Definition.PURE) == Decimal("0.33")
+    assert Verdict(Level.USELESS, "", 3.21).amount(Decimal("0.1"), Definition.ZCDP) == Decimal("1.1")
+    assert Verdict(Level.USEFUL, "").amount(Decimal("0.1"), Definition.PURE) is None
+
+
+def test_the_levels_of_answers():
+    levels = [of_answers(half, 100, "A count").level for half in (20, 21, 60, 61)]
+    assert levels == [Level.USEFUL, Level.DOUBTFUL, Level.DOUBTFUL, Level.USELESS]
+
+
+def test_a_typical_answer_is_that_of_people_spread_evenly():
+    domain = Domain((Integer("x", lower=1, upper=5), Integer("y", lower=1, upper=4)))
+    for text in ('prefix("x") x identity("y") + total', "marginals(<=2)", '3 * identity("x") + ranges("y")'):
+        workload = read_workload(text, domain)
+        answers = workload.answers(np.ones(20))
+        weights = np.concatenate([np.full(t.queries, t.weight) for t in workload.terms])
+        wanted = np.sqrt(np.mean((weights * answers) ** 2))
+        assert workload.even_root_mean() == pytest.approx(wanted)
+
+
+def review(desk, release: Release) -> str:
+    return desk.get(reverse("releases:review", args=[release.pk])).content.decode()
+
+
+def test_the_review_warns_of_a_useless_release_and_leads_to_a_better_one(desk, draft):
+    Release.objects.filter(pk=draft.pk).update(people=300, amount=Decimal("0.001"))
+    page = review(desk, draft)
+    assert "Expected: useless." in page and "Most cells would hold noise only." in page
+    Release.objects.filter(pk=draft.pk).update(people=10**6, amount=Decimal("0.1"))
+    assert "Expected: useful." in review(desk, draft)
+
+
+def test_the_offered_cost_is_in_the_dial(desk, draft):
+    page = desk.get(reverse("releases:method", args=[draft.pk]) + "?amount=0.37").content.decode()
+    assert 'value="0.37"' in page
+    wrong = desk.get(reverse("releases:method", args=[draft.pk]) + "?amount=lots")
+    assert wrong.status_code == 200
+
+
+def released(draft: Release, amount: str) -> Release:
+    Release.objects.filter(pk=draft.pk).update(amount=Decimal(amount))
+    draft.refresh_from_db()
+    assert building.confirm(draft)
+    execution.execute(draft.pk)
+    draft.refresh_from_db()
+    return draft
+
+
+def test_a_useless_release_is_not_published_without_a_word(desk, draft):
+    release = released(draft, "0.0001")
+    address = reverse("releases:publish", args=[release.pk])
+    assert "Useless." in desk.get(reverse("releases:compare", args=[release.pk])).content.decode()
+    assert "publish it all the same" in desk.get(address).content.decode()
+    refused = desk.post(address)
+    assert refused.status_code == 422
+    release.refresh_from_db()
+    assert release.published_at is None
+    desk.post(address, {"all_the_same": "on"})
+    release.refresh_from_db()
+    assert release.published_at is not None
+
+
+def test_a_useful_one_is_published_with_one_press(desk, draft):
+    release = released(draft, "0.9")
+    address = reverse("releases:publish", args=[release.pk])
+    page = desk.get(address).content.decode()
+    assert "publish it all the same" not in page and "Useful." in page
+    desk.post(address)
+    release.refresh_from_db()
+    assert release.published_at is not None
+
+
+def test_what_the_truth_says_is_for_its_curator_alone(client, other_curator, desk, draft):
+    release = released(draft, "0.9")
+    desk.get(reverse("releases:publish", args=[release.pk]))
+    assert AuditEntry.objects.filter(action="viewed true counts").count() == 1
+    desk.post(reverse("releases:publish", args=[release.pk]))
+    public = client.get(release.get_absolute_url()).content.decode()
+    assert "Useful." not in public and "than in truth" not in public
+    client.force_login(other_curator)
+    assert client.get(reverse("releases:publish", args=[release.pk])).status_code == 404
+
+
+def test_every_product_judges_its_own_comparison(draft):
+    release = released(draft, "0.5")
+    comparison = records.comparison(release.dataset_id, release.pk)
+    assert comparison is not None
+    verdict = product_of(release).found(comparison)
+    share = comparison["errors"]["total_variation"]["counts"]
+    assert verdict is not None and verdict.is_useful == (share <= 0.1)
