@@ -22,12 +22,14 @@ from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.plan import LEAST_VARIANCE, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.record import pack, unpack
 from mechanisms.microdata.spending import table_laws
-from mechanisms.microdata.tables import Grouping, split
+from mechanisms.microdata.tables import Grouping, PairTables, split
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, NoiseLaw, repeatable
 from mechanisms.protocol import Measurement, PlanError
 
 FEWEST_COLUMNS, MOST_COLUMNS = 2, 60
+# Columns among which so many can be chosen privately.
+MOST_CANDIDATES = 250
 # A count takes eight bytes, and what is made of the tables at most as much again.
 MOST_CELLS = 2**25
 MOST_ROWS = 5_000_000
@@ -70,6 +72,7 @@ class Microdata(ABC):
         """
         loss = loss.over(domain)
         check_columns(domain)
+        check_number(domain, keep)
         check_amount(loss)
         wishes.check(domain)
         self._check(domain, wishes)
@@ -90,11 +93,6 @@ class Microdata(ABC):
             keep=keep,
             explanation=self._explanation(keep),
         )
-        if plan.cells > MOST_CELLS:
-            raise PlanError(
-                f"The tables of all pairs of these columns have {plan.cells:,} cells; at most {MOST_CELLS:,} fit in "
-                "memory. Choose wider bins, fewer categories or fewer columns."
-            )
         if keep is not None:
             check_choice(domain, wishes, keep)
             if not self.pairwise or self.whole_rows:
@@ -192,16 +190,35 @@ class Microdata(ABC):
 
 
 def check_columns(domain: Domain) -> None:
-    """Raises PlanError unless there are 2 to 60 columns of at least two cells."""
+    """Raises PlanError unless there are 2 to 250 columns of at least two cells, whose pairs fit in memory."""
     count = len(domain.attributes)
-    if not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
+    if not FEWEST_COLUMNS <= count <= MOST_CANDIDATES:
         raise PlanError(
-            f"Choose between {FEWEST_COLUMNS} and {MOST_COLUMNS} columns, not {count}. Of a wider table, choose the "
-            "columns that belong together, and release further groups of columns by themselves."
+            f"Choose between {FEWEST_COLUMNS} and {MOST_COLUMNS} columns, not {count}; or at most {MOST_CANDIDATES}, "
+            f"of which {MOST_COLUMNS} are kept."
         )
     for attribute in domain.attributes:
         if attribute.size < 2:
             raise PlanError(f"Column {attribute.name} has one value only, so it says nothing. Leave it out.")
+    cells = PairTables(domain.shape).size
+    if cells > MOST_CELLS:
+        raise PlanError(
+            f"The tables of all pairs of these columns have {cells:,} cells; at most {MOST_CELLS:,} fit in memory. "
+            "Choose wider bins, fewer categories or fewer columns."
+        )
+
+
+def check_number(domain: Domain, keep: int | None) -> None:
+    """Raises PlanError if more than 60 columns would be in the rows."""
+    count = len(domain.attributes)
+    if keep is None and count > MOST_COLUMNS:
+        raise PlanError(
+            f"These are {count} columns, and rows can have {MOST_COLUMNS}. Choose at most {MOST_COLUMNS}; or name a "
+            f"target and keep at most {MOST_COLUMNS} columns, those that tell most about it, which are then chosen "
+            "privately; or release groups of columns that belong together, each by itself."
+        )
+    if keep is not None and keep > MOST_COLUMNS:
+        raise PlanError(f"Keep at most {MOST_COLUMNS} columns, not {keep}.")
 
 
 def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:

@@ -14,13 +14,18 @@ from mechanisms.microdata.tables import Pair, PairTables
 
 # Tables of three columns that are compared: as many, and as large, at most.
 MOST_TRIPLES, MOST_TRIPLE_CELLS = 40, 100_000
+MOST_LOOKED_AT = 60
 
 
 def triples(shape: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Which tables of three columns are compared: evenly spread over all that are not too large. Without data."""
+    """Which tables of three columns are compared: evenly spread over all that are not too large. Without data.
+
+    Of many columns some are passed over, evenly too.
+    """
+    spread = np.linspace(0, len(shape) - 1, min(len(shape), MOST_LOOKED_AT)).round().astype(int).tolist()
     small = [
         (a, b, c)
-        for a, b, c in combinations(range(len(shape)), 3)
+        for a, b, c in combinations(spread, 3)
         if shape[a] * shape[b] * shape[c] <= MOST_TRIPLE_CELLS
     ]
     chosen = np.unique(np.linspace(0, len(small) - 1, min(len(small), MOST_TRIPLES)).round().astype(int))

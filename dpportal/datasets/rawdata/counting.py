@@ -19,6 +19,8 @@ from dpportal.datasets.rawdata.sources import Rows, every_cell, whole_cell
 from mechanisms.domain import Attribute, Domain
 
 BATCH_CELLS = 1 << 17
+# Cells of whole rows in a batch.
+BATCH_OF_ROWS = 1 << 21
 ROWS_PER_PART = 1_500_000
 
 
@@ -110,9 +112,9 @@ def cells_in_batches(
 ) -> Iterator[np.ndarray]:
     """The cells of all columns, (columns, rows) int64 at a time."""
     for rows in parts:
-        found = connection.sql(f"SELECT cell FROM ({rows}) WHERE cell IS NOT NULL")
-        for batch in found.to_arrow_reader(BATCH_CELLS):
-            cells = batch["cell"].flatten().to_numpy(zero_copy_only=False)
+        found = connection.sql(rows)
+        for batch in found.to_arrow_reader(max(1, min(BATCH_CELLS, BATCH_OF_ROWS // columns))):
+            cells = batch["cell"].drop_null().flatten().to_numpy(zero_copy_only=False)
             yield np.ascontiguousarray(cells.reshape(-1, columns).T.astype(np.int64))
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 
 import duckdb
@@ -69,9 +70,7 @@ class Rows:
 
     def cells(self, *further: str, row_numbers: bool = False) -> str:
         """SQL: cell_i of each attribute (NULL: the row is left out), beside all that `values` has."""
-        rows = self.values(*further, row_numbers=row_numbers)
-        for place, attribute in enumerate(self.attributes):
-            rows = _with_position(rows, place, attribute)
+        rows = _with_positions(self.values(*further, row_numbers=row_numbers), self.attributes)
         cells = (f", {cell_expression(a, place)} AS cell_{place}" for place, a in enumerate(self.attributes))
         return f"SELECT *{''.join(cells)} FROM ({rows})"
 
@@ -144,16 +143,23 @@ def whole_cell(domain: Domain, further: int = 0) -> str:
 
 def every_cell(domain: Domain) -> str:
     """SQL: the list of all columns' cells, from cell_i; NULL if the row is left out."""
-    cells = [f"cell_{place}" for place in range(len(domain.attributes))]
-    known = " AND ".join(f"{cell} IS NOT NULL" for cell in cells)
-    return f"CASE WHEN {known} THEN [{', '.join(f'{cell}::INTEGER' for cell in cells)}] END"
+    cells = ", ".join(f"cell_{place}::INTEGER" for place in range(len(domain.attributes)))
+    # Only where a cell can be NULL: each further mention of a cell multiplies what the database works out.
+    known = [f"cell_{place} IS NOT NULL" for place, a in enumerate(domain.attributes) if a.leaves_out]
+    return f"CASE WHEN {' AND '.join(known)} THEN [{cells}] END" if known else f"[{cells}]"
 
 
-def _with_position(rows: str, place: int, attribute: Attribute) -> str:
-    """SQL: the rows with position_i, a nested query for each layer."""
-    position = f"position_{place}"
-    first, *later = position_layers(attribute, place) or ["NULL"]
-    rows = f"SELECT *, {first} AS {position} FROM ({rows})"
-    for layer in later:
-        rows = f"SELECT * REPLACE ({layer} AS {position}) FROM ({rows})"
+def _with_positions(rows: str, attributes: Sequence[Attribute]) -> str:
+    """SQL: the rows with every position_i, a nested query for each layer of all attributes together.
+
+    A query for each attribute's own would hold all columns once for each.
+    """
+    first, *later = zip_longest(
+        *(position_layers(attribute, place) or ["NULL"] for place, attribute in enumerate(attributes))
+    )
+    positions = (f", {layer} AS position_{place}" for place, layer in enumerate(first))
+    rows = f"SELECT *{''.join(positions)} FROM ({rows})"
+    for layers in later:
+        refined = [f"{layer} AS position_{place}" for place, layer in enumerate(layers) if layer]
+        rows = f"SELECT * REPLACE ({', '.join(refined)}) FROM ({rows})"
     return rows

@@ -12,7 +12,13 @@ from django.utils.translation import gettext_lazy
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, people_field
 from mechanisms.microdata.features import check_choice
-from mechanisms.microdata.mechanism import FEWEST_COLUMNS, MOST_COLUMNS, MOST_ROWS, check_columns
+from mechanisms.microdata.mechanism import (
+    FEWEST_COLUMNS,
+    MOST_COLUMNS,
+    MOST_ROWS,
+    check_columns,
+    check_number,
+)
 from mechanisms.microdata.wishes import HEAVIEST, Wishes
 from mechanisms.protocol import PlanError
 
@@ -102,6 +108,7 @@ class ColumnsForm(ChoiceForm):
         domain = self.declared.project(data["columns"])
         try:
             check_columns(domain)
+            check_number(domain, data["keep"])
         except PlanError as refusal:
             self.add_error("columns", str(refusal))
             return data

@@ -29,7 +29,7 @@ from mechanisms.protocol import Measurement, PlanError
 
 
 class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
-    """Synthetic rows of 2 to 60 columns, from noisy tables of one column and of two."""
+    """Synthetic rows of 2 to 60 columns, chosen privately of up to 250 if wished, from noisy tables of one and two."""
 
     name = Release.Product.MICRODATA.value
     title = gettext_lazy("Synthetic table of many columns")

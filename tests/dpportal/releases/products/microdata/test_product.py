@@ -7,13 +7,10 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dpportal import storage
 from dpportal.accounts.models import User
-from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.releases import execution, results, services
@@ -23,13 +20,13 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Re
 from mechanisms.registry import MICRODATA
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.microdata.building import dataset_of
 
 COLUMNS = ["age", "job", "ill", "since", "weight"]
 
 
 def five_columns(owner: User) -> Dataset:
     """300 people; whoever is 50 or older is ill, and nobody else; a job for each decade."""
-    dataset = building.stored_dataset(owner, "Five columns")
     random = np.random.default_rng(1)
     ages = random.integers(0, 100, building.ROWS)
     table = {
@@ -39,13 +36,6 @@ def five_columns(owner: User) -> Dataset:
         "since": [f"2024-{1 + int(m):02d}-15" for m in random.integers(0, 12, building.ROWS)],
         "weight": [f"{w:.2f}" for w in random.uniform(40, 99, building.ROWS)],
     }
-    with storage.scratch_folder() as scratch:
-        path = scratch / "table.parquet"
-        pq.write_table(pa.table(table), path)
-        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
-    dataset.columns = [{"name": name, "kind": "text", "remark": ""} for name in table]
-    dataset.save()
-    dataset.domain_versions.all().delete()
     attributes: list[Attribute] = [
         Integer("age", lower=0, upper=99, width=5),
         Categorical("job", values=("j0", "j1", "j2", "j3")),
@@ -53,8 +43,7 @@ def five_columns(owner: User) -> Dataset:
         Date("since"),
         Real("weight", lower=40.0, upper=100.0, bins=6),
     ]
-    dataset_services.declare_all(dataset, attributes)
-    return dataset
+    return dataset_of(owner, "Five columns", table, attributes)
 
 
 @pytest.fixture
