@@ -12,7 +12,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.scoring import grouped, independent, scores
+from mechanisms.microdata.scoring import independent, scores
 from mechanisms.microdata.spending import pick_rate
 from mechanisms.microdata.tables import Pair
 from mechanisms.microdata.wishes import Wishes
@@ -57,7 +57,7 @@ def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise:
         return kept
     grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
     pairs: list[Pair] = [(min(target, place), max(target, place)) for place in others]
-    believed = independent(grouped(grouping, margins), margins.total)
+    believed = independent(grouping, margins)
     points = scores(plan, counts, grouping, believed, pairs)
     pure = plan.loss.definition is Definition.PURE
     chooser: Selection = PermuteAndFlip() if pure else ExponentialMechanism()

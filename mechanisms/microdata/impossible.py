@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from mechanisms.arrays import Flags, Integers
-from mechanisms.microdata.tables import Pair
+from mechanisms.microdata.tables import Grouping, Pair
 
 # Steps of the search for a row, and rounds of repairing rows before the last remedy.
 MOST_STEPS, ROUNDS = 100_000, 20
@@ -30,6 +30,17 @@ class Impossible:
                 found.setdefault(a, []).append((x, b, y))
                 found.setdefault(b, []).append((y, a, x))
         return {column: tuple(pairs) for column, pairs in found.items()}
+
+    def among_groups(self, grouping: Grouping) -> Grouping:
+        """The grouping, with those pairs of groups in which nobody can be: none of their pairs of cells can occur."""
+        nobody: dict[Pair, Flags] = {}
+        for (a, b), pairs in self.cells.items():
+            left = np.outer(np.bincount(grouping.groups[a]), np.bincount(grouping.groups[b]))
+            first, second = np.array(pairs).T
+            np.subtract.at(left, (grouping.groups[a][first], grouping.groups[b][second]), 1)
+            if (left == 0).any():
+                nobody[(a, b)] = left == 0
+        return replace(grouping, nobody=nobody)
 
     def broken(self, rows: Integers) -> Flags:
         """Which of (n, d) rows hold a pair that cannot occur, (n,) bool."""

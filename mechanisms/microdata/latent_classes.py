@@ -71,6 +71,7 @@ class LatentClasses(Microdata):
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables."""
         grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
+        grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         seen: list[np.ndarray] = [np.concatenate(grouping.groups)]
         pairs, tables = plan.tables.pairs, list[MeasuredTable]()
         for round_ in range(1, ROUNDS + 1):
@@ -101,7 +102,8 @@ class LatentClasses(Microdata):
         groups = rows_of(model, len(made.rows), random)
         rows = within_groups(groups, grouping, margins, random)
         if sum(plan.domain.shape) <= MOST_REFINED:
-            cells = refined(plan.domain.attributes, grouping, margins, model.tables())
+            impossible = plan.wishes.impossible(plan.domain)
+            cells = refined(plan.domain.attributes, grouping, margins, model.tables(), impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
         return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
 
@@ -109,7 +111,7 @@ class LatentClasses(Microdata):
 def _believed(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> Belief:
     """What is known before a round: independence, then the mixture for what was measured."""
     if not tables:
-        return independent(grouped(grouping, margins), margins.total)
+        return independent(grouping, margins)
     fitted = fitted_mixture(grouping, margins, tables).tables()
     return lambda pair: fitted[grouping.place(pair[0]), grouping.place(pair[1])] * margins.total
 
@@ -174,6 +176,7 @@ def _read(plan: MicrodataPlan, further: Sequence[Integers]) -> tuple[Grouping, l
     """The groups and tables that `_further` recorded."""
     parts = iter(further)
     grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
+    grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
     tables: list[MeasuredTable] = []
     for round_ in range(1, ROUNDS + 1):
         _noisy, pairs = next(parts), next(parts)

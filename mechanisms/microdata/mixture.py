@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Flags, Floats
 from mechanisms.microdata.tables import Grouping, Pair
 from mechanisms.noise import repeatable
 
@@ -41,8 +41,13 @@ class Mixture:
     shares: Floats
 
     def tables(self) -> Floats:
-        """(S, S): the share of every pair of groups, of all pairs of columns."""
+        """(S, S): the share of every pair of groups, of all pairs of columns; 0 where nobody can be."""
         product: Floats = (self.shares * self.weights[:, None]).T @ self.shares
+        for (a, b), nobody in self.grouping.nobody.items():
+            block = product[self.grouping.place(a), self.grouping.place(b)] * ~nobody
+            block /= max(float(block.sum()), _TINY)
+            product[self.grouping.place(a), self.grouping.place(b)] = block
+            product[self.grouping.place(b), self.grouping.place(a)] = block.T
         return product
 
 
@@ -112,10 +117,24 @@ class _Problem:
                 self._wanted[self._places[rows], self._places[columns]] = table / total
                 self._weight[self._places[rows], self._places[columns]] = total**2 / target.variance
         self._cells = sum(target.table.size for target in targets.values())
+        # Where counts are noisy: everywhere, but for zeros that are public.
+        self._noisy = np.ones((size, size), bool)
+        precision = total**2 * max((1 / target.variance for target in targets.values()), default=1.0)
+        for pair, nobody in grouping.nobody.items():
+            self._know(pair, nobody, precision, measured=pair in targets)
         self._margins = np.concatenate([np.asarray(m) for m in margins]) / total
         merged = np.concatenate([np.bincount(g) for g in grouping.groups])
         spread = np.repeat(np.asarray(variances), grouping.sizes)
         self._margin_weight = total**2 / (merged * spread)
+
+    def _know(self, pair: Pair, nobody: Flags, weight: float, *, measured: bool) -> None:
+        """Take it for certain where nobody can be, with the weight of the best measurement: no noise to stop at."""
+        self._cells -= int(nobody.sum()) if measured else 0
+        for (rows, columns), known in ((pair, nobody), (pair[::-1], nobody.T)):
+            block = self._places[rows], self._places[columns]
+            self._wanted[block][known] = 0
+            self._weight[block][known] = weight
+            self._noisy[block] = ~known
 
     def start(self) -> list[Floats]:
         """Logits of the shares and of the weights: the columns' own shares, with a public random spread."""
@@ -139,7 +158,8 @@ class _Problem:
         distance = (shares * weights[:, None]).T @ shares
         distance -= self._wanted
         pull = distance * self._weight
-        discrepancy = float(np.vdot(pull, distance)) / (2 * max(1, self._cells))
+        noisy = pull * self._noisy if self._grouping.nobody else pull
+        discrepancy = float(np.vdot(noisy, distance)) / (2 * max(1, self._cells))
         margin_pull = (self._margin_weight * (weights @ shares - self._margins)).astype(np.float32)
         by_share = shares @ pull
         by_weight = 0.5 * np.einsum("ks,ks->k", by_share, shares) + shares @ margin_pull

@@ -8,17 +8,25 @@ import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Attribute
+from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.tables import Grouping
 
 _TINY = 1e-12
 
 
-def refined(attributes: Sequence[Attribute], grouping: Grouping, margins: Margins, model: Floats) -> Floats:
+def refined(
+    attributes: Sequence[Attribute],
+    grouping: Grouping,
+    margins: Margins,
+    model: Floats,
+    impossible: Impossible,
+) -> Floats:
     """Shares of all pairs of cells, (C, C), C cells of all columns, from those of groups, (S, S).
 
     Each group's mean ratio of the model to independence is placed at its centre of mass and interpolated between
-    neighbouring groups of an ordered column; inside the blocks of two groups the sums stay the model's.
+    neighbouring groups of an ordered column; inside the blocks of two groups the sums stay the model's. What cannot
+    occur is 0.
     """
     between = [
         _interpolation(a, g, c) for a, g, c in zip(attributes, grouping.groups, margins.counts, strict=True)
@@ -32,6 +40,8 @@ def refined(attributes: Sequence[Attribute], grouping: Grouping, margins: Margin
             own, other = (grouping.vector(shares[j], j) for j in (a, b))
             ratio = block / np.maximum(np.outer(own, other), _TINY)
             fine = between[a] @ ratio @ between[b].T * np.outer(shares[a], shares[b])
+            for x, y in impossible.cells.get((b, a), ()):
+                fine[y, x] = 0
             sums = grouping.table(fine, (a, b))
             scale = block / np.maximum(sums, _TINY)
             fine *= scale[grouping.groups[a]][:, grouping.groups[b]]

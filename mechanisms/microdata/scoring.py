@@ -15,6 +15,8 @@ from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.tables import Grouping, Pair
 
 Belief = Callable[[Pair], Floats]
+RAKING_ROUNDS = 20
+_TINY = 1e-9
 
 
 def scores(
@@ -32,9 +34,23 @@ def scores(
     return np.array(found, dtype=np.int64)
 
 
-def independent(margins: Sequence[Floats], total: float) -> Belief:
-    """What independence believes: the product of single columns' counts over groups."""
-    return lambda pair: np.outer(margins[pair[0]], margins[pair[1]]) / total
+def independent(grouping: Grouping, margins: Margins) -> Belief:
+    """What independence believes: the product of single columns' counts over groups.
+
+    Where nobody can be in some of them, the nearest table in relative entropy with these counts and zeros there.
+    """
+    counts = grouped(grouping, margins)
+
+    def believed(pair: Pair) -> Floats:
+        table: Floats = np.outer(counts[pair[0]], counts[pair[1]]) / margins.total
+        if pair in grouping.nobody:
+            table[grouping.nobody[pair]] = 0
+            for _ in range(RAKING_ROUNDS):
+                table *= (counts[pair[0]] / np.maximum(table.sum(axis=1), _TINY))[:, None]
+                table *= counts[pair[1]] / np.maximum(table.sum(axis=0), _TINY)
+        return table
+
+    return believed
 
 
 def grouped(grouping: Grouping, margins: Margins) -> list[Floats]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from mechanisms.arrays import Integers
+from mechanisms.arrays import Flags, Integers
 
 Pair = tuple[int, int]
 
@@ -86,10 +86,12 @@ def split(values: np.ndarray, sizes: Iterable[int]) -> list[np.ndarray]:
 class Grouping:
     """Cells of each column put together into coarser ones.
 
-    groups: for each column (c,) int64, the group of each cell; groups are numbered from 0 and none is empty.
+    groups: for each column (c,) int64, the group of each cell; groups are numbered from 0 and none is without cells.
+    nobody: for some pairs of columns the (groups, groups) in which nobody can be, as public knowledge has it.
     """
 
     groups: tuple[Integers, ...]
+    nobody: Mapping[Pair, Flags] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

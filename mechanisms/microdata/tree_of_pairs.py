@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from mechanisms.accounting import Loss
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata.apportioning import dealt
 from mechanisms.microdata.coarsening import group
@@ -17,7 +17,7 @@ from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
-from mechanisms.microdata.scoring import distortion, grouped, independent, parts, scores, spanning_tree
+from mechanisms.microdata.scoring import distortion, independent, parts, scores, spanning_tree
 from mechanisms.microdata.spending import check_tables, pick_rate
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.microdata.wishes import Wishes
@@ -62,6 +62,7 @@ class TreeOfPairs(Microdata):
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, the chosen pairs, and their noisy tables."""
+        # Without what cannot occur: only a pair that is chosen takes its zeros into the tree.
         grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
         chosen = _chosen_tree(plan, counts, grouping, margins, noise)
         tables = measured_tables(plan, counts, grouping, chosen, plan.step(TABLES), noise)
@@ -81,8 +82,9 @@ class TreeOfPairs(Microdata):
     ) -> MicrodataResult:
         groups, pairs, *values = further
         grouping = Grouping(tuple(split(groups, plan.domain.shape)))
+        grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         tables = tuple(recorded_tables(plan, grouping, pairs, plan.step(TABLES), iter(values)))
-        grown = _grown(_fitted(grouping, margins, tables), len(made.rows), random)
+        grown = _grown(_fitted(grouping, margins, tables), grouping.nobody, len(made.rows), random)
         rows = within_groups(grown, grouping, margins, random)
         return replace(made, rows=rows, grouping=grouping, tables=tables)
 
@@ -97,7 +99,7 @@ def _chosen_tree(
     rate = pick_rate(plan.step(CHOICES), max(1, picks)) / int(weights.max())
     each = replace(plan.step(TABLES), amount=plan.step(TABLES).amount / (columns - 1))
     noise_terms = np.array([_noise_term(grouping.cells(pair), each) for pair in pairs])
-    believed = independent(grouped(grouping, margins), margins.total)
+    believed = independent(grouping, margins)
     points = weights * (scores(plan, counts, grouping, believed, pairs) - noise_terms)
     for _ in range(picks):
         part = parts(columns, tree)
@@ -115,7 +117,11 @@ def _fitted(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable
     """For each edge the nearest table that is not negative and has the columns' combined counts."""
     combined = [_column(grouping, margins, tables, j) for j in range(len(grouping.sizes))]
     return {
-        table.pair: with_margins(table.values.astype(float), combined[table.pair[0]], combined[table.pair[1]])
+        table.pair: with_margins(
+            np.where(grouping.nobody.get(table.pair, False), -np.inf, table.values),
+            combined[table.pair[0]],
+            combined[table.pair[1]],
+        )
         for table in tables
     }
 
@@ -137,7 +143,7 @@ def _column(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable
 def with_margins(table: Floats, rows: Floats, columns: Floats) -> Floats:
     """The nearest table t >= 0 with the given sums: t = max(0, y + u_i + v_j), u and v in turn, exact each time.
 
-    table: (r, c). rows: (r,) >= 0. columns: (c,) >= 0 of the same sum.
+    table: (r, c); -inf where nobody can be, which is 0 then. rows: (r,) >= 0. columns: (c,) >= 0 of the same sum.
     """
     u, v = np.zeros(rows.size), np.zeros(columns.size)
     for _ in range(FITTING_ROUNDS):
@@ -147,15 +153,18 @@ def with_margins(table: Floats, rows: Floats, columns: Floats) -> Floats:
 
 
 def _thresholds(values: Floats, sums: Floats) -> Floats:
-    """For each row the u with Σ max(0, value + u) = its sum."""
+    """For each row the u with Σ max(0, value + u) = its sum; 0 where all values are -inf."""
     falling = -np.sort(-values, axis=1)
     surplus = (np.cumsum(falling, axis=1) - sums[:, None]) / np.arange(1, values.shape[1] + 1)
     kept = np.maximum((falling > surplus).sum(axis=1) - 1, 0)
     thresholds: Floats = -surplus[np.arange(sums.size), kept]
+    thresholds[~np.isfinite(thresholds)] = 0
     return thresholds
 
 
-def _grown(tables: dict[Pair, Floats], count: int, random: np.random.Generator) -> Integers:
+def _grown(
+    tables: dict[Pair, Floats], nobody: Mapping[Pair, Flags], count: int, random: np.random.Generator
+) -> Integers:
     """(count, d) groups: the first column, then each neighbour in the tree, dealt afresh within its parent's groups.
 
     Two children of one column are independent given it, as in the model; values dealt in one order would not be.
@@ -170,8 +179,13 @@ def _grown(tables: dict[Pair, Floats], count: int, random: np.random.Generator) 
         pair = next(p for p in left if known & set(p))
         left.remove(pair)
         parent, child = pair if pair[0] in known else pair[::-1]
-        table = tables[pair] if parent == pair[0] else tables[pair].T
-        shares = table + 1e-9 * (1 + table.sum(axis=0))
+        possible = ~nobody.get(pair, np.zeros(tables[pair].shape, dtype=bool))
+        table = tables[pair]
+        if parent != pair[0]:
+            table, possible = table.T, possible.T
+        # A parent's value with which nothing can occur is mended in the rows.
+        possible = possible | ~possible.any(axis=1, keepdims=True)
+        shares = (table + 1e-9 * (1 + table.sum(axis=0))) * possible
         rows[:, child] = dealt(rows[:, parent], shares, random)
         known.add(child)
     return rows

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from mechanisms.microdata import mixture
+from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.margins import estimate, piecewise_constant, to_simplex
 from mechanisms.microdata.mixture import Mixture, Target
 from mechanisms.microdata.refining import refined
@@ -155,9 +156,9 @@ def test_refined_tables_keep_the_sums_of_groups():
     model = np.random.default_rng(1).dirichlet(np.ones(16)).reshape(4, 4)
     joint = np.zeros((8, 8))
     joint[:4, 4:], joint[4:, :4] = model, model.T
-    cells = refined(attributes, grouping, margins, joint)
+    cells = refined(attributes, grouping, margins, joint, Impossible({(0, 1): ((2, 1), (3, 1))}))
     assert grouping.table(cells[:13, 13:], (0, 1)) == pytest.approx(model)
-    assert (cells >= 0).all()
+    assert (cells >= 0).all() and cells[2, 14] == cells[14, 3] == 0 < cells[1, 14]
 
 
 def test_a_spanning_tree_has_the_largest_total():
