@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
-from dpportal.releases.models import Optimisation, Release, ReleaseJob
+from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.running.job_lists import Lasting
 
 
@@ -59,6 +59,14 @@ class ReleaseJobAdmin(Lasting, ReadOnlyAdmin):
 @admin.register(Optimisation)
 class OptimisationAdmin(Lasting, ReadOnlyAdmin):
     """Strategies for workloads, which depend on no data."""
+
+    list_display = ["key", "state", "attempts", "queued_at", "lasted"]
+    list_filter = ["state"]
+
+
+@admin.register(Simulation)
+class SimulationAdmin(Lasting, ReadOnlyAdmin):
+    """What methods do on made-up tables, which depend on no data."""
 
     list_display = ["key", "state", "attempts", "queued_at", "lasted"]
     list_filter = ["state"]

@@ -174,3 +174,17 @@ class Optimisation(Job):
 
     def __str__(self) -> str:
         return f"Optimisation {self.key[:12]}"
+
+
+class Simulation(Job):
+    """How methods do on a made-up table of some shape, worked out in the background, from no data.
+
+    key: the digest of the question. lines: what was found, one for each method and cost.
+    """
+
+    key = models.CharField(primary_key=True, max_length=64)
+    question = models.JSONField()
+    lines = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"Simulation {self.key[:12]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -19,10 +20,11 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.pages.confirming import digest
 from dpportal.releases import drafts
-from dpportal.releases.models import Optimisation, Release, ReleaseJob
+from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products import ReleasePlan, product_of
+from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.queries import strategies
-from dpportal.releases.tasks import find_strategy, run_release
+from dpportal.releases.tasks import find_strategy, run_release, simulate
 from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.accounting import Definition
 
@@ -171,6 +173,24 @@ def ask_strategies(draft: Release) -> list[Optimisation]:
     wanted = product_of(draft).searches(draft, domain, definition)
     # Looked up first, since a page asks every second and a transaction that may write locks SQLite.
     return [strategies.found(asked) or _search(asked) for asked in wanted]
+
+
+def ask_simulation(draft: Release) -> Simulation | None:
+    """Have simulated what the draft's methods do on such a table, unless that was asked before. Raises DraftError."""
+    _version, domain = drafts.domain_of(draft)
+    asked = product_of(draft).simulation(draft, domain, drafts.loss_at(draft, Decimal(1)))
+    return None if asked is None else simulations.found(asked) or _simulate(asked)
+
+
+@transaction.atomic
+def _simulate(asked: dict[str, Any]) -> Simulation:
+    key = simulations.key_of(asked)
+    failed = Simulation.objects.filter(key=key, state=JobState.FAILED)
+    again = failed.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None)
+    simulation, new = Simulation.objects.get_or_create(key=key, defaults={"question": asked})
+    if new or again:
+        simulate.delay_on_commit(key)
+    return simulation
 
 
 @transaction.atomic

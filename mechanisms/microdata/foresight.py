@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 
 from mechanisms.accounting import Loss
 from mechanisms.microdata.coarsening import FEWEST, MOST
-from mechanisms.microdata.mechanism import margin_laws
+from mechanisms.microdata.latent_classes import MOST_REFINED, LatentClasses
+from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws
+from mechanisms.microdata.mixture import CLASSES
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import distortion
 
+# Of rows, of the classes' parameters, of tables of all pairs: how many are in memory at once.
+ROW_COPIES, PARAMETER_COPIES, TABLE_COPIES = 5, 9, 3
 # Above this share of people in a wrong cell a table says next to nothing.
 USELESS = 0.5
 # What the names of steps that measure tables of pairs begin with.
@@ -27,8 +31,8 @@ CLOSEST_UP_TO = {"latent-classes": 0.05, "tree-of-pairs": 0.105, "principal-comp
 class Foresight:
     """Expected total variation that noise alone causes: of a column's counts, and of the table of a measured pair.
 
-    column, pair: means; pair is None where none is measured. pairs: how many are measured at first. bytes: what all
-    counted tables take. useless: whether columns themselves drown in noise.
+    column, pair: means; pair is None where none is measured. pairs: how many are measured at first. bytes: of memory
+    that counting, fitting and making rows take, roughly. useless: whether columns themselves drown in noise.
     """
 
     column: float
@@ -51,7 +55,7 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
     )
     measured = len(sizes) - 1 if any(step.startswith(TABLES) for step in plan.shares) else 0
     pair = _pair(plan, people, measured) if measured else None
-    return Foresight(min(1.0, column), pair, measured, 8 * plan.cells, column > USELESS)
+    return Foresight(min(1.0, column), pair, measured, _bytes(plan, people), column > USELESS)
 
 
 def advised(plans: Mapping[str, MicrodataPlan]) -> str:
@@ -63,6 +67,18 @@ def advised(plans: Mapping[str, MicrodataPlan]) -> str:
         if plan.people is None or foresee(plan, plan.people).column <= CLOSEST_UP_TO.get(name, math.inf):
             return name
     return next(iter(plans))
+
+
+def _bytes(plan: MicrodataPlan, people: int) -> int:
+    """Counted tables twice; rows while they are made; of classes their parameters and the tables of all pairs."""
+    rows = min(MOST_ROWS, plan.rows or people)
+    taken = 16 * plan.cells + ROW_COPIES * 8 * rows * len(plan.domain.shape)
+    if plan.mechanism == LatentClasses.name:
+        cells = sum(plan.domain.shape)
+        groups = sum(min(MOST + 1, size) for size in plan.domain.shape)
+        refined = cells if cells <= MOST_REFINED else 0
+        taken += PARAMETER_COPIES * 4 * CLASSES * groups + TABLE_COPIES * 8 * max(groups, refined) ** 2
+    return taken
 
 
 def _pair(plan: MicrodataPlan, people: int, measured: int) -> float:

@@ -176,6 +176,10 @@ class Product(ABC, Generic[M, P, R]):
         """What a worker has to find before every method has a plan."""
         return []
 
+    def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
+        """What a worker simulates to tell what to expect, whatever the loss's amount; None where nothing is."""
+        return None
+
     def half_width(self, plan: P) -> int | None:
         """Of the one interval that a cost corresponds to, in rows; None if there is none."""
         return None

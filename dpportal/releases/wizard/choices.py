@@ -16,9 +16,10 @@ from dpportal.budgets.models import Budget
 from dpportal.charts.style import Figure
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
-from dpportal.releases.models import Optimisation, Release
+from dpportal.releases.models import Optimisation, Release, Simulation
 from dpportal.releases.products import AUTOMATIC, AnyProduct, DraftError, ReleasePlan, product_of
 from dpportal.releases.products.histogram.product import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
+from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
@@ -77,10 +78,16 @@ def dial_ends(budget: Budget) -> dict[str, float]:
     }
 
 
-def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Optimisation]) -> dict[str, Any]:
+def methods(
+    draft: Release,
+    budget: Budget,
+    form: MethodForm,
+    searches: list[Optimisation],
+    simulation: Simulation | None,
+) -> dict[str, Any]:
     """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
 
-    searches: those that some methods wait for.
+    searches: those that some methods wait for. simulation: what to expect of them, where the product has one.
     """
     chosen = form["mechanism"].value()
     shared = {
@@ -110,8 +117,17 @@ def methods(draft: Release, budget: Budget, form: MethodForm, searches: list[Opt
             _offer_row(offer, draft, list(plans.values())) for offer in sorted(offers, key=_place(product))
         ],
         "searches": active_searches(draft, searches),
+        **simulated(draft, simulation, amount),
         "parameter_fields": form.parameter_fields(chosen),
         "figure": _noise_picture(offers, chosen, draft),
+    }
+
+
+def simulated(draft: Release, simulation: Simulation | None, amount: Decimal) -> dict[str, Any]:
+    """What a simulation found, at this cost."""
+    return {
+        "amount": amount,
+        **simulations.shown(simulation, Definition(drafts.budget_of(draft).definition), amount),
     }
 
 

@@ -41,6 +41,7 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
     draft = own_release(request, release_id)
     try:
         budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
+        simulation = services.ask_simulation(draft)
     except DraftError as error:
         return render(
             request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
@@ -52,7 +53,7 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
         automatic=product.has_automatic,
         shared=product.parameters,
     )
-    context = {"release": draft, **choices.methods(draft, budget, form, searches)}
+    context = {"release": draft, **choices.methods(draft, budget, form, searches, simulation)}
     return render(request, product.offers_template, context)
 
 
@@ -71,6 +72,21 @@ def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
     if str(len(found)) != request.GET.get("active"):
         response["HX-Trigger"] = "strategies:found"
     return response
+
+
+@curator_required
+@require_GET
+def simulation(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """What was simulated for the draft's shape, at the asked cost; asks for itself again while it is worked out."""
+    draft = own_release(request, release_id)
+    try:
+        amount = amount_formfield().clean(request.GET.get("amount"))
+        shown = choices.simulated(draft, services.ask_simulation(draft), amount)
+    except ValidationError as error:
+        shown = {"refusal": error.messages[0]}
+    except DraftError as error:
+        shown = {"refusal": error.message}
+    return render(request, "releases/microdata/_simulation.html", {"release": draft, **shown})
 
 
 @curator_required

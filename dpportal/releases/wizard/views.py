@@ -87,7 +87,7 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
 def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     try:
         budget = drafts.budget_of(draft)
-        searches = services.ask_strategies(draft)
+        searches, simulation = services.ask_strategies(draft), services.ask_simulation(draft)
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
     form = MethodForm(
@@ -109,7 +109,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
             return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
     if request.method == "GET" and "compared" not in request.GET and drafts.plans_slowly(draft):
         return _page(request, "method", draft, form, waiting=True, **choices.dial_ends(budget))
-    return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches))
+    return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
 
 
 @wizard.step

@@ -14,13 +14,21 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import DraftError, Made, Product
-from dpportal.releases.products.microdata import assessment, comparison, measured, page, report, tables
+from dpportal.releases.products.microdata import (
+    assessment,
+    comparison,
+    measured,
+    page,
+    report,
+    simulations,
+    tables,
+)
 from dpportal.releases.products.microdata.form import ColumnsForm
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.microdata.foresight import advised, foresee
-from mechanisms.microdata.mechanism import Microdata, check_columns
+from mechanisms.microdata.mechanism import MOST_COLUMNS, Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
@@ -80,6 +88,10 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
     ) -> dict[str, Any]:
         return {"foresight": foresee(plan, plan.people) if plan.people else None}
+
+    def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
+        too_many = len(domain.shape) > MOST_COLUMNS
+        return None if too_many or not draft.people else simulations.question(domain, loss, draft.people)
 
     def suggested(self, plans: Mapping[str, MicrodataPlan]) -> str:
         """What was closest to the truth on public tables where noise was as strong."""
