@@ -26,6 +26,8 @@ FINGERPRINT_KEY = secret("fingerprint_key", DATA_DIR)
 STREAM_KEYS = Keyring(secret("stream_key", DATA_DIR), *former_secrets("stream_key", DATA_DIR))
 # What the portal remembers outside its database, by which it recognises one that was restored from an older copy.
 MEMORY_DIR = Path(os.environ.get("DPPORTAL_MEMORY", DATA_DIR / "memory")).resolve()
+# Files with the passwords of connections, each named as its connection says.
+CREDENTIALS_DIR = Path(os.environ.get("DPPORTAL_CREDENTIALS", DATA_DIR / "credentials")).resolve()
 DEBUG = os.environ.get("DPPORTAL_DEBUG") == "1"
 ALLOWED_HOSTS = os.environ.get("DPPORTAL_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("DPPORTAL_ORIGINS", "").split(",") if o]
@@ -43,6 +45,7 @@ INSTALLED_APPS = [
     "dpportal.running",
     "dpportal.accounts",
     "axes",
+    "dpportal.connections",
     "dpportal.datasets",
     "dpportal.budgets",
     "dpportal.releases",

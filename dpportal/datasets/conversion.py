@@ -19,6 +19,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
+from dpportal.connections.faults import SourceFault
 from dpportal.datasets import likeness
 from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Conversion, Dataset
@@ -46,11 +47,14 @@ def convert(dataset_id: UUID) -> bool:
 def _attempt(dataset: Dataset, claim: Claim) -> None:
     try:
         with claim.kept_alive():
-            _convert(dataset, claim)
+            (_connect if dataset.is_elsewhere else _convert)(dataset, claim)
     except LostClaimError:
         raise
     except UploadFault as fault:
         log.warning("conversion %s refused: %s %s", dataset.pk, fault.code, fault.origin)
+        _refuse(dataset, claim, fault.message)
+    except SourceFault as fault:
+        log.warning("table elsewhere %s refused: %s", dataset.pk, fault.code)
         _refuse(dataset, claim, fault.message)
     except SoftTimeLimitExceeded:
         _refuse(
@@ -104,6 +108,32 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         if dataset.reading_frozen:  # nothing can change how the file is read, so it is not needed again
             Dataset.objects.filter(pk=dataset.pk).update(upload="")
             transaction.on_commit(partial(default_storage.delete, dataset.upload))
+
+
+def _connect(dataset: Dataset, claim: Claim) -> None:
+    """Read the columns of a table that lies elsewhere. Its place is its fingerprint: one budget for one table."""
+    claim.step("reading")
+    found = records.look_elsewhere(dataset)
+    mark = fingerprint(found.identity)
+    kin = likeness.kin(dataset, mark, None, found.relations)
+    with transaction.atomic():
+        claim.finish(JobState.DONE)
+        _record(dataset, kin)
+        own = Dataset.objects.filter(owner=dataset.owner, fingerprint=mark).exclude(pk=dataset.pk)
+        twin = own.order_by("created_at").first()
+        Dataset.objects.filter(pk=dataset.pk).update(
+            state=Dataset.State.DUPLICATE if twin else Dataset.State.STORED,
+            duplicate_of=twin,
+            columns=[{**column.to_json(), "type": found.types[column.name]} for column in found.columns],
+            facts={
+                "format": "elsewhere",
+                "identity": found.identity,
+                "left_out": [asdict(column) for column in found.left_out],
+            },
+            relations=list(found.relations),
+            fingerprint=mark,
+        )
+        _keep_declarations(dataset, [column.name for column in found.columns])
 
 
 def _record(dataset: Dataset, kin: list[Kin]) -> None:

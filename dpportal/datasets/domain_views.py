@@ -80,9 +80,9 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
     if request.POST.get("public") != "on":
         messages.error(request, NEEDS_CONFIRMATION)
         return here
-    if not dataset.has_records:
+    if not dataset.has_rows:
         messages.error(
-            request, _("The records of this dataset were deleted, so nothing can be taken from them.")
+            request, _("The portal has no rows of this dataset, so nothing can be taken from them.")
         )
         return here
     try:
@@ -111,7 +111,7 @@ def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
     context = {**_context(dataset), "form": form, "accounts": accounts, "account": account}
-    if current.unit_column and dataset.has_records:
+    if current.unit_column and dataset.has_rows:
         context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
         audit.record(current_user(request), "viewed persons in first rows", dataset)
     return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)

@@ -67,7 +67,7 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
 
 def _look(dataset: Dataset, claim: Claim) -> None:
     version = dataset.current_domain()
-    if version is None or not dataset.has_records:
+    if version is None or not dataset.has_rows:
         claim.finish(JobState.CANCELLED)
         return
     claim.step("looking")

@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.connections.models import SharedTable
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.misfit_forms import FieldError, MisfitForm
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -49,6 +51,34 @@ class UploadForm(ReadingForm, forms.ModelForm):
             self.errors.pop("file", None)
             self.add_error("file", CUT_SHORT)
         return data
+
+
+class ElsewhereForm(forms.ModelForm):
+    """A table that lies elsewhere, of those that are offered, and a name for it."""
+
+    table = forms.ModelChoiceField(
+        SharedTable.objects.none(),
+        label=_("table"),
+        widget=forms.RadioSelect,
+        empty_label=None,
+        error_messages={"required": _("Choose a table first.")},
+    )
+    name = forms.CharField(
+        label=_("name"), max_length=120, required=False, help_text=_("Left empty, the table's title is used.")
+    )
+
+    class Meta:
+        model = Dataset
+        fields = ["name", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 2})}
+
+    field_order = ["table", "name", "description"]
+
+    def __init__(self, *args: Any, offered: QuerySet[SharedTable], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["table"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = offered
 
 
 class RenameForm(forms.ModelForm):

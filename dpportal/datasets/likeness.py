@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from base64 import b64decode, b64encode
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -20,16 +21,23 @@ from dpportal.datasets.rawdata.sketch import Likeness, Sketch, likeness
 
 @dataclass(frozen=True)
 class Kin:
-    """Another dataset with a table like that of one. same: of the same content; alike: by sketches, if both have."""
+    """Another dataset with a table like that of one.
+
+    same: of the same content, or the same table elsewhere. shared: of tables that lie elsewhere, whether both are read
+    from a table of one database. alike: by sketches, if both have.
+    """
 
     dataset: Dataset
     same: bool
     alike: Likeness | None = None
+    shared: bool = False
 
     def __str__(self) -> str:
         """What an administrator is told, without the names of datasets."""
         if self.same:
             return _("the same content")
+        if self.shared:
+            return _("a table of the same database that it is read from")
         assert self.alike is not None
         if self.alike.rows >= 0.99:
             return _("99 % or more of its rows")
@@ -57,11 +65,13 @@ def keep(dataset: Dataset, sketch: bytes) -> None:
 def kin_of(dataset: Dataset) -> list[Kin]:
     """The other datasets that hold the same table or nearly, whoever owns them, the likest first."""
     own = TableSketch.objects.filter(dataset=dataset).first()
-    return kin(dataset, dataset.fingerprint, _sketch(own) if own else None)
+    return kin(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
 
 
-def kin(dataset: Dataset, fingerprint: str, sketch: Sketch | None) -> list[Kin]:
-    """The same for a table that the dataset is about to have."""
+def kin(
+    dataset: Dataset, fingerprint: str, sketch: Sketch | None, relations: Collection[str] = ()
+) -> list[Kin]:
+    """The same for a table that the dataset is about to have. relations: see `Dataset`."""
     others = Dataset.objects.exclude(pk=dataset.pk).select_related("owner", "sketch").order_by("created_at")
     found = []
     for other in others:
@@ -69,9 +79,10 @@ def kin(dataset: Dataset, fingerprint: str, sketch: Sketch | None) -> list[Kin]:
         theirs = _sketch(other.sketch) if hasattr(other, "sketch") else None
         alike = likeness(sketch, theirs) if sketch and theirs else None
         same = bool(fingerprint) and other.fingerprint == fingerprint
-        if same or (alike and alike.is_close):
-            found.append(Kin(other, same, alike))
-    return sorted(found, key=lambda k: (k.same, k.alike.rows if k.alike else 0.0), reverse=True)
+        shared = not set(relations).isdisjoint(other.relations)
+        if same or shared or (alike and alike.is_close):
+            found.append(Kin(other, same, alike, shared))
+    return sorted(found, key=lambda k: (k.same, k.shared, k.alike.rows if k.alike else 0.0), reverse=True)
 
 
 def _sketch(row: TableSketch) -> Sketch | None:

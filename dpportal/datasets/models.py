@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.connections.models import SharedTable
 from dpportal.running import queues
 from dpportal.running.jobs import Job
 from dpportal.sealed import SealedField
@@ -18,7 +19,7 @@ from mechanisms.domain import Attribute, Domain, attribute_from_json
 
 
 class Dataset(models.Model):
-    """A table that a curator uploaded. Its records are reached through `rawdata` only."""
+    """A table that a curator uploaded, or one that lies elsewhere. Its records are reached through `rawdata` only."""
 
     class State(models.TextChoices):
         CONVERTING = "converting", _("Converting")
@@ -36,6 +37,12 @@ class Dataset(models.Model):
     state = models.CharField(max_length=12, choices=State.choices, default=State.CONVERTING)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    # Where a table is counted that nothing is copied of; each of its columns then has a type.
+    source = models.ForeignKey(
+        SharedTable, null=True, editable=False, on_delete=models.PROTECT, related_name="datasets"
+    )
+    # The tables of that database which it is read from.
+    relations = models.JSONField(default=list, editable=False)
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
     # Of the uploaded file, rounded up.
@@ -65,9 +72,23 @@ class Dataset(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    # Where and when this instance's table was counted last, for the record of a release; kept with that, not here.
+    last_read = ""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether its table stays in its own database: counts come from there, and no row does."""
+        return self.source_id is not None
+
     @property
     def has_records(self) -> bool:
+        """Whether there is a table to count, here or elsewhere."""
         return self.state == self.State.STORED
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether its rows lie here, so that a curator can look at them."""
+        return self.has_records and not self.is_elsewhere
 
     @property
     def can_be_read_otherwise(self) -> bool:
@@ -81,7 +102,10 @@ class Dataset(models.Model):
     @property
     def can_be_read_again(self) -> bool:
         """Whether reading stopped before there was a table, and can begin anew as it was."""
-        return bool(self.upload) and self.state in (self.State.REFUSED, self.State.CANCELLED)
+        return bool(self.upload or self.source_id) and self.state in (
+            self.State.REFUSED,
+            self.State.CANCELLED,
+        )
 
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import ReadOptions, records
-from dpportal.datasets.rawdata.options import OptionError
+from dpportal.datasets.rawdata.options import FINDING, OptionError
 
 PROPOSED = ("", _("As the first rows suggest"))
 DELIMITERS = [PROPOSED, (",", _("Comma ,")), (";", _("Semicolon ;")), ("\t", _("Tab")), ("|", _("Bar |"))]
@@ -128,15 +128,15 @@ class ReadingForm(forms.Form):
     def _declared(data: dict[str, Any], words: tuple[str, ...]) -> ReadOptions:
         own = data["date_format"] == "own"
         return ReadOptions(
-            delimiter=data["delimiter"] or None,
-            encoding=data["encoding"] or None,
-            header=data["header"] != "data",
+            delimiter=data.get("delimiter") or None,
+            encoding=data.get("encoding") or None,
+            header=data.get("header") != "data",
             thousands="" if data["thousands"] == "none" else data["thousands"] or None,
             decimal=data["decimal"] or None,
             missing=words,
             strip=data["strip"] != "kept",
             date_format=data["own_format"] if own else data["date_format"] or None,
-            quote="" if data["quote"] == "none" else data["quote"] or '"',
+            quote="" if data.get("quote") == "none" else data.get("quote") or '"',
             sheet=data.get("sheet") or None,
         )
 
@@ -149,7 +149,10 @@ def reading_form(dataset: Dataset, data: Any = None) -> ReadingForm:
     """The form with what is declared of a dataset's file; a workbook's sheets are named to choose from."""
     form = ReadingForm(data, initial=_initial(records.options_of(dataset)))
     sheets = dataset.facts.get("sheets", [])
-    if sheets:
+    if dataset.is_elsewhere:  # there is no file whose fields would have to be found
+        for name in FINDING:
+            del form.fields[name]
+    elif sheets:
         hidden = _("%(sheet)s (hidden)")
         choices = [(s["name"], hidden % {"sheet": s["name"]} if s["hidden"] else s["name"]) for s in sheets]
         form.fields["sheet"] = forms.ChoiceField(label=_("sheet of a workbook"), choices=choices)

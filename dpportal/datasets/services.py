@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, User
+from dpportal.connections.models import SharedTable
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.rawdata import ReadOptions, records
@@ -55,6 +56,23 @@ def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User
         _require_room(by, draft.megabytes)
         draft.save()
         audit.record(by, UPLOADED, draft)
+        Conversion.objects.create(dataset=draft)
+        convert_upload.delay_on_commit(str(draft.pk))
+    return draft
+
+
+def create_elsewhere(draft: Dataset, table: SharedTable, by: User) -> Dataset:
+    """Make a dataset of a table that stays where it is, and queue the reading of its columns."""
+    if not SharedTable.offered_to(by).filter(pk=table.pk).exists():
+        raise DatasetError(_("This table is not offered to you any more."))
+    draft.owner, draft.source = by, table
+    draft.name = draft.name or table.title
+    draft.options = ReadOptions().settled().to_json()
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
+        _count_upload(by)
+        draft.save()
+        audit.record(by, UPLOADED, draft, f"table {table.pk} of connection {table.connection_id}")
         Conversion.objects.create(dataset=draft)
         convert_upload.delay_on_commit(str(draft.pk))
     return draft
@@ -147,6 +165,8 @@ def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
         old = records.options_of(dataset)
         Dataset.objects.filter(pk=dataset.pk).update(options=options.to_json())
         audit.record(by, "changed how the file is read", dataset)
+        if dataset.is_elsewhere:
+            return  # its columns and their types are the database's own
         if dataset.has_records and options.finds_fields_like(old):
             columns = records.proposed_columns(dataset, options)
             Dataset.objects.filter(pk=dataset.pk).update(columns=[column.to_json() for column in columns])

@@ -7,6 +7,7 @@ app_name = "datasets"
 urlpatterns = [
     path("", views.listing, name="list"),
     path("new/", views.upload, name="upload"),
+    path("elsewhere/", views.elsewhere, name="elsewhere"),
     path("<uuid:dataset_id>/", views.home, name="home"),
     path("<uuid:dataset_id>/progress/", views.progress, name="progress"),
     path("<uuid:dataset_id>/rows/", views.first_rows, name="first_rows"),

@@ -19,8 +19,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.connections.models import SharedTable
 from dpportal.datasets import services
-from dpportal.datasets.forms import RenameForm, UploadForm
+from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.reading_forms import reading_form
@@ -54,6 +55,7 @@ def listing(request: HttpRequest) -> HttpResponse:
         "nav_section": "datasets",
         "form": UploadForm(),
         "limit": settings.MAX_UPLOAD_BYTES,
+        "offered": SharedTable.offered_to(current_user(request)).exists(),
     }
     return render(request, "datasets/list.html", context)
 
@@ -79,8 +81,32 @@ def upload(request: HttpRequest) -> HttpResponseBase:
                 return _uploaded(request, dataset)
     if form.errors and _wants_json(request):
         return JsonResponse({"errors": form.errors}, status=400)
-    context = {"form": form, "nav_section": "datasets", "limit": settings.MAX_UPLOAD_BYTES}
+    context = {
+        "form": form,
+        "nav_section": "datasets",
+        "limit": settings.MAX_UPLOAD_BYTES,
+        "offered": SharedTable.offered_to(current_user(request)).exists(),
+    }
     return render(request, "datasets/upload.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def elsewhere(request: HttpRequest) -> HttpResponseBase:
+    """A dataset of a table that stays in its own database, from those that are offered to the curator."""
+    offered = SharedTable.offered_to(current_user(request))
+    form = ElsewhereForm(request.POST or None, offered=offered)
+    if request.method == "POST" and form.is_valid():
+        try:
+            dataset = services.create_elsewhere(
+                form.save(commit=False), form.cleaned_data["table"], current_user(request)
+            )
+        except services.DatasetError as refused:
+            form.add_error("table", str(refused))
+        else:
+            return redirect("datasets:home", dataset.pk)
+    context = {"form": form, "offered": offered, "nav_section": "datasets"}
+    return render(request, "datasets/elsewhere.html", context, status=422 if form.errors else 200)
 
 
 def _uploaded(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
@@ -126,7 +152,7 @@ def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @require_GET
 def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = own_dataset(request, dataset_id)
-    if not dataset.has_records:
+    if not dataset.has_rows:
         messages.info(request, _("This dataset has no records to show."))
         return redirect("datasets:home", dataset.pk)
     audit.record(current_user(request), "viewed first rows", dataset)

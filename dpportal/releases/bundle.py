@@ -9,11 +9,11 @@ from uuid import uuid4
 from dpportal import storage
 from dpportal.publishing import descriptions
 from dpportal.publishing.archive import BundleFile, write_zip
-from dpportal.publishing.statement import statement
 from dpportal.publishing.table import Table
 from dpportal.releases.keeping import Keeping
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import AnyMade, product_of
+from dpportal.releases.promise import promise, read_from
 
 
 def write(made: AnyMade) -> list[Artifact]:
@@ -38,9 +38,9 @@ def filled_columns(release: Release) -> list[str]:
 def _explanations(
     made: AnyMade, tables: list[Table], files: list[BundleFile], folder: Path
 ) -> list[BundleFile]:
-    release, promise = made.release, _promise(made)
+    release, promised = made.release, promise(made.release, made.plan.loss)
     package = descriptions.package_file(
-        folder, tables, name=f"release-{release.pk}", title=release.title, description=promise
+        folder, tables, name=f"release-{release.pk}", title=release.title, description=promised
     )
     readme = descriptions.readme_file(
         folder,
@@ -48,7 +48,7 @@ def _explanations(
         {
             "release": release,
             "plan": made.plan,
-            "statement": promise,
+            "statement": promised,
             "files": files,
             "filled": filled_columns(release),
             "product": product_of(release),
@@ -70,17 +70,14 @@ def _facts(made: AnyMade) -> dict[str, Any]:
         "dataset": release.dataset.name,
         "curator": release.created_by.public_name,
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
-        "statement": _promise(made),
+        "statement": promise(release, made.plan.loss),
+        **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": release.protects(made.plan.loss.unit),
         "plan": made.plan.to_json(),
         "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
         **product_of(release).facts(made),
     }
-
-
-def _promise(made: AnyMade) -> str:
-    return statement(made.plan.loss, made.release.delta, made.release.person_column)
 
 
 def _store(release: Release, file: BundleFile) -> Artifact:

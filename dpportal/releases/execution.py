@@ -25,6 +25,7 @@ from dpportal import storage
 from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.connections.faults import SourceFault
 from dpportal.datasets.rawdata import records
 from dpportal.releases import bundle, results
 from dpportal.releases.models import Artifact, Release, ReleaseJob
@@ -71,7 +72,7 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
             finish(release_id, claim)
     except LostClaimError:
         raise
-    except (JobFailedError, BudgetRefusedError) as failure:
+    except (JobFailedError, BudgetRefusedError, SourceFault) as failure:
         _fail(release_id, claim, str(failure))
     except SoftTimeLimitExceeded:
         _fail(release_id, claim, _(TOO_LONG))
@@ -109,11 +110,15 @@ def measure(release_id: UUID, claim: Claim) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """Where a measurement and the true counts that it was made from lie, and the digest of the former."""
+    """Where a measurement and the true counts that it was made from lie, and the digest of the former.
+
+    read_from: of a table that lies elsewhere, where and when it was read, as JSON.
+    """
 
     measurement: str
     measurement_sha256: str
     true_counts: str
+    read_from: str = ""
 
     @classmethod
     def again(cls, outcome: Mapping[str, str]) -> Measured:
@@ -134,7 +139,8 @@ def keep(release: Release, counts: np.ndarray, measurement: Measurement) -> Meas
         path = scratch / "measurement.npy"
         np.save(path, measurement.values)
         digest = storage.sha256(path)
-        return Measured(storage.keep_anew(path, _folder(release)), digest, kept)
+        stored = storage.keep_anew(path, _folder(release))
+        return Measured(stored, digest, kept, release.dataset.last_read)
 
 
 def _folder(release: Release) -> str:

@@ -84,6 +84,8 @@ class Release(Paid):
     measurement = models.CharField(max_length=200, blank=True)
     measurement_sha256 = SealedField(null=True)
     true_counts = models.CharField(max_length=200, blank=True)
+    # Of a table that lies elsewhere: engine, table and time, as JSON.
+    read_from = models.CharField(max_length=400, blank=True)
     result = models.CharField(max_length=200, blank=True)
     published_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)

@@ -11,11 +11,12 @@ from django.views.decorators.http import require_safe
 
 from dpportal.accounts.permissions import is_curator_of
 from dpportal.publishing.downloads import attachment, withdrawn
-from dpportal.publishing.statement import epsilon_delta_text, loss_text, statement
+from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import confirmed_plan, product_of
+from dpportal.releases.promise import promise
 
 
 @require_safe
@@ -29,7 +30,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "release": release,
         "product": product_of(release),
         "plan": plan,
-        "statement": statement(plan.loss, delta, release.person_column),
+        "statement": promise(release, plan.loss),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),

@@ -21,13 +21,13 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.spreadsheet import inert
-from dpportal.publishing.statement import statement
 from dpportal.releases import services
 from dpportal.releases.access import own_release
 from dpportal.releases.forms import PublishForm, TitleForm
 from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, method_title, product_of
+from dpportal.releases.promise import promise
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.verdict import Verdict
 from dpportal.running.jobs import JobState, announced
@@ -180,7 +180,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "dataset": release.dataset,
         "budget": release.account,
         "plan": plan,
-        "statement": statement(plan.loss, release.delta, release.person_column),
+        "statement": promise(release, plan.loss),
         "comparison": comparison,
         "verdict": product_of(release).found(comparison),
         "method_title": method_title(release.product, plan.mechanism),
@@ -223,7 +223,7 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "release": release,
         "product": product,
         "plan": plan,
-        "statement": statement(plan.loss, release.delta, release.person_column),
+        "statement": promise(release, plan.loss),
         "comparison": comparison,
         **product.report(comparison),
     }

@@ -52,6 +52,12 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
     dataset = own_dataset(request, dataset_id)
     declared = _declared(dataset)
+    if dataset.is_elsewhere:
+        messages.error(
+            request,
+            _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),
+        )
+        return redirect("datasets:home", dataset.pk)
     if not dataset.has_records or not declared:
         messages.error(request, _("A stream needs a dataset with records and at least one declared column."))
         return redirect("datasets:home", dataset.pk)

@@ -19,11 +19,22 @@ ROOMS = {
     "charts": set(),
     "accounts": set(),
     "publishing": set(),
+    "connections": {"accounts"},
     "serving": {"accounts"},
     "pages": {"accounts", "publishing", "running"},
-    "datasets": {"accounts", "publishing", "serving", "running", "pages", "charts"},
+    "datasets": {"accounts", "connections", "publishing", "serving", "running", "pages", "charts"},
     "budgets": {"accounts", "publishing", "running", "pages", "charts", "datasets"},
-    "releases": {"accounts", "publishing", "serving", "running", "pages", "charts", "datasets", "budgets"},
+    "releases": {
+        "accounts",
+        "connections",
+        "publishing",
+        "serving",
+        "running",
+        "pages",
+        "charts",
+        "datasets",
+        "budgets",
+    },
     "streams": {"accounts", "publishing", "serving", "running", "pages", "charts", "datasets", "budgets"},
     "catalogue": {"accounts", "budgets", "releases", "streams"},
 }
@@ -195,7 +206,9 @@ def readers_of_records(source: Source) -> Iterator[str]:
     """Whoever but rawdata reads a table, opens its file, or uses the engine that does."""
     if source.inside("dpportal.datasets.rawdata"):
         return
-    yield from (i for i in source.imports() if i.startswith(("duckdb", "pyarrow.dataset")))
+    yield from (i for i in source.imports() if i.startswith(("duckdb", "pyarrow.dataset", "sqlglot")))
+    if not source.inside("dpportal.connections"):
+        yield from (i for i in source.imports() if i.startswith(("psycopg", "dpportal.connections.postgres")))
     yield from (name for name, _call in source.calls() if name in READERS_OF_TABLES)
     for name, call in source.calls():
         opened = [n.attr for a in call.args for n in ast.walk(a) if isinstance(n, ast.Attribute)]
@@ -257,6 +270,7 @@ RULES: list[tuple[Rule, str, str]] = [
     (portal_in_mechanisms, "mechanisms.registry", "import dpportal.releases"),
     (readers_of_records, "dpportal.releases.views", "import pyarrow.parquet as pq\npq.read_table(path)"),
     (readers_of_records, "dpportal.releases.comparison", "from duckdb import connect"),
+    (readers_of_records, "dpportal.releases.services", "from dpportal.connections.postgres import reading"),
     (readers_of_records, "dpportal.datasets.admin", "default_storage.open(dataset.table)"),
     (readers_of_records, "dpportal.home", "with storage.local_path(release.true_counts) as path: pass"),
     (writers_of_the_ledger, "dpportal.releases.services", "Budget.objects.filter(pk=1).update(total=9)"),

@@ -24,6 +24,8 @@ TRIMMED = f"^[{SPACES}]*(.*?)[{SPACES}]*$"
 PLAIN_NUMBER = "-?(?:0|[1-9][0-9]{0,14})(?:[.][0-9]{1,15})?"
 EXPONENT = "(?:[eE][-+]?[0-9]{1,3})?"
 INFINITE = "[-+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?"
+# A longer text is no number: not every engine reads one of any length.
+LONGEST_NUMBER = 1000
 EXACT_WHOLE = "[-+]?[0-9]{1,18}"
 TRUE_WORDS = ("true", "t", "yes", "y", "1")
 FALSE_WORDS = ("false", "f", "no", "n", "0")
@@ -63,7 +65,8 @@ class Reading:
         )
         infinite = f"CASE WHEN starts_with({text}, '-') THEN '-inf'::DOUBLE ELSE 'inf'::DOUBLE END"
         return (
-            f"CASE WHEN {_matches(text, number_pattern(self.options))} THEN {finite} "
+            f"CASE WHEN {_matches(text, number_pattern(self.options))} AND length({text}) <= {LONGEST_NUMBER} "
+            f"THEN {finite} "
             f"WHEN {_matches(text, INFINITE)} THEN {infinite} END"
         )
 

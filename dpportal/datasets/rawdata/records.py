@@ -6,14 +6,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
 
 from dpportal import storage
+from dpportal.connections.faults import SourceFault
 from dpportal.datasets import rawdata
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import Column, Persons, proposals, reference
@@ -25,6 +27,12 @@ from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS
 from dpportal.datasets.rawdata.table import TableFacts
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+
+if TYPE_CHECKING:
+    from dpportal.datasets.rawdata.elsewhere.counting import Schema
+
+# What is held of one count: 8 bytes each.
+MOST_CELLS_ELSEWHERE = 10**8
 
 
 @dataclass(frozen=True)
@@ -59,8 +67,17 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
     return StoredTable(name, facts)
 
 
+def look_elsewhere(dataset: Dataset) -> Schema:
+    """Columns and types of a dataset's table where it lies; no row is read. Raises SourceFault."""
+    from dpportal.datasets.rawdata.elsewhere import counting
+
+    assert dataset.source is not None
+    return counting.look(dataset.source)
+
+
 def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ...]:
     """The columns with the kinds that the first rows look like under other options."""
+    _require_here(dataset)
     rows = first_rows(dataset.table, MOST_TEXTS)
     columns = [[row[place] for row in rows] for place in range(len(dataset.columns))]
     return proposals.proposed_columns([c["name"] for c in dataset.columns], columns, options.settled())
@@ -74,6 +91,7 @@ def first_rows(table: str, rows: int) -> list[list[str | None]]:
 
 def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int, int]:
     """How many persons the first rows have by the declared rule, and how many rows these are. For the curator only."""
+    _require_here(dataset)
     place = [c["name"] for c in dataset.columns].index(version.unit_column)
     rows = first_rows(dataset.table, MOST_TEXTS)
     persons = {reference.person_of(row[place], ignore_case=version.ignore_case) for row in rows}
@@ -82,6 +100,7 @@ def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int
 
 def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     """A declaration taken from the data: NOT private; only after the curator vouched that it is public."""
+    _require_here(dataset)
     with storage.local_path(dataset.table) as path:
         found = rawdata.suggest(path, column, options_of(dataset))
     return _attribute(column, found)
@@ -94,6 +113,8 @@ def count(
 
     within: the release's whole domain, any of whose closed columns leaves a row out.
     """
+    if dataset.is_elsewhere:
+        return _count_elsewhere(dataset, version, within or domain, [domain.names])
     others = within.attributes if within else ()
     further = [a for a in others if a.leaves_out and a.name not in domain.names]
     with storage.local_path(dataset.table) as path:
@@ -109,14 +130,57 @@ def count_tables(
 
     At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out.
     """
+    if dataset.is_elsewhere:
+        return _count_elsewhere(dataset, version, domain, tables)
     with storage.local_path(dataset.table) as path:
         return rawdata.count_tables(
             path, domain, tables, options_of(dataset), persons=persons_of(version), key=key
         )
 
 
+def count_each(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
+) -> list[np.ndarray]:
+    """The same tables and rows as `count_tables`, each by itself, and each in a pass of its own over an upload."""
+    if not dataset.is_elsewhere:
+        return [count(dataset, version, domain.project(columns), key, within=domain) for columns in tables]
+    sizes = [domain.project(columns).size for columns in tables]
+    return np.split(count_tables(dataset, version, domain, tables, key), np.cumsum(sizes)[:-1])
+
+
+def _count_elsewhere(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]]
+) -> np.ndarray:
+    """One query, so that the same rows of a person are in every table, and notes when it read them.
+
+    No key of the portal leaves it: the other engine draws the rows itself.
+    """
+    # What speaks to other engines is loaded by the jobs that do, and not when the portal starts.
+    from dpportal.datasets.rawdata.elsewhere import counting
+
+    if sum(domain.project(columns).size for columns in tables) > MOST_CELLS_ELSEWHERE:
+        raise SourceFault(
+            "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
+        )
+    assert dataset.source is not None
+    types = {column["name"]: column["type"] for column in dataset.columns}
+    wanted = counting.Wanted(dataset.source, dataset.facts["identity"], types)
+    found = counting.count_tables(wanted, domain, tables, options_of(dataset), persons_of(version))
+    read = {"engine": found.engine, "table": dataset.source.title, "read_at": found.read_at}
+    dataset.last_read = json.dumps(read)
+    return found.counts
+
+
+def _require_here(dataset: Dataset) -> None:
+    if dataset.is_elsewhere:
+        raise SourceFault(
+            "rows", _("No row of a table that lies elsewhere comes to the portal; only counts do.")
+        )
+
+
 def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
     """(n, columns) cells of at most so many rows of the table, drawn at random. For what the curator alone is shown."""
+    _require_here(dataset)
     assert isinstance(dataset.rows, int)
     with storage.local_path(dataset.table) as path:
         return rawdata.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
@@ -124,6 +188,7 @@ def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
 
 def cells_of_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
     """The cells of the rows that `count_tables` counts, given the same key: (rows, columns), in no order."""
+    _require_here(dataset)
     with storage.local_path(dataset.table) as path:
         return rawdata.cells_of_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
 
@@ -132,6 +197,7 @@ def fit(
     dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
 ) -> TableFit:
     """True numbers of what does not fit the domain, for the curator only."""
+    _require_here(dataset)
     with storage.local_path(dataset.table) as path:
         return fit_of(path, domain, options_of(dataset), persons_of(version), on_progress)
 

@@ -15,6 +15,7 @@ from dpportal.datasets.rawdata.reading import (
     FALSE_WORDS,
     FURTHEST,
     INFINITE,
+    LONGEST_NUMBER,
     SPACES,
     TRUE_WORDS,
     number_pattern,
@@ -30,7 +31,7 @@ def text_of(field: str | None, options: ReadOptions) -> str | None:
 
 
 def number_of(text: str, options: ReadOptions) -> float | None:
-    if re.fullmatch(number_pattern(options), text):
+    if re.fullmatch(number_pattern(options), text) and len(text) <= LONGEST_NUMBER:
         return float(_plain(text, options))
     return float(text) if re.fullmatch(INFINITE, text) else None
 
@@ -72,12 +73,17 @@ def person_of(field: str | None, *, ignore_case: bool) -> str | None:
 
 def _without_capitals(text: str) -> str:
     """As the engine does it: letter by letter, where a letter's other form is a single one."""
-    capitals = unicodedata.normalize("NFC", "".join(_single(c, c.upper()) for c in text))
-    return unicodedata.normalize("NFC", "".join(c.lower()[0] for c in capitals))
+    capitals = unicodedata.normalize("NFC", "".join(map(capital, text)))
+    return unicodedata.normalize("NFC", "".join(map(small, capitals)))
 
 
-def _single(letter: str, other: str) -> str:
+def capital(letter: str) -> str:
+    other = letter.upper()
     return other if len(other) == 1 else letter
+
+
+def small(letter: str) -> str:
+    return letter.lower()[0]
 
 
 def _plain(text: str, options: ReadOptions) -> str:

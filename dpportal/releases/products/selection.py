@@ -183,13 +183,9 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
         domain = version.domain().project(release.columns)
         if plan.score.kind in ONE_COLUMN:
             return records.count(release.dataset, version, domain, key)
-        options = [domain.project([name]) for name in domain.names]
-        return np.array(
-            [
-                records.count(release.dataset, version, option, key, within=domain)[TRUE_CELL]
-                for option in options
-            ]
-        )
+        options = [(name,) for name in domain.names]
+        counts = records.count_each(release.dataset, version, domain, options, key)
+        return np.array([of_option[TRUE_CELL] for of_option in counts])
 
     def measure(self, plan: SelectionPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.selection(plan.mechanism).measure(plan, plan.score.scores(counts), noise)

@@ -54,6 +54,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     compare_template = "releases/microdata/_compare.html"
     readme_template = "releases/microdata/readme.md"
     report_template = "releases/microdata/report.html"
+    needs_rows = True
 
     @property
     def mechanisms(self) -> Sequence[Microdata]:

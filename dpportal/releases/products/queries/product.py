@@ -142,11 +142,12 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
         version = release.domain_version
         assert version is not None
         wholes = largest_tables(plan.counted)
-        counted = {}
-        for whole in dict.fromkeys(wholes.values()):
-            domain = plan.domain.project(whole)
-            counts = records.count(release.dataset, version, domain, key, within=plan.domain)
-            counted[whole] = counts.reshape(domain.shape)
+        largest = list(dict.fromkeys(wholes.values()))
+        counts = records.count_each(release.dataset, version, plan.domain, largest, key)
+        counted = {
+            whole: of_whole.reshape(plan.domain.project(whole).shape)
+            for whole, of_whole in zip(largest, counts, strict=True)
+        }
         parts = [margin(counted[wholes[columns]], wholes[columns], columns) for columns in plan.counted]
         return np.concatenate([part.ravel() for part in parts])
 

@@ -1,0 +1,69 @@
+"""Connections in the admin: added, tried and offered by administrators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
+
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import current_user
+from dpportal.connections import trial
+from dpportal.connections.faults import SourceFault
+from dpportal.connections.models import Connection, SharedTable
+
+
+class SharedTableForm(forms.ModelForm):
+    class Meta:
+        model = SharedTable
+        fields = ["title", "schema", "table", "query", "is_offered"]
+        widgets = {"query": forms.Textarea(attrs={"rows": 3})}
+
+
+class SharedTables(admin.TabularInline):
+    """What is offered. A table that is offered as another one keeps its datasets from being counted."""
+
+    model = SharedTable
+    form = SharedTableForm
+    extra = 1
+
+
+@admin.register(Connection)
+class ConnectionAdmin(admin.ModelAdmin):
+    list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]
+    fieldsets = [
+        (None, {"fields": ["name", "kind", "host", "port", "database", "user", "credential", "encryption"]}),
+        (gettext_lazy("Limits"), {"fields": ["seconds", "most_rows"]}),
+        (gettext_lazy("Who may use it"), {"fields": ["all_curators", "curators"]}),
+    ]
+    filter_horizontal = ["curators"]
+    inlines = [SharedTables]
+    actions = ["test_connection"]
+
+    @admin.display(description=gettext_lazy("tables"))
+    def table_count(self, connection: Connection) -> int:
+        return connection.tables.count()
+
+    @admin.action(description=gettext_lazy("Test the selected connections"), permissions=["change"])
+    def test_connection(self, request: HttpRequest, connections: QuerySet[Connection]) -> None:
+        """Sign in as a job does, and look at the columns of each offered table; no row is read."""
+        for connection in connections:
+            try:
+                for said in trial.tried(connection):
+                    level = messages.SUCCESS if said.works else messages.WARNING
+                    self.message_user(request, f"{said.what}: {said.text}", level)
+            except SourceFault as fault:
+                self.message_user(request, f"{connection}: {fault.message}", messages.ERROR)
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        action = "changed a connection" if change else "added a connection"
+        audit.record(current_user(request), action, obj, ", ".join(form.changed_data))
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        audit.record(current_user(request), "deleted a connection", obj)
+        super().delete_model(request, obj)

@@ -1,0 +1,121 @@
+"""A database elsewhere, and what of it curators may make datasets of."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts.models import User
+from dpportal.connections import credentials
+
+LONGEST_SECONDS = 3000
+
+
+class Connection(models.Model):
+    """A database that an administrator connected. Its password is known by name only."""
+
+    class Kind(models.TextChoices):
+        POSTGRESQL = "postgresql", "PostgreSQL"
+
+    class Encryption(models.TextChoices):
+        VERIFIED = "verify-full", _("encrypted, and the server's certificate is verified")
+        ENCRYPTED = "require", _("encrypted")
+        NONE = "disable", _("not encrypted: on this machine or a trusted network only")
+
+    name = models.CharField(_("name"), max_length=80, unique=True)
+    kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices, default=Kind.POSTGRESQL)
+    host = models.CharField(_("host"), max_length=255)
+    port = models.PositiveIntegerField(
+        _("port"), default=5432, validators=[MinValueValidator(1), MaxValueValidator(65535)]
+    )
+    database = models.CharField(_("database"), max_length=128)
+    user = models.CharField(
+        _("user"),
+        max_length=128,
+        help_text=_("Best one that may read nothing but the tables that are offered."),
+    )
+    credential = models.CharField(
+        _("credential"),
+        max_length=40,
+        validators=[RegexValidator(rf"\A{credentials.NAME}\Z")],
+        help_text=_(
+            "The name of the password, small letters, digits and _: the portal reads it from the environment variable "
+            "DPPORTAL_CREDENTIAL_ and the name in capitals, or from the file of that name in the folder for "
+            "credentials. It is never kept in the portal's database."
+        ),
+    )
+    encryption = models.CharField(
+        _("encryption"), max_length=12, choices=Encryption.choices, default=Encryption.VERIFIED
+    )
+    seconds = models.PositiveIntegerField(
+        _("longest query in seconds"),
+        default=600,
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_SECONDS)],
+    )
+    most_rows = models.PositiveBigIntegerField(
+        _("most rows read by a query"),
+        default=10**9,
+        help_text=_("As the database expects before it runs the query; one that expects more is refused."),
+    )
+    all_curators = models.BooleanField(_("for all curators"), default=False)
+    curators = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("curators"),
+        blank=True,
+        related_name="connections",
+        limit_choices_to={"role": "curator"},
+        help_text=_("Who may make datasets of its tables, unless all may."),
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SharedTable(models.Model):
+    """A table of a connection, or a query, of which curators may make a dataset. Nothing of it is copied."""
+
+    connection = models.ForeignKey(Connection, on_delete=models.PROTECT, related_name="tables")
+    title = models.CharField(
+        _("title"), max_length=120, help_text=_("Public: releases name the table by it.")
+    )
+    schema = models.CharField(_("schema"), max_length=128, blank=True, default="public")
+    table = models.CharField(_("table or view"), max_length=128, blank=True)
+    query = models.TextField(
+        _("query"), blank=True, help_text=_("Instead of a table: one SELECT, without a semicolon.")
+    )
+    is_offered = models.BooleanField(_("offered"), default=True)
+
+    class Meta:
+        ordering = ["connection__name", "title"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(table="") & ~Q(query="")) | (~Q(table="") & Q(query="")),
+                name="a_table_or_a_query",
+            ),
+            models.UniqueConstraint(fields=["connection", "title"], name="one_title_of_a_connection"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.connection})"
+
+    def clean(self) -> None:
+        if bool(self.table) == bool(self.query.strip()):
+            raise ValidationError(_("Name a table, or write a query; not both."))
+
+    @property
+    def declared(self) -> str:
+        """What of the database it is, in one text."""
+        return f"query {self.query.strip()}" if self.query else f"table {self.schema}.{self.table}"
+
+    @classmethod
+    def offered_to(cls, curator: User) -> models.QuerySet[SharedTable]:
+        """What this person may make datasets of."""
+        may = Q(connection__all_curators=True) | Q(connection__curators=curator)
+        return cls.objects.filter(may, is_offered=True).select_related("connection").distinct()

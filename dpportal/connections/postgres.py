@@ -1,0 +1,238 @@
+"""A session of PostgreSQL that can only read: one transaction, one snapshot, limits of time and of rows.
+
+Imported where a table elsewhere is looked at, and not when the portal starts.
+"""
+# ruff: noqa: S608 names are quoted by psycopg, counting queries are made by SQLGlot
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import psycopg
+from django.utils.translation import gettext as _
+from psycopg import errors, sql
+
+from dpportal.connections import credentials
+from dpportal.connections.faults import SourceFault
+from dpportal.connections.models import Connection, SharedTable
+
+CONNECT_SECONDS = 5
+BATCH_ROWS = 50_000
+# Whatever the server's or the role's own settings are. Both ends agree on texts; a client that is gone ends its query.
+SETTINGS: dict[LiteralString, LiteralString] = {
+    "standard_conforming_strings": "on",
+    "datestyle": "ISO",
+    "timezone": "UTC",
+    "extra_float_digits": "1",
+    "default_transaction_read_only": "on",
+    "idle_in_transaction_session_timeout": "600000",
+}
+
+
+def source(table: SharedTable) -> str:
+    """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
+    if table.query:
+        return f"(\n{table.query.strip()}\n) AS source"
+    names = (table.schema, table.table) if table.schema else (table.table,)
+    return sql.Identifier(*names).as_string()
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column of the other database. type: as PostgreSQL calls it, "enum" for any enumeration."""
+
+    name: str
+    type: str
+
+
+@dataclass
+class Session:
+    """One read-only transaction. version: of the engine. read_at: when its snapshot was taken, by its own clock."""
+
+    cursor: psycopg.Cursor[Any]
+    most_rows: int
+    version: str
+    read_at: dt.datetime
+    server: str
+
+    def describe(self, source: str) -> list[Described]:
+        """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""
+        self._run(f"SELECT * FROM {source} LIMIT 0")
+        found = [(column.name, column.type_code) for column in self.cursor.description or ()]
+        self._run(
+            "SELECT oid, typname, typtype FROM pg_catalog.pg_type WHERE oid = ANY(%s)",
+            [[o for _n, o in found]],
+        )
+        types = {oid: "enum" if kind == "e" else name for oid, name, kind in self.cursor}
+        return [Described(name, types.get(oid, "unknown")) for name, oid in found]
+
+    def relations(self, source: str) -> list[str]:
+        """The tables that a reading of the source comes to, however many views lie between."""
+        plan = self._plan(f"SELECT * FROM {source}")
+        named = {
+            f"{node.get('Schema', '')}.{node['Relation Name']}" for node in plan if "Relation Name" in node
+        }
+        return sorted(f"{self.server}/{name}" for name in named)
+
+    def counts(self, statement: str) -> Iterator[list[tuple[int, int]]]:
+        """The rows of a counting query, batch by batch. Raises SourceFault."""
+        read = sum(node["Plan Rows"] for node in self._plan(statement) if "Relation Name" in node)
+        if read > self.most_rows:
+            raise SourceFault(
+                "rows",
+                _(
+                    "The database expects to read more rows for this than the connection allows. "
+                    "Ask an administrator to raise the limit."
+                ),
+            )
+        self._run(statement)
+        while rows := self._fetched():
+            yield rows
+
+    def _fetched(self) -> list[tuple[int, int]]:
+        with told():
+            return self.cursor.fetchmany(BATCH_ROWS)
+
+    def _plan(self, statement: str) -> list[dict[str, Any]]:
+        """Every node of the plan of a query, which is not run."""
+        self._run(f"EXPLAIN (VERBOSE, FORMAT JSON) {statement}")
+        row = self.cursor.fetchone()
+        assert row is not None
+        plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
+        waiting, found = [plan[0]["Plan"]], []
+        while waiting:
+            node = waiting.pop()
+            found.append(node)
+            waiting += node.get("Plans", [])
+        return found
+
+    def _run(self, statement: str, values: list[Any] | None = None) -> None:
+        with told():
+            # Prepared, so that the server takes no second statement after it.
+            self.cursor.execute(_trusted(statement), values, prepare=True)
+
+
+@contextmanager
+def reading(connection: Connection) -> Iterator[Session]:
+    """A session with a connection's database, which ends with the block. Raises SourceFault."""
+    password = credentials.password(connection.credential)
+    with told(connecting=True):
+        opened = psycopg.connect(
+            host=connection.host,
+            port=connection.port,
+            dbname=connection.database,
+            user=connection.user,
+            password=password,
+            sslmode=connection.encryption,
+            connect_timeout=CONNECT_SECONDS,
+            application_name="dpportal",
+        )
+    opened.read_only = True
+    opened.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    try:
+        yield _begun(opened, connection)
+    finally:
+        # Nothing was written, and a lost connection has nothing to undo.
+        opened.close()
+
+
+def _begun(opened: psycopg.Connection[Any], connection: Connection) -> Session:
+    with told():
+        cursor = opened.cursor()
+        limits = {"statement_timeout": str(connection.seconds * 1000), "lock_timeout": "30000"}
+        for name, value in {**SETTINGS, **limits}.items():
+            cursor.execute("SELECT pg_catalog.set_config(%s, %s, true)", [name, value])
+        version = opened.info.server_version
+        if version < OLDEST:
+            raise SourceFault(
+                "version", _("This PostgreSQL is older than 14, which is the oldest that is counted in.")
+            )
+        cursor.execute("SHOW server_encoding")
+        if (cursor.fetchone() or ("",))[0] != "UTF8":
+            raise SourceFault(
+                "encoding",
+                _("This database does not keep its texts in UTF-8, so they cannot be compared exactly."),
+            )
+        cursor.execute("SELECT transaction_timestamp(), pg_catalog.current_database()")
+        [(read_at, database)] = cursor.fetchall()
+    server = _server(opened, connection)
+    told_version = f"PostgreSQL {version // 10000}.{version % 10000}"
+    return Session(cursor, connection.most_rows, told_version, read_at, f"{server}/{database}")
+
+
+OLDEST = 140000
+
+
+def _server(opened: psycopg.Connection[Any], connection: Connection) -> str:
+    """What is the same for one server under all its addresses, where the user may ask for it."""
+    try:
+        with opened.transaction(), opened.cursor() as cursor:
+            cursor.execute("SELECT system_identifier FROM pg_catalog.pg_control_system()")
+            return str((cursor.fetchone() or ("",))[0])
+    except errors.InsufficientPrivilege:
+        return f"{connection.host.lower()}:{connection.port}"
+
+
+@contextmanager
+def told(*, connecting: bool = False) -> Iterator[None]:
+    """Errors of the other database as SourceFault: its own words can quote a value."""
+    try:
+        yield
+    except psycopg.Error as error:
+        code, message = _said(error, connecting)
+        raise SourceFault(code, message) from None
+
+
+def _said(error: psycopg.Error, connecting: bool) -> tuple[str, str]:
+    if connecting:
+        return _refused(str(error))
+    state = error.sqlstate or ""
+    if isinstance(error, errors.QueryCanceled):
+        return "time", _(
+            "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
+            "or ask an administrator to allow more time."
+        )
+    if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName):
+        return "table", _("The table is not there any more, or has another name. Ask an administrator.")
+    if isinstance(error, errors.UndefinedColumn):
+        return "column", _("A column of the table is not there any more, or has another name.")
+    if isinstance(error, errors.InsufficientPrivilege):
+        return "rights", _("The connection's user may not read this table. Ask an administrator.")
+    if isinstance(error, errors.ReadOnlySqlTransaction):
+        return "writes", _("Reading this table would write to the database, which the portal never does.")
+    if isinstance(error, errors.LockNotAvailable):
+        return "locked", _("The table is being changed now. Try again later.")
+    if state.startswith(("08", "57")) or not state:
+        return "lost", _("The connection to the database was lost while it counted. Try again later.")
+    refused = _("The database refused the query (its code is %(code)s). Ask an administrator.")
+    return "refused", refused % {"code": state}
+
+
+NO_ENTRY = ("authentication failed", "no password supplied", "not permitted to log in", "pg_hba.conf")
+
+
+def _refused(words: str) -> tuple[str, str]:
+    """Why no connection was made; nothing was asked yet, so the server's words hold no value of a table."""
+    if any(said in words for said in NO_ENTRY):
+        return "credential", _("The database refuses the user or its password. Ask an administrator.")
+    if "does not exist" in words:
+        return "database", _(
+            "There is no such database, or no such user, on that server. Ask an administrator."
+        )
+    if "SSL" in words or "certificate" in words:
+        return "encryption", _(
+            "No encrypted connection was possible as it is declared. Ask an administrator."
+        )
+    return "unreachable", _(
+        "The database does not answer at its address. Try again later, or ask an administrator."
+    )
+
+
+def _trusted(statement: str) -> sql.SQL:
+    """A statement whose names and values are quoted already."""
+    return sql.SQL(statement)

@@ -1,0 +1,120 @@
+"""The cell of a row, written once for every engine: what `mechanisms.domain` documents, as `rawdata.cells` for uploads.
+
+Numbers and days outside the bounds go to the nearest bound, categories to `attribute.other`; missing, unreadable and
+NaN go to `attribute.missing`; where that is None the cell is NULL and the row is left out.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect
+from dpportal.datasets.rawdata.elsewhere.fields import Field, literal
+from dpportal.datasets.rawdata.elsewhere.types import number_of
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
+from mechanisms.numerals import number_written
+
+FIRST_DAY = "0001-01-01"
+
+
+def needs_number(attribute: Attribute) -> bool:
+    return isinstance(attribute, Boolean | Integer | Real)
+
+
+def value_of(attribute: Attribute, field: Field) -> Expr:
+    """A field's value as the attribute reads it, NULL if missing or unreadable; of a category, its field."""
+    if isinstance(attribute, Boolean):
+        return field.as_truth()
+    if isinstance(attribute, Integer):
+        return field.as_whole()
+    if isinstance(attribute, Real):
+        return field.number
+    if isinstance(attribute, Date):
+        return field.as_day()
+    if isinstance(attribute, Categorical):
+        return field.value
+    raise TypeError(f"there is no way to count attributes of kind {attribute.kind!r}")
+
+
+def known_categories(attribute: Categorical, field: Field) -> tuple[Expr, list[tuple[Expr, int]]]:
+    """What is looked up of a field, and the declared values to look it up among, each with its cell; none twice."""
+    if not attribute.as_numbers:
+        return field.value, field.values_of(attribute.cells)
+    numbers = {number_written(value): cell for cell, value in enumerate(attribute.values)}
+    if field.type.is_text:
+        written = [(_exactly(number), cell) for number, cell in numbers.items() if number is not None]
+        return field.exact_number(), written
+    values = {number_of(field.type, number): cell for number, cell in numbers.items() if number is not None}
+    return field.value, [
+        (literal(field.dialect, field.type, value), cell)
+        for value, cell in values.items()
+        if value is not None
+    ]
+
+
+def cell_of(attribute: Attribute, dialect: Dialect, value: Expr, known: Expr) -> Expr:
+    """The cell, 0..size-1; NULL if the row is left out. known: of a category, the cell that was looked up."""
+    missing = _cell(attribute.missing)
+    found: Expr
+    if isinstance(attribute, Categorical):
+        found = exp.Coalesce(this=known, expressions=[_cell(attribute.other)])
+    elif isinstance(attribute, Boolean):
+        found = value
+    else:
+        found = _bin(attribute, dialect, value)
+    return exp.case().when(value.is_(exp.null()), missing).else_(exp.cast(found, "bigint"))
+
+
+def _bin(attribute: Attribute, dialect: Dialect, value: Expr) -> Expr:
+    """The bin of a value that is not NULL."""
+    if isinstance(attribute, Real):
+        return dialect.edges_passed(value, attribute.all_edges[1:-1], "double")
+    if isinstance(attribute, Integer) and attribute.edges:
+        return dialect.edges_passed(value, attribute.edges[1:-1], "bigint")
+    assert isinstance(attribute, Integer | Date)
+    lower, upper = exp.convert(attribute.lower), exp.convert(attribute.upper)
+    clamped = exp.case().when(value < lower, lower).when(value > upper, upper).else_(value)
+    if isinstance(attribute, Date):
+        return _period(attribute, dialect, exp.paren(clamped)) - exp.convert(
+            attribute.period(attribute.lower)
+        )
+    return dialect.whole_quotient(exp.paren(clamped) - lower, attribute.width)
+
+
+def _period(attribute: Date, dialect: Dialect, day: Expr) -> Expr:
+    """`Date.period`."""
+    days = exp.paren(day - exp.cast(exp.Literal.string(FIRST_DAY), "date"))
+    if attribute.step == "day":
+        return days + exp.convert(1)
+    if attribute.step == "week":
+        return dialect.whole_quotient(days, 7)
+    year, month = _part("YEAR", day), _part("MONTH", day)
+    if attribute.step == "year":
+        return year
+    before = month - exp.convert(1)
+    if attribute.step == "month":
+        return year * exp.convert(12) + before
+    return year * exp.convert(4) + dialect.whole_quotient(before, 3)
+
+
+def _part(part: str, day: Expr) -> Expr:
+    return exp.cast(exp.Extract(this=exp.var(part), expression=day), "int")
+
+
+def _cell(cell: int | None) -> Expr:
+    return exp.cast(exp.null(), "bigint") if cell is None else exp.convert(cell)
+
+
+def _exactly(number: Fraction) -> Expr:
+    """A declared number as a literal: it has finitely many digits."""
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    scaled = int(number * 10**digits)
+    text = f"{'-' if scaled < 0 else ''}{abs(scaled):0{digits + 1}d}"
+    return exp.cast(
+        exp.Literal.string(f"{text[: len(text) - digits]}.{text[len(text) - digits :]}"), "decimal"
+    )

@@ -1,0 +1,155 @@
+"""True counts of a table that lies elsewhere: one query in one read-only transaction; no row comes here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.connections import postgres
+from dpportal.connections.faults import SourceFault
+from dpportal.connections.models import SharedTable
+from dpportal.datasets.rawdata.counting import Persons
+from dpportal.datasets.rawdata.elsewhere.dialects import NotExactError, Postgres
+from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
+from dpportal.datasets.rawdata.elsewhere.types import TYPES
+from dpportal.datasets.rawdata.faults import UploadFault
+from dpportal.datasets.rawdata.identifiers import named_like_identifier
+from dpportal.datasets.rawdata.options import Limits, ReadOptions
+from dpportal.datasets.rawdata.table import Column, checked_names
+from mechanisms.domain import Domain
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column whose type has no rule."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What is known of a table elsewhere. relations: the tables that it is read from, named by their server."""
+
+    columns: tuple[Column, ...]
+    types: dict[str, str]
+    left_out: tuple[LeftOut, ...]
+    relations: tuple[str, ...]
+    identity: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a dataset was made from, and must still find. types: of its columns, by name."""
+
+    table: SharedTable
+    identity: str
+    types: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts, and where and when they were read: an engine with its version, the moment of the snapshot."""
+
+    counts: np.ndarray
+    engine: str
+    read_at: str
+
+
+def look(table: SharedTable) -> Schema:
+    """Columns and types of a table elsewhere; no row is read. Raises SourceFault."""
+    source = postgres.source(table)
+    with postgres.reading(table.connection) as session:
+        described = session.describe(source)
+        relations = tuple(session.relations(source))
+        identity = _identity(session, table)
+    readable = [column for column in described if column.type in TYPES]
+    left_out = tuple(LeftOut(c.name, c.type) for c in described if c.type not in TYPES)
+    _check_names([column.name for column in readable])
+    columns = tuple(Column(c.name, TYPES[c.type].kind, identifies=_may_identify(c)) for c in readable)
+    return Schema(columns, {c.name: c.type for c in readable}, left_out, relations, identity)
+
+
+def count_tables(
+    wanted: Wanted,
+    domain: Domain,
+    tables: Sequence[Sequence[str]],
+    options: ReadOptions,
+    persons: Persons | None,
+) -> Counted:
+    """Counts of tables of some of the domain's columns each, one after the other, each in C order, int64.
+
+    A row that any column of the domain leaves out is in none, and the same rows of a person are in every table: all
+    come from one query. Raises SourceFault for whatever keeps the table from being counted as it was declared.
+    """
+    counts = np.zeros(sum(domain.project(columns).size for columns in tables), dtype=np.int64)
+    source = postgres.source(wanted.table)
+    with postgres.reading(wanted.table.connection) as session:
+        if _identity(session, wanted.table) != wanted.identity:
+            raise SourceFault("other", _(OTHER_TABLE))
+        names = [*domain.names, *([persons.column] if persons else [])]
+        _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+        types = {name: TYPES[wanted.types[name]] for name in names}
+        try:
+            statement = count_statement(
+                Source(Postgres(), source, types), domain, tables, options.settled(), persons
+            )
+        except NotExactError as refusal:
+            raise SourceFault("not-exact", str(refusal)) from None
+        for batch in session.counts(statement):
+            places, rows = np.array(batch, dtype=np.int64).T
+            counts[places] = rows
+    return Counted(counts, session.version, session.read_at.isoformat(timespec="seconds"))
+
+
+OTHER_TABLE = (
+    "The connection leads to another table now than the one that this dataset was made from. Ask an administrator to "
+    "put it back; for another table, make a new dataset."
+)
+
+
+def _identity(session: postgres.Session, table: SharedTable) -> str:
+    return f"{session.server} {table.declared}"
+
+
+def _check_types(wanted: Wanted, found: dict[str, str], names: Sequence[str]) -> None:
+    if gone := [name for name in names if name not in found]:
+        raise SourceFault(
+            "column",
+            _("The table has no column %(names)s any more. Ask an administrator.")
+            % {"names": ", ".join(gone)},
+        )
+    if changed := [name for name in names if found[name] != wanted.types[name]]:
+        raise SourceFault(
+            "type",
+            _(
+                "The type of %(names)s changed since the dataset was made, so its values may mean something else. Ask "
+                "an administrator to offer the column with its former type, for instance by a view."
+            )
+            % {"names": ", ".join(changed)},
+        )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise SourceFault for names that could not be told apart, or that pages could not show as they are."""
+    if not names:
+        raise SourceFault("columns", _("No column of this table has a type that can be counted."))
+    try:
+        checked = checked_names(names, Limits().columns)
+    except UploadFault:
+        checked = ()
+    if checked != tuple(names):
+        raise SourceFault(
+            "names",
+            _(
+                "The table has too many columns, or names that differ only by capitals, spaces or signs that show "
+                "nothing. Ask an administrator to offer a view with plain names."
+            ),
+        )
+
+
+def _may_identify(column: postgres.Described) -> bool:
+    return column.type == "uuid" or named_like_identifier(column.name)

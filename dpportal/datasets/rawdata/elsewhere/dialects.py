@@ -1,0 +1,227 @@
+"""What engines spell differently: the primitives from which fields and cells are written once.
+
+A primitive that an engine lacks is refused with the reason, never approximated.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from dpportal.datasets.rawdata.reference import capital, small
+
+# From here on a number rounds to no finite double, and down to here to no double but zero.
+TOO_LARGE = 2**1024 - 2**970
+TOO_SMALL = f"0.{5**1075:01075d}"
+LAST_CHARACTER = 0x10FFFF
+
+
+class NotExactError(Exception):
+    """Something that this engine cannot say exactly; the message says what and what to do."""
+
+
+class Dialect(ABC):
+    """One engine's SQL. name: as SQLGlot calls it."""
+
+    name: ClassVar[str]
+    bytewise: ClassVar[str]
+
+    def sql(self, expression: Expr) -> str:
+        return expression.sql(self.name, identify=True)
+
+    def plain(self, text: Expr) -> Expr:
+        """A text that is equal to another only if all its characters are the same."""
+        return exp.Collate(this=exp.paren(text), expression=exp.to_identifier(self.bytewise, quoted=True))
+
+    def infinity(self, sign: str = "") -> Expr:
+        return exp.cast(exp.Literal.string(f"{sign}infinity"), "double")
+
+    def double(self, number: float) -> Expr:
+        """A double as a literal that reads back as exactly that double."""
+        return exp.cast(exp.Literal.string(repr(number)), "double")
+
+    def array(self, numbers: Iterable[float], kind: str) -> Expr:
+        """A list of numbers as one literal: thousands of expressions would take an engine long to read."""
+        return exp.cast(exp.Literal.string(f"{{{','.join(map(repr, numbers))}}}"), f"{kind}[]")
+
+    @abstractmethod
+    def written(self, field: Expr, type_name: str) -> Expr:
+        """A field of a type of texts as the text that a file holds."""
+
+    @abstractmethod
+    def stripped(self, text: Expr, characters: str) -> Expr:
+        """A text without these characters around it."""
+
+    @abstractmethod
+    def composed(self, text: Expr) -> Expr:
+        """A text in Unicode's composed form (NFC)."""
+
+    @abstractmethod
+    def matches(self, text: Expr, pattern: str) -> Expr:
+        """Whether a whole text is of a pattern."""
+
+    @abstractmethod
+    def without_capitals(self, text: Expr) -> Expr:
+        """A composed text in small letters, by way of capitals, composed again: `reference.person_of`."""
+
+    @abstractmethod
+    def double_read(self, text: Expr) -> Expr:
+        """The nearest double to the number that a text writes in plain or scientific notation."""
+
+    @abstractmethod
+    def exact_read(self, text: Expr) -> Expr:
+        """The number that such a text writes, exactly."""
+
+    @abstractmethod
+    def double_of(self, number: Expr) -> Expr:
+        """The nearest double to an exact number, infinite beyond all."""
+
+    @abstractmethod
+    def in_utc(self, moment: Expr) -> Expr:
+        """A moment with a zone as that of UTC."""
+
+    @abstractmethod
+    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+        """A whole number of at least 0 divided by one above it, rounded down."""
+
+    @abstractmethod
+    def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
+        """How many of the rising edges are at or below a value. kind: bigint or double."""
+
+    def each_row(self, cells: Sequence[Expr]) -> Expr:
+        """A row for each of the cells."""
+        return exp.func("unnest", exp.array(*cells), dialect=self.name)
+
+
+class Postgres(Dialect):
+    name = "postgres"
+    bytewise = "C"
+
+    def written(self, field: Expr, type_name: str) -> Expr:
+        # A cast would cut the spaces that fill a char(n) up, which a file has.
+        text = call("concat", field) if type_name == "bpchar" else exp.cast(field, "text")
+        return self.plain(text)
+
+    def stripped(self, text: Expr, characters: str) -> Expr:
+        return call("btrim", text, exp.Literal.string(characters))
+
+    def composed(self, text: Expr) -> Expr:
+        # One byte a character: composed as it is, and most texts are.
+        simple = call("octet_length", text).eq(call("char_length", text))
+        return exp.case().when(simple, text).else_(_normalised(text))
+
+    def matches(self, text: Expr, pattern: str) -> Expr:
+        return exp.RegexpLike(this=text, expression=exp.Literal.string(f"^(?:{pattern})$"))
+
+    def without_capitals(self, text: Expr) -> Expr:
+        # The server's own letters depend on its locale.
+        simple = call("octet_length", text).eq(call("char_length", text))
+        large = _normalised(call("translate", text, *map(exp.Literal.string, _letters(capital))))
+        other = _normalised(call("translate", large, *map(exp.Literal.string, _letters(small))))
+        return exp.case().when(simple, call("lower", self.plain(text))).else_(other)
+
+    def double_read(self, text: Expr) -> Expr:
+        return self.double_of(exp.cast(text, "decimal"))
+
+    def exact_read(self, text: Expr) -> Expr:
+        return exp.cast(text, "decimal")
+
+    def double_of(self, number: Expr) -> Expr:
+        # A cast beyond the doubles would end the query.
+        large, tiny = exp.Literal.number(TOO_LARGE), exp.Literal.number(TOO_SMALL)
+        return (
+            exp.case()
+            .when(exp.Abs(this=number) <= tiny, self.double(0.0))
+            .when(number >= large, self.infinity())
+            .when(number <= exp.Neg(this=large), self.infinity("-"))
+            .else_(exp.cast(number, "double"))
+        )
+
+    def in_utc(self, moment: Expr) -> Expr:
+        return call("timezone", exp.Literal.string("UTC"), moment)
+
+    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+        return exp.Div(this=exp.paren(number), expression=exp.convert(divisor), typed=True, safe=False)
+
+    def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
+        return call("width_bucket", value, self.array(edges, kind)) if edges else exp.convert(0)
+
+
+class Duck(Dialect):
+    name = "duckdb"
+    bytewise = "C"
+
+    def plain(self, text: Expr) -> Expr:
+        return text
+
+    def array(self, numbers: Iterable[float], kind: str) -> Expr:
+        return exp.cast(exp.Literal.string(f"[{','.join(map(repr, numbers))}]"), f"{kind}[]")
+
+    def written(self, field: Expr, type_name: str) -> Expr:
+        return exp.cast(field, "text")
+
+    def stripped(self, text: Expr, characters: str) -> Expr:
+        return call("trim", text, exp.Literal.string(characters))
+
+    def composed(self, text: Expr) -> Expr:
+        return call("nfc_normalize", text)
+
+    def matches(self, text: Expr, pattern: str) -> Expr:
+        return call("regexp_full_match", text, exp.Literal.string(pattern))
+
+    def without_capitals(self, text: Expr) -> Expr:
+        return self.composed(call("lower", self.composed(call("upper", text))))
+
+    def double_read(self, text: Expr) -> Expr:
+        beyond = exp.case().when(starts_with(text, "-"), self.infinity("-")).else_(self.infinity())
+        return call("coalesce", exp.TryCast(this=text, to=exp.DataType.build("double")), beyond)
+
+    def exact_read(self, text: Expr) -> Expr:
+        raise NotExactError(
+            "DuckDB has no numbers of any length, so texts cannot be compared as the numbers that they write. "
+            "Compare them as texts."
+        )
+
+    def double_of(self, number: Expr) -> Expr:
+        # Its cast of a decimal divides by a power of ten, which rounds twice.
+        return exp.cast(exp.cast(number, "text"), "double")
+
+    def in_utc(self, moment: Expr) -> Expr:
+        return call("timezone", exp.Literal.string("UTC"), moment)
+
+    def whole_quotient(self, number: Expr, divisor: int) -> Expr:
+        return exp.IntDiv(this=exp.paren(number), expression=exp.convert(divisor))
+
+    def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
+        if not edges:
+            return exp.convert(0)
+        at_or_below = exp.Lambda(this=exp.column("edge") <= value, expressions=[exp.to_identifier("edge")])
+        return call("len", call("list_filter", self.array(edges, kind), at_or_below))
+
+
+def call(function: str, *arguments: Expr) -> Expr:
+    """A function that is called by this name in the engine at hand."""
+    return exp.Anonymous(this=function, expressions=list(arguments))
+
+
+def _normalised(text: Expr) -> Expr:
+    return exp.Normalize(this=text, form=exp.var("NFC"))
+
+
+def starts_with(text: Expr, beginning: str) -> Expr:
+    return call("left", text, exp.convert(len(beginning))).eq(exp.Literal.string(beginning))
+
+
+@cache
+def _letters(changed: object) -> tuple[str, str]:
+    """The letters that `reference.capital` or `reference.small` changes, and to what."""
+    assert callable(changed)
+    surrogates = range(0xD800, 0xE000)
+    letters = (chr(code) for code in range(1, LAST_CHARACTER + 1) if code not in surrogates)
+    pairs = [(letter, to) for letter in letters if (to := changed(letter)) != letter]
+    return "".join(letter for letter, _to in pairs), "".join(to for _letter, to in pairs)

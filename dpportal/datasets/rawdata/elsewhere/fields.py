@@ -1,0 +1,270 @@
+"""What a field of a table elsewhere means: as a number, a whole number, yes or no, a day, a person.
+
+The same as the text of its value means in a file (`reading`), said of the value itself where that is the same. Marks of
+numbers and the format of dates are declared of texts; a typed number or day needs none.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from dpportal.datasets.rawdata.dates import FIRST_OF_1900S, MONTHS, DatePattern, date_pattern
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError, call, starts_with
+from dpportal.datasets.rawdata.elsewhere.types import ENDLESS, WHOLE_DOUBLES, ColumnType, Value
+from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.reading import (
+    EXACT_WHOLE,
+    FALSE_WORDS,
+    FURTHEST,
+    INFINITE,
+    LONGEST_NUMBER,
+    PLAIN_NUMBER,
+    SPACES,
+    TRUE_WORDS,
+    number_pattern,
+    prepared,
+)
+
+FIRST_DAY, LAST_DAY = dt.date(1000, 1, 1), dt.date(9999, 12, 31)
+NUMBERS = ("int2", "int4", "int8", "numeric", "float4", "float8")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column as one row has it. raw, value, number: names of what `found`, `read` and `as_number` give."""
+
+    dialect: Dialect
+    options: ReadOptions
+    type: ColumnType
+    raw: Expr
+    value: Expr
+    number: Expr
+
+    def found(self, column: Expr) -> Expr:
+        """What the column holds, a text between its spaces where these do not count."""
+        if self.type.is_text:
+            return self.text_found(column, strip=self.options.strip)
+        return self.dialect.in_utc(column) if self.type.name == "timestamptz" else column
+
+    def text_found(self, column: Expr, *, strip: bool) -> Expr:
+        text: Expr = self.dialect.written(column, self.type.name)
+        text = call("replace", text, exp.Literal.string("\r\n"), exp.Literal.string("\n"))
+        text = call("replace", text, exp.Literal.string("\r"), exp.Literal.string("\n"))
+        return self.dialect.stripped(text, SPACES) if strip else text
+
+    def read(self) -> Expr:
+        """The value that counts, NULL if the field means that there is none."""
+        value = self.composed() if self.type.is_text else self.raw
+        absent = [value for value, _place in self.values_of(self.options.missing)]
+        return exp.case().when(value.isin(*absent), exp.null()).else_(value) if absent else value
+
+    def composed(self) -> Expr:
+        """A text that was found, NULL for an empty one; the column's own collation calls it equal to no other."""
+        text = exp.Nullif(this=self.dialect.composed(self.raw), expression=exp.Literal.string(""))
+        return self.dialect.plain(text)
+
+    def as_number(self) -> Expr:
+        """The value as a double, NULL if it is no number. Numbers beyond all doubles are infinite."""
+        value = self.value
+        if self.type.is_text:
+            return self._number_of_text()
+        if self.type.name == "bool":
+            return exp.cast(exp.null(), "double")
+        if self.type.name not in NUMBERS:
+            return self._endless()
+        if self.type.name in ("int2", "int4", "int8"):
+            return exp.cast(value, "double")
+        no_number = value.eq(exp.cast(exp.Literal.string("nan"), sql_type(self.type)))
+        if self.type.name == "numeric":
+            double = self.dialect.double_of(value)
+        elif self.type.name == "float8":
+            double = value
+        else:
+            double = self._widened(value)
+        return exp.case().when(no_number, exp.null()).else_(double)
+
+    def as_whole(self) -> Expr:
+        """As a whole number of 64 bits: exact where it is one, else the floor of its double."""
+        if self.type.name in ("int2", "int4", "int8"):
+            return exp.cast(self.value, "bigint")
+        floor = self._floor_of_number()
+        if self.type.is_text:
+            plain = self._without_marks()
+            exact = exp.and_(
+                self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_WHOLE)
+            )
+            return exp.case().when(exact, exp.cast(plain, "bigint")).else_(floor)
+        if self.type.name == "numeric":
+            short = exp.Abs(this=self.value) < exp.Literal.number(10**18)
+            exact = exp.and_(short, self.value.eq(exp.Floor(this=self.value)))
+            return exp.case().when(exact, exp.cast(self.value, "bigint")).else_(floor)
+        return floor
+
+    def as_truth(self) -> Expr:
+        """1 for a word or number of yes, 0 for one of no, NULL otherwise."""
+        if self.type.name == "bool":
+            return exp.case().when(self.value, exp.convert(1)).when(exp.not_(self.value), exp.convert(0))
+        found = exp.case()
+        if self.type.is_text:
+            word = call("lower", self.dialect.plain(self.value))
+            found = found.when(word.isin(*TRUE_WORDS), exp.convert(1))
+            found = found.when(word.isin(*FALSE_WORDS), exp.convert(0))
+        one, zero = self.dialect.double(1.0), self.dialect.double(0.0)
+        return found.when(self.number.eq(one), exp.convert(1)).when(self.number.eq(zero), exp.convert(0))
+
+    def as_day(self) -> Expr:
+        """As a date of the years 1000 to 9999, NULL if it is none; a time of day is passed over."""
+        if self.type.is_text:
+            return self._day_of_text(self.value)
+        if self.type.name in ("int2", "int4", "int8"):
+            return self._day_of_text(exp.cast(self.value, "text"))
+        if self.type.name in ("date", "timestamp", "timestamptz"):
+            day = exp.cast(self.value, "date")
+            first, last = exp.convert(FIRST_DAY), exp.convert(LAST_DAY)
+            return exp.case().when(exp.and_(day >= first, day <= last), day)
+        if self.type.name == "bool":
+            return exp.cast(exp.null(), "date")
+        raise NotExactError(
+            "A number with a fraction or a point has no one text, so it is not read as a date. "
+            "Let the administrator offer the column as a whole number, a text or a date."
+        )
+
+    def values_of(self, texts: Sequence[str]) -> list[tuple[Expr, int]]:
+        """The values whose texts are given, each with its text's place; the first of two that are the same."""
+        found: dict[Value | None, int] = {}
+        for place, text in enumerate(texts):
+            wanted = prepared(text, self.options)
+            found.setdefault(self.type.value_of(wanted) if self.type.value_of else wanted, place)
+        return [
+            (literal(self.dialect, self.type, value), place)
+            for value, place in found.items()
+            if value is not None
+        ]
+
+    def exact_number(self) -> Expr:
+        """The number that a text writes, exactly; NULL if it is none. For comparison with declared numbers."""
+        plain = self._without_marks()
+        written = exp.and_(
+            self._matches(number_pattern(self.options)), self.dialect.matches(plain, WRITTEN_NUMBER)
+        )
+        return exp.case().when(written, self.dialect.exact_read(plain))
+
+    def _number_of_text(self) -> Expr:
+        plain = self._without_marks()
+        short = self.dialect.matches(plain, PLAIN_NUMBER)
+        long = call("length", self.value) <= exp.convert(LONGEST_NUMBER)
+        negative = starts_with(self.value, "-")
+        infinite = exp.case().when(negative, self.dialect.infinity("-")).else_(self.dialect.infinity())
+        looks = self._matches(number_pattern(self.options))
+        return (
+            exp.case()
+            .when(exp.and_(looks, short), exp.cast(plain, "double"))
+            .when(exp.and_(looks, long), self.dialect.double_read(plain))
+            .when(self._matches(INFINITE), infinite)
+        )
+
+    def _endless(self) -> Expr:
+        """Of days and moments only those without an end are written like a number."""
+        found = exp.case()
+        for text, number in zip(ENDLESS, ("", "-"), strict=True):
+            end = literal(self.dialect, self.type, text)
+            found = found.when(self.value.eq(end), self.dialect.infinity(number))
+        return found
+
+    def _without_marks(self) -> Expr:
+        """A number's text with a point and without marks between thousands."""
+        text = self.value
+        if self.options.thousands:
+            text = call("replace", text, exp.Literal.string(self.options.thousands), exp.Literal.string(""))
+        if self.options.decimal == ".":
+            return text
+        return call("replace", text, exp.Literal.string(","), exp.Literal.string("."))
+
+    def _matches(self, pattern: str) -> Expr:
+        return self.dialect.matches(self.value, pattern)
+
+    def _floor_of_number(self) -> Expr:
+        low, high = self.dialect.double(-FURTHEST), self.dialect.double(FURTHEST)
+        floor = exp.Floor(this=self.number)
+        clamped = exp.case().when(self.number < low, low).when(self.number > high, high).else_(floor)
+        return exp.cast(clamped, "bigint")
+
+    def _widened(self, single: Expr) -> Expr:
+        """A float of 32 bits by its own digits: 0.7 means 0.7, not 0.699999988."""
+        double = exp.cast(single, "double")
+        whole = exp.and_(
+            double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.dialect.double(WHOLE_DOUBLES)
+        )
+        return exp.case().when(whole, double).else_(exp.cast(exp.cast(single, "text"), "double"))
+
+    def _day_of_text(self, text: Expr) -> Expr:
+        form = date_pattern(str(self.options.date_format))
+        year, month = _year(text, form), _month(text, form)
+        first = call("make_date", year, month, exp.convert(1))
+        day = exp.paren(first) + exp.paren(_group(text, form, form.day) - exp.convert(1))
+        # The 30th of February is a day of March.
+        real = exp.cast(exp.Extract(this=exp.var("MONTH"), expression=exp.paren(day)), "int").eq(month)
+        return exp.case().when(self.dialect.matches(text, form.pattern), exp.case().when(real, day))
+
+
+# `mechanisms.numerals.PATTERN`, in repetitions that every engine's expressions allow.
+WRITTEN_NUMBER = "[-+]?(?:[0-9]{1,30}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?"
+SQL_TYPES = {
+    "int2": "bigint",
+    "int4": "bigint",
+    "int8": "bigint",
+    "numeric": "decimal",
+    "float4": "float",
+    "float8": "double",
+    "bool": "boolean",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamp",
+}
+
+
+def sql_type(declared: ColumnType) -> str:
+    return SQL_TYPES[declared.name]
+
+
+def literal(dialect: Dialect, declared: ColumnType, value: Value) -> Expr:
+    """A value of a type as a literal that reads back as exactly that value."""
+    if declared.is_text:
+        return dialect.plain(exp.Literal.string(str(value)))
+    if isinstance(value, bool):
+        return exp.convert(value)
+    if declared.name == "numeric" and not isinstance(value, float):
+        return exp.cast(exp.Literal.string(f"{value:f}"), "decimal")
+    return exp.cast(exp.Literal.string(str(value)), sql_type(declared))
+
+
+def _group(text: Expr, form: DatePattern, group: int) -> Expr:
+    return exp.cast(_group_text(text, form, group), "int")
+
+
+def _group_text(text: Expr, form: DatePattern, group: int) -> Expr:
+    pattern, kept = exp.Literal.string(f"^{form.pattern}$"), exp.Literal.string(f"\\{group}")
+    return call("regexp_replace", text, pattern, kept)
+
+
+def _year(text: Expr, form: DatePattern) -> Expr:
+    year = _group(text, form, form.year)
+    if "y" not in form.letters:
+        return year
+    century = exp.case().when(year >= exp.convert(FIRST_OF_1900S), exp.convert(1900)).else_(exp.convert(2000))
+    return century + year
+
+
+def _month(text: Expr, form: DatePattern) -> Expr:
+    if "m" in form.letters:
+        return _group(text, form, form.month)
+    name = call("lower", call("left", _group_text(text, form, form.month), exp.convert(3)))
+    found = exp.case()
+    for number, month in enumerate(MONTHS, 1):
+        found = found.when(name.eq(exp.Literal.string(month)), exp.convert(number))
+    return found

@@ -1,0 +1,188 @@
+"""The one query that counts a table elsewhere: only the cells that are not empty come back.
+
+Fields, numbers, values and cells are nested queries, each of which an engine computes once for a row: `OFFSET 0` keeps
+a planner from writing an expression again wherever it is named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.expressions import Expr, Select
+
+from dpportal.datasets.rawdata.counting import Persons
+from dpportal.datasets.rawdata.elsewhere.cells import cell_of, known_categories, needs_number, value_of
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect
+from dpportal.datasets.rawdata.elsewhere.fields import Field
+from dpportal.datasets.rawdata.elsewhere.types import ColumnType
+from dpportal.datasets.rawdata.options import ReadOptions
+from mechanisms.domain import Categorical, Domain
+
+LABEL, CELL, PERSON = "label", "cell", "person"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table elsewhere: what stands behind FROM, quoted already, and the types of its columns by name."""
+
+    dialect: Dialect
+    rows: str
+    columns: Mapping[str, ColumnType]
+
+
+def count_statement(
+    source: Source,
+    domain: Domain,
+    tables: Sequence[Sequence[str]],
+    options: ReadOptions,
+    persons: Persons | None,
+) -> str:
+    """SQL: place and number of rows of each cell that is not empty, of tables of some of the domain's columns each.
+
+    A place counts on from table to table, each in C order. A row that any column leaves out is in none; of each person
+    at most `max_rows` count, the same in every table, which the engine draws at random: each row's number is its own,
+    so nobody's rows decide which of another's are taken. options: settled. Raises KeyError if the source lacks a
+    column, NotExactError for what the engine cannot say.
+    """
+    rows = _cells(source, domain, options, persons)
+    known = exp.and_(*(_name(CELL, place).is_(exp.null()).not_() for place in range(len(domain.attributes))))
+    rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False).where(known, copy=False)
+    if persons:
+        rows = _few_of_each_person(rows, persons.max_rows)
+    places = (
+        source.dialect.each_row(_places(domain, tables)) if len(tables) > 1 else _places(domain, tables)[0]
+    )
+    placed = exp.select(exp.alias_(places, "place")).from_(rows.subquery("counted", copy=False), copy=False)
+    count = exp.alias_(exp.Count(this=exp.Star()), "n")
+    counted = (
+        exp.select("place", count)
+        .from_(placed.subquery("placed", copy=False), copy=False)
+        .group_by("place", copy=False)
+    )
+    return source.dialect.sql(counted)
+
+
+def _places(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:
+    """Where a row is counted, of each table."""
+    found: list[Expr] = []
+    passed = 0
+    for columns in tables:
+        place: Expr = exp.cast(exp.convert(0), "bigint")
+        for name in columns:
+            number = domain.names.index(name)
+            place = exp.paren(place) * exp.convert(domain.shape[number]) + _name(CELL, number)
+        found.append(place + exp.convert(passed))
+        passed += math.prod(domain.project(columns).shape)
+    return found
+
+
+def _few_of_each_person(rows: Select, most: int) -> Select:
+    drawn = exp.Order(expressions=[exp.Ordered(this=exp.Rand())])
+    turn = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(PERSON)], order=drawn)
+    turns = exp.select("*", exp.alias_(turn, "turn")).from_(rows.subquery("known", copy=False), copy=False)
+    return (
+        exp.select("*")
+        .from_(turns.subquery("turns", copy=False), copy=False)
+        .where(exp.column("turn") <= exp.convert(int(most)), copy=False)
+    )
+
+
+def _cells(source: Source, domain: Domain, options: ReadOptions, persons: Persons | None) -> Select:
+    """The cell of each attribute, and the person."""
+    columns = [
+        (place, a, _field(source, options, a.name, str(place))) for place, a in enumerate(domain.attributes)
+    ]
+    whose = _Whose(source, options, persons)
+    found = [_as(field.found(_column(a.name)), "raw", place) for place, a, field in columns]
+    rows = exp.select(*found, *whose.found()).from_(exp.Var(this=source.rows), copy=False)
+    read = [_as(field.read(), "field", place) for place, _a, field in columns]
+    rows = exp.select(*read, *whose.read()).from_(_once(rows, "found"), copy=False)
+    numbers = [_as(field.as_number(), "number", place) for place, a, field in columns if needs_number(a)]
+    rows = exp.select("*", *numbers).from_(_once(rows, "fields"), copy=False)
+    values = [_as(value_of(a, field), "value", place) for place, a, field in columns]
+    rows = exp.select(*values, *whose.told()).from_(_once(rows, "numbers"), copy=False)
+    for place, a, field in columns:
+        rows = _looked_up(rows, place, a, field) if isinstance(a, Categorical) else rows
+    cells = [
+        _as(cell_of(a, source.dialect, _name("value", place), _name(LABEL, place)), CELL, place)
+        for place, a, _field in columns
+    ]
+    return exp.select(*cells, *whose.named()).from_(_once(rows, "valued"), copy=False)
+
+
+def _field(source: Source, options: ReadOptions, column: str, place: str) -> Field:
+    raw, value, number = (_name(kind, place) for kind in ("raw", "field", "number"))
+    return Field(source.dialect, options, source.columns[column], raw, value, number)
+
+
+@dataclass(frozen=True)
+class _Whose:
+    """Whose row it is, through the layers; nothing where each row is a person's."""
+
+    source: Source
+    options: ReadOptions
+    persons: Persons | None
+
+    def _field(self) -> Field:
+        assert self.persons
+        return _field(self.source, self.options, self.persons.column, PERSON)
+
+    def found(self) -> list[Expr]:
+        if not self.persons:
+            return []
+        field, column = self._field(), _column(self.persons.column)
+        found = field.text_found(column, strip=True) if field.type.is_text else column
+        return [_as(found, "raw", PERSON)]
+
+    def read(self) -> list[Expr]:
+        """What two rows of one person have in common but for capitals; NULL if there is no identifier."""
+        if not self.persons:
+            return []
+        field = self._field()
+        return [_as(field.composed() if field.type.is_text else field.raw, "field", PERSON)]
+
+    def told(self) -> list[Expr]:
+        if not self.persons:
+            return []
+        field = self._field()
+        small = self.persons.ignore_case and field.type.is_text
+        person = self.source.dialect.without_capitals(field.value) if small else field.value
+        return [exp.alias_(person, PERSON)]
+
+    def named(self) -> list[Expr]:
+        return [exp.column(PERSON)] if self.persons else []
+
+
+def _looked_up(rows: Select, place: int, attribute: Categorical, field: Field) -> Select:
+    """The rows with the cell of a declared value as label_i, NULL where the field is none: a join by equality."""
+    sought, known = known_categories(attribute, field)
+    label = f"{LABEL}_{place}"
+    if not known:
+        return rows.select(exp.alias_(exp.cast(exp.null(), "bigint"), label), copy=False)
+    name = f"known_{place}"
+    pairs = [exp.Tuple(expressions=[value, exp.convert(cell)]) for value, cell in known]
+    names = exp.TableAlias(
+        this=exp.to_identifier(name), columns=[exp.to_identifier("category"), exp.to_identifier(CELL)]
+    )
+    declared = exp.Values(expressions=pairs, alias=names)
+    rows = rows.join(declared, on=sought.eq(exp.column("category", table=name)), join_type="left", copy=False)
+    return rows.select(exp.alias_(exp.column(CELL, table=name), label), copy=False)
+
+
+def _once(rows: Select, name: str) -> Expr:
+    return rows.offset(0, copy=False).subquery(name, copy=False)
+
+
+def _column(name: str) -> Expr:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def _name(name: str, place: int | str) -> Expr:
+    return exp.column(f"{name}_{place}")
+
+
+def _as(expression: Expr, name: str, place: int | str) -> Expr:
+    return exp.alias_(expression, f"{name}_{place}")

@@ -1,0 +1,256 @@
+"""A release of a table that stays in PostgreSQL, from the curator's choice to the bundle."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import psycopg
+import pytest
+from django.core.files.storage import default_storage
+
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import Budget
+from dpportal.connections.models import SharedTable
+from dpportal.datasets import likeness, services
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from dpportal.releases import execution
+from dpportal.releases.models import Release
+from tests.dpportal import building
+from tests.dpportal.connections.conftest import connected
+
+pytestmark = pytest.mark.postgres
+
+
+def released(dataset: Dataset) -> Release:
+    release = building.requested_release(dataset)
+    execution.execute(release.pk)
+    release.refresh_from_db()
+    return release
+
+
+def test_its_columns_and_types_are_read_and_nothing_is_copied(visits, curator):
+    dataset = connected(visits, curator)
+    assert dataset.state == Dataset.State.STORED and dataset.rows is None and not dataset.table
+    assert [(c["name"], c["type"]) for c in dataset.columns] == [
+        ("colour", "text"),
+        ("age", "int4"),
+        ("patient", "text"),
+    ]
+    assert dataset.facts["left_out"] == [{"name": "notes", "type": "jsonb"}]
+    assert [relation.rpartition("/")[2] for relation in dataset.relations] == ["health.visits"]
+
+
+def test_it_counts_what_the_upload_of_the_same_rows_counts(elsewhere, curator, administrator):
+    upload = building.granted(building.stored_dataset(curator), administrator)
+    theirs, ours = released(elsewhere), released(upload)
+    assert theirs.state == ours.state == Release.State.READY, theirs.job.failure
+    found = records.kept_counts(theirs.true_counts)
+    assert found.tolist() == records.kept_counts(ours.true_counts).tolist() and found.sum() == 300
+    assert Budget.of(elsewhere).spent == Decimal("0.1")
+
+
+def test_the_release_says_what_read_it_where_and_when(elsewhere, client):
+    release = released(elsewhere)
+    read = json.loads(release.read_from)
+    assert (
+        read["table"] == "Visits"
+        and read["engine"].startswith("PostgreSQL 1")
+        and "+00:00" in read["read_at"]
+    )
+    bundle = release.artifacts.get(name="release.json")
+    with default_storage.open(bundle.stored) as file:
+        told = json.load(file)
+    assert told["read_from"] == read and "“Visits” was counted by PostgreSQL" in told["statement"]
+    Release.objects.filter(pk=release.pk).update(published_at=release.measured_at)
+    assert "“Visits” was counted by PostgreSQL" in client.get(release.get_absolute_url()).content.decode()
+
+
+def test_of_each_person_as_many_rows_count_as_declared(elsewhere):
+    services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=2)
+    release = released(elsewhere)
+    assert records.kept_counts(release.true_counts).sum() == 60
+
+
+def test_a_query_can_be_offered_too(connection, curator, administrator):
+    table = SharedTable.objects.create(
+        connection=connection,
+        title="Young",
+        query="SELECT colour, age, patient FROM health.visits WHERE age < 50 -- young",
+    )
+    dataset = building.granted(connected(table, curator), administrator)
+    assert records.kept_counts(released(dataset).true_counts).sum() == 150
+
+
+class TestOneBudgetForOneTable:
+    def test_a_curator_has_one_dataset_of_it(self, elsewhere, visits, curator):
+        again = connected(visits, curator)
+        assert again.state == Dataset.State.DUPLICATE and again.duplicate_of == elsewhere
+
+    def test_another_address_of_the_same_server_is_no_other_table(self, elsewhere, visits, curator, owner):
+        owner.execute("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
+        other = visits.connection
+        other.pk, other.name, other.host = None, "By another name", "localhost"
+        other.save()
+        table = SharedTable.objects.create(connection=other, title="Visits", schema="health", table="visits")
+        assert connected(table, curator).state == Dataset.State.DUPLICATE
+
+    def test_another_curators_dataset_of_it_is_granted_for_knowingly_alone(
+        self, elsewhere, visits, other_curator, administrator
+    ):
+        theirs = connected(visits, other_curator)
+        assert theirs.state == Dataset.State.STORED
+        assert [(kin.dataset, kin.same) for kin in likeness.kin_of(theirs)] == [(elsewhere, True)]
+        with pytest.raises(BudgetRefusedError, match="nearly the same table"):
+            building.granted(theirs, administrator)
+        building.granted(theirs, administrator, knowing=True)
+
+    def test_a_view_or_a_query_of_it_is_seen_as_well(
+        self, elsewhere, connection, owner, other_curator, administrator
+    ):
+        owner.execute(
+            "CREATE VIEW health.old AS SELECT patient, age AS years FROM health.visits WHERE age > 50"
+        )
+        owner.execute("GRANT SELECT ON health.old TO dpportal_reader")
+        table = SharedTable.objects.create(connection=connection, title="Old", schema="health", table="old")
+        dataset = connected(table, other_curator, declared=False)
+        assert [(kin.dataset, kin.same, kin.shared) for kin in likeness.kin_of(dataset)] == [
+            (elsewhere, False, True)
+        ]
+        with pytest.raises(BudgetRefusedError, match="nearly the same table"):
+            building.granted(dataset, administrator)
+
+
+def test_only_who_is_allowed_makes_a_dataset_of_it(visits, curator, other_curator):
+    visits.connection.all_curators = False
+    visits.connection.save()
+    visits.connection.curators.add(curator)
+    assert connected(visits, curator).has_records
+    with pytest.raises(services.DatasetError, match="not offered"):
+        services.create_elsewhere(Dataset(), visits, other_curator)
+
+
+class TestBadInput:
+    """A message, the reservation void, nothing spent."""
+
+    def failed(self, dataset: Dataset) -> str:
+        release = released(dataset)
+        budget = Budget.of(dataset)
+        assert (budget.spent, budget.reserved) == (0, 0) and release.state == Release.State.FAILED
+        assert not release.measurement
+        return release.job.failure
+
+    def test_a_table_that_vanished(self, elsewhere, owner):
+        owner.execute("DROP TABLE health.visits")
+        assert "not there any more" in self.failed(elsewhere)
+
+    def test_a_column_that_vanished(self, elsewhere, owner):
+        owner.execute("ALTER TABLE health.visits RENAME age TO years")
+        assert "no column age any more" in self.failed(elsewhere)
+
+    def test_a_column_that_changed_its_type(self, elsewhere, owner):
+        owner.execute("ALTER TABLE health.visits ALTER age TYPE text")
+        assert "type of age changed" in self.failed(elsewhere)
+
+    def test_a_query_that_runs_out_of_time(self, elsewhere, owner):
+        owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
+        slow = "SELECT colour, age + length(pg_sleep(0.02)::text) AS age, patient FROM health.all_visits OFFSET 0"
+        owner.execute(f"CREATE VIEW health.visits AS {slow}")
+        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
+        elsewhere.source.connection.seconds = 1
+        elsewhere.source.connection.save()
+        assert "ran longer than the connection allows" in self.failed(elsewhere)
+
+    def test_a_view_that_writes(self, elsewhere, owner):
+        owner.execute("CREATE TABLE health.seen (age int)")
+        owner.execute(
+            """CREATE FUNCTION health.note(age int) RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS
+            $$ BEGIN INSERT INTO health.seen VALUES (age); RETURN age; END $$"""
+        )
+        owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
+        owner.execute(
+            "CREATE VIEW health.visits AS SELECT colour, health.note(age) AS age, patient FROM health.all_visits"
+        )
+        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
+        assert "would write" in self.failed(elsewhere)
+        assert owner.execute("SELECT count(*) FROM health.seen").fetchall() == [(0,)]
+
+    def test_a_value_that_the_database_stumbles_over_is_not_told(self, elsewhere, owner):
+        owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
+        owner.execute(
+            """CREATE VIEW health.visits AS SELECT colour, patient,
+            (CASE WHEN age < 99 THEN age::text ELSE 'a secret' END)::int AS age FROM health.all_visits"""
+        )
+        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
+        said = self.failed(elsewhere)
+        assert "code is 22P02" in said and "secret" not in said
+
+    def test_a_user_that_may_not_sign_in(self, elsewhere, owner):
+        owner.execute("DROP ROLE IF EXISTS dpportal_locked")
+        owner.execute("CREATE ROLE dpportal_locked NOLOGIN")
+        elsewhere.source.connection.user = "dpportal_locked"
+        elsewhere.source.connection.save()
+        assert "refuses the user or its password" in self.failed(elsewhere)
+
+    def test_a_wrong_password(self, elsewhere, monkeypatch):
+        """Said by the server's own words: this machine's asks nobody for a password."""
+        refused = 'connection failed: FATAL:  password authentication failed for user "reader"'
+
+        def connect(**_where):
+            raise psycopg.OperationalError(refused)
+
+        monkeypatch.setattr(psycopg, "connect", connect)
+        assert "refuses the user or its password" in self.failed(elsewhere)
+
+    def test_a_credential_that_is_not_there(self, elsewhere, monkeypatch):
+        monkeypatch.delenv("DPPORTAL_CREDENTIAL_REGISTER")
+        assert "DPPORTAL_CREDENTIAL_REGISTER" in self.failed(elsewhere)
+
+    def test_a_server_that_does_not_answer(self, elsewhere):
+        elsewhere.source.connection.port = 1
+        elsewhere.source.connection.save()
+        assert "does not answer" in self.failed(elsewhere)
+
+    def test_a_connection_that_is_lost(self, elsewhere, owner):
+        owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
+        owner.execute(
+            """CREATE FUNCTION health.lose(age int) RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS
+            $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN age; END $$"""
+        )
+        owner.execute(
+            "CREATE VIEW health.visits AS SELECT colour, health.lose(age) AS age, patient FROM health.all_visits"
+        )
+        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
+        assert "was lost" in self.failed(elsewhere)
+
+    def test_more_rows_than_are_allowed(self, elsewhere, owner):
+        owner.execute("ANALYZE health.visits")
+        elsewhere.source.connection.most_rows = 299
+        elsewhere.source.connection.save()
+        assert "expects to read more rows" in self.failed(elsewhere)
+
+    def test_rights_that_were_taken_away(self, elsewhere, owner):
+        owner.execute("REVOKE SELECT ON health.visits FROM dpportal_reader")
+        assert "may not read this table" in self.failed(elsewhere)
+
+    def test_a_connection_that_leads_to_another_table(self, elsewhere, owner):
+        owner.execute("CREATE TABLE health.others AS SELECT * FROM health.visits")
+        owner.execute("GRANT SELECT ON health.others TO dpportal_reader")
+        elsewhere.source.table = "others"
+        elsewhere.source.save()
+        assert "leads to another table" in self.failed(elsewhere)
+
+    def test_a_table_that_is_not_there_when_it_is_connected(self, connection, curator):
+        table = SharedTable.objects.create(
+            connection=connection, title="Nothing", schema="health", table="nothing"
+        )
+        dataset = connected(table, curator)
+        assert dataset.state == Dataset.State.REFUSED and "not there" in dataset.conversion.failure
+        assert dataset.can_be_read_again
+
+    def test_a_second_statement_in_a_query_is_not_run(self, connection, curator, owner):
+        query = "SELECT colour FROM health.visits) AS a; DROP TABLE health.visits; SELECT 1 FROM (SELECT 1"
+        table = SharedTable.objects.create(connection=connection, title="Two", query=query)
+        assert connected(table, curator).state == Dataset.State.REFUSED
+        assert owner.execute("SELECT count(*) FROM health.visits").fetchall() == [(300,)]
