@@ -1,0 +1,175 @@
+"""What an administrator and a curator do with a table that lies elsewhere, by their pages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets import services
+from dpportal.datasets.conversion import convert
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from dpportal.releases import execution
+from tests.dpportal import building
+from tests.dpportal.connections.conftest import PASSWORD, READER
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def office(client, administrator):
+    client.force_login(administrator)
+    return client
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def said(answer) -> str:
+    return " ".join(str(message) for message in answer.context["messages"])
+
+
+class TestAdministrator:
+    def form(self, connection, **fields) -> dict[str, object]:
+        own = {
+            "name": "Archive",
+            "kind": "postgresql",
+            "host": connection.host,
+            "port": connection.port,
+            "database": connection.database,
+            "user": READER,
+            "credential": "register",
+            "encryption": "disable",
+            "seconds": 60,
+            "most_rows": 10**6,
+            "all_curators": "on",
+        }
+        table = {"title": "Visits", "schema": "health", "table": "visits", "query": "", "is_offered": "on"}
+        rows = {f"tables-0-{name}": value for name, value in table.items()}
+        return {**own, "tables-TOTAL_FORMS": 1, "tables-INITIAL_FORMS": 0, **rows, **fields}
+
+    def test_adds_a_connection_with_a_table(self, office, connection):
+        answer = office.post(reverse("admin:connections_connection_add"), self.form(connection))
+        assert answer.status_code == 302, answer.context["errors"]
+        assert SharedTable.objects.get(connection__name="Archive").table == "visits"
+        assert AuditEntry.objects.filter(action="added a connection").exists()
+
+    @pytest.mark.parametrize(
+        ("fields", "why"),
+        [
+            ({"tables-0-query": "SELECT 1"}, "not both"),
+            ({"tables-0-table": ""}, "not both"),
+            ({"credential": "../secret_key"}, "Enter a valid value"),
+            ({"seconds": 10**6}, "less than or equal"),
+        ],
+    )
+    def test_is_told_what_is_wrong(self, office, connection, fields, why):
+        answer = office.post(reverse("admin:connections_connection_add"), self.form(connection, **fields))
+        assert answer.status_code == 200 and why in answer.content.decode()
+
+    def test_tests_it(self, office, visits, owner):
+        SharedTable.objects.create(connection=visits.connection, title="Nothing", table="nothing")
+        answer = self.tested(office, visits.connection)
+        assert "PostgreSQL 1" in said(answer) and "Visits: 4 columns." in said(answer)
+        assert "Nothing: The table is not there any more" in said(answer)
+
+    def test_is_told_why_it_does_not_work(self, office, connection):
+        Connection.objects.update(port=1)
+        assert "does not answer" in said(self.tested(office, connection))
+
+    def tested(self, office, connection):
+        chosen = {"action": "test_connection", "_selected_action": [connection.pk]}
+        return office.post(reverse("admin:connections_connection_changelist"), chosen, follow=True)
+
+    def test_no_password_is_in_the_database_or_on_a_page(self, office, elsewhere):
+        page = office.get(
+            reverse("admin:connections_connection_change", args=[elsewhere.source.connection_id])
+        )
+        assert PASSWORD not in page.content.decode()
+        assert PASSWORD not in str(list(Connection.objects.values()))
+
+
+class TestCurator:
+    def test_connects_a_table_and_releases_from_it(self, desk, visits, administrator):
+        assert reverse("datasets:elsewhere") in desk.get(reverse("datasets:upload")).content.decode()
+        assert "Visits (Register)" in desk.get(reverse("datasets:elsewhere")).content.decode()
+        answer = desk.post(reverse("datasets:elsewhere"), {"table": visits.pk, "name": ""})
+        dataset = Dataset.objects.get()
+        assert answer.url == reverse("datasets:home", args=[dataset.pk])
+        assert "Waiting for a worker" in desk.get(answer.url).content.decode()
+        convert(dataset.pk)
+        page = desk.get(answer.url).content.decode()
+        assert "no row comes here" in page and "notes (<code>jsonb</code>)" in page
+
+    def test_chooses_among_what_is_offered_alone(self, desk, visits):
+        visits.is_offered = False
+        visits.save()
+        assert "No table is offered to you" in desk.get(reverse("datasets:elsewhere")).content.decode()
+        assert desk.post(reverse("datasets:elsewhere"), {"table": visits.pk}).status_code == 422
+        assert not Dataset.objects.exists()
+
+    def test_is_told_where_rows_would_be_needed(self, desk, elsewhere):
+        for name in ("first_rows", "fit"):
+            assert desk.get(reverse(f"datasets:{name}", args=[elsewhere.pk])).status_code == 302
+        filled = desk.post(
+            reverse("datasets:fill_column", args=[elsewhere.pk, 0]), {"public": "on"}, follow=True
+        )
+        assert "has no rows of this dataset" in said(filled)
+        stream = desk.get(reverse("streams:start", args=[elsewhere.pk]), follow=True)
+        assert "not from a table that lies elsewhere" in said(stream)
+        draft = building.complete_draft(elsewhere)
+        chosen = {"product": "microdata", "title": "Rows"}
+        answer = desk.post(reverse("releases:product", args=[draft.pk]), chosen)
+        assert "only counts come to the portal" in answer.content.decode()
+
+    def test_declares_how_texts_are_read_and_nothing_of_a_file(self, desk, elsewhere):
+        address = reverse("datasets:reading", args=[elsewhere.pk])
+        page = desk.get(address).content.decode()
+        assert 'name="missing"' in page and 'name="delimiter"' not in page
+        form = {"strip": "kept", "decimal": ".", "thousands": "none", "date_format": "iso", "missing": "red"}
+        assert desk.post(address, form).status_code == 302
+        elsewhere.refresh_from_db()
+        release = building.requested_release(elsewhere)
+        execution.execute(release.pk)
+        release.refresh_from_db()
+        by_colour = records.kept_counts(release.true_counts).reshape(4, 10).sum(axis=1)
+        assert by_colour.tolist() == [0, 100, 100, 100]
+
+    @pytest.mark.parametrize("page", ["home", "domain", "unit", "reading", "edit"])
+    def test_every_page_of_it_opens(self, desk, elsewhere, page):
+        assert desk.get(reverse(f"datasets:{page}", args=[elsewhere.pk])).status_code == 200
+
+    @pytest.mark.parametrize("step", ["product", "columns", "method", "review"])
+    @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+    def test_every_step_of_a_release_opens(self, desk, elsewhere, step, neighbours):
+        services.declare_unit(elsewhere, neighbours=neighbours, unit_column="", max_rows=1)
+        draft = building.complete_draft(elsewhere)
+        assert desk.get(reverse(f"releases:{step}", args=[draft.pk])).status_code == 200
+
+    def test_disconnects_it_and_keeps_what_was_released(self, desk, elsewhere):
+        release = building.requested_release(elsewhere)
+        execution.execute(release.pk)
+        desk.post(reverse("datasets:erase", args=[elsewhere.pk]))
+        elsewhere.refresh_from_db()
+        assert elsewhere.state == Dataset.State.ERASED and elsewhere.releases.get().is_ready
+
+
+def test_the_portal_starts_without_what_speaks_to_other_engines():
+    """Web servers and idle workers never load it."""
+    looked = "import sys, django; django.setup(); import dpportal.urls, dpportal.celery; print(*sys.modules)"
+    environment = {"DJANGO_SETTINGS_MODULE": "tests.settings"}
+    command = [sys.executable, "-c", looked]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True
+    )
+    loaded = done.stdout.split()
+    assert "dpportal.releases.execution" in loaded and not {"sqlglot", "psycopg"} & set(loaded)
