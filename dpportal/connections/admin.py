@@ -24,12 +24,13 @@ class SharedTableForm(forms.ModelForm):
         widgets = {"query": forms.Textarea(attrs={"rows": 3})}
 
 
-class SharedTables(admin.TabularInline):
+class SharedTables(admin.StackedInline):
     """What is offered. A table that is offered as another one keeps its datasets from being counted."""
 
     model = SharedTable
     form = SharedTableForm
-    extra = 1
+    extra = 0
+    min_num = 1
 
 
 @admin.register(Connection)

@@ -93,6 +93,7 @@ class SharedTable(models.Model):
     is_offered = models.BooleanField(_("offered"), default=True)
 
     class Meta:
+        verbose_name = _("table")
         ordering = ["connection__name", "title"]
         constraints = [
             models.CheckConstraint(

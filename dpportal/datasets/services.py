@@ -36,7 +36,7 @@ from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 erasing = Signal()
 
 
-UPLOADED, UPLOADED_AGAIN = "uploaded", "uploaded again"
+UPLOADED, UPLOADED_AGAIN, CONNECTED = "uploaded", "uploaded again", "connected a table"
 # Ends the name of an uploaded file, kept with the records until nothing can change how it is read.
 ORIGINAL = ".original"
 
@@ -72,7 +72,7 @@ def create_elsewhere(draft: Dataset, table: SharedTable, by: User) -> Dataset:
         User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
         _count_upload(by)
         draft.save()
-        audit.record(by, UPLOADED, draft, f"table {table.pk} of connection {table.connection_id}")
+        audit.record(by, CONNECTED, draft, f"table {table.pk} of connection {table.connection_id}")
         Conversion.objects.create(dataset=draft)
         convert_upload.delay_on_commit(str(draft.pk))
     return draft
@@ -106,7 +106,7 @@ def _require_room(by: User, megabytes: int) -> None:
 
 def _count_upload(by: User) -> None:
     """Refuse one upload too many of a curator in a day, whatever is in the files."""
-    actions = {"by": by, "action__in": (UPLOADED, UPLOADED_AGAIN)}
+    actions = {"by": by, "action__in": (UPLOADED, UPLOADED_AGAIN, CONNECTED)}
     if AuditEntry.objects.filter(**actions, at__gt=ago(24 * 3600)).count() >= settings.UPLOADS_PER_DAY:
         raise DatasetError(
             _(

@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
                 ('connection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tables', to='connections.connection')),
             ],
             options={
-                'ordering': ['connection__name', 'title'],
+                'verbose_name': 'table', 'ordering': ['connection__name', 'title'],
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('table', ''), models.Q(('query', ''), _negated=True)), models.Q(models.Q(('table', ''), _negated=True), ('query', '')), _connector='OR'), name='a_table_or_a_query'), models.UniqueConstraint(fields=('connection', 'title'), name='one_title_of_a_connection')],
             },
         ),

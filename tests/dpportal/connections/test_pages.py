@@ -78,15 +78,15 @@ class TestAdministrator:
 
     def test_tests_it(self, office, visits, owner):
         SharedTable.objects.create(connection=visits.connection, title="Nothing", table="nothing")
-        answer = self.tested(office, visits.connection)
+        answer = self._tested(office, visits.connection)
         assert "PostgreSQL 1" in said(answer) and "Visits: 4 columns." in said(answer)
         assert "Nothing: The table is not there any more" in said(answer)
 
     def test_is_told_why_it_does_not_work(self, office, connection):
         Connection.objects.update(port=1)
-        assert "does not answer" in said(self.tested(office, connection))
+        assert "does not answer" in said(self._tested(office, connection))
 
-    def tested(self, office, connection):
+    def _tested(self, office, connection):
         chosen = {"action": "test_connection", "_selected_action": [connection.pk]}
         return office.post(reverse("admin:connections_connection_changelist"), chosen, follow=True)
 

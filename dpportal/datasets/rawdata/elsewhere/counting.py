@@ -99,8 +99,7 @@ def count_tables(
             )
         except NotExactError as refusal:
             raise SourceFault("not-exact", str(refusal)) from None
-        for batch in session.counts(statement):
-            places, rows = np.array(batch, dtype=np.int64).T
+        for places, rows in session.counts(statement):
             counts[places] = rows
     return Counted(counts, session.version, session.read_at.isoformat(timespec="seconds"))
 

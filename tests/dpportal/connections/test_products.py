@@ -1,0 +1,75 @@
+"""Every product that needs counts alone can be made of a table that lies elsewhere, whoever its neighbours are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpportal.connections.models import SharedTable
+from dpportal.datasets import services
+from dpportal.datasets.rawdata import records
+from dpportal.releases.models import Release
+from mechanisms.domain import Boolean, Integer
+from tests.dpportal import building
+from tests.dpportal.connections.conftest import connected
+from tests.dpportal.releases.products.building import finished
+from tests.dpportal.releases.products.queries import building as queries
+
+pytestmark = pytest.mark.postgres
+COLOURS, TENS = [100, 100, 100, 0], [30] * 10
+
+
+def counted(release: Release) -> list[int]:
+    return records.kept_counts(release.true_counts).tolist()
+
+
+@pytest.fixture(params=["add-remove", "replace-one"])
+def either(request, elsewhere):
+    services.declare_unit(elsewhere, neighbours=request.param, unit_column="", max_rows=1)
+    return elsewhere
+
+
+def test_a_histogram(either):
+    release = finished(either, "histogram", ["age"], "0.5", "laplace-histogram", within_bins="uniform")
+    assert counted(release) == TENS
+
+
+def test_answers_to_queries_of_tables_that_overlap(either):
+    """Two tables, neither within the other, in one query of the database."""
+    text = 'identity("age") + identity("colour")'
+    release = queries.finished(queries.draft_of(either, text, ["colour", "age"], "0.5", "weighted-marginals"))
+    assert sorted(counted(release)) == sorted(COLOURS + TENS)
+
+
+def test_a_private_choice(either):
+    chosen = {"question": "most-common-value", "picks": 1}
+    assert counted(finished(either, "selection", ["colour"], "0.5", "permute-and-flip", **chosen)) == COLOURS
+
+
+def test_randomised_answers(elsewhere):
+    services.declare_unit(elsewhere, neighbours="replace-one", unit_column="", max_rows=1)
+    assert counted(finished(elsewhere, "response", ["colour"], "0.5", "randomised-response")) == COLOURS
+
+
+def test_the_best_option_and_every_option_counts_the_same_rows(connection, curator, administrator):
+    """Of ten rows of each patient three count; a row is of one option, so both options together have them all."""
+    query = "SELECT patient, age % 2 = 0 AS even, age % 2 = 1 AS odd FROM health.visits"
+    table = SharedTable.objects.create(connection=connection, title="Options", query=query)
+    dataset = building.granted(connected(table, curator, declared=False), administrator)
+    services.declare_all(dataset, [Boolean("even"), Boolean("odd")])
+    services.declare_unit(dataset, neighbours="add-remove", unit_column="patient", max_rows=3)
+    release = finished(
+        dataset, "selection", ["even", "odd"], "0.5", "permute-and-flip", question="best-option", picks=1
+    )
+    assert sum(counted(release)) == 90
+
+
+def test_many_cells_come_in_batches(connection, curator):
+    """200,000 cells with one row each and one with none, more than one batch holds."""
+    query = "SELECT i AS x FROM generate_series(0, 199999) AS i"
+    table = SharedTable.objects.create(connection=connection, title="Many", query=query)
+    dataset = connected(table, curator, declared=False)
+    services.declare(dataset, "x", Integer("x", lower=0, upper=200_000))
+    version = dataset.current_domain()
+    counts = records.count(dataset, version, version.domain(), b"")
+    assert np.array_equal(counts, [1] * 200_000 + [0])
