@@ -14,6 +14,7 @@ TITLE = "Race and sex"
 CURATOR_PAGES = [
     "/datasets/",
     "/datasets/new/",
+    "/datasets/elsewhere/",
     "{dataset}",
     "{dataset}edit/",
     "{dataset}rows/",

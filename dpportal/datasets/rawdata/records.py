@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from dpportal import storage
 from dpportal.connections.faults import SourceFault
+from dpportal.connections.models import SharedTable
 from dpportal.datasets import rawdata
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import Column, Persons, proposals, reference
@@ -163,6 +164,8 @@ def _count_elsewhere(
             "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
         )
     assert dataset.source is not None
+    if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source_id).exists():
+        raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
     types = {column["name"]: column["type"] for column in dataset.columns}
     wanted = counting.Wanted(dataset.source, dataset.facts["identity"], types)
     found = counting.count_tables(wanted, domain, tables, options_of(dataset), persons_of(version))

@@ -7,9 +7,12 @@ import pytest
 
 from dpportal.connections.models import SharedTable
 from dpportal.datasets import services
-from dpportal.datasets.rawdata import records
+from dpportal.datasets.rawdata import ReadOptions, records
+from dpportal.datasets.rawdata.elsewhere.dialects import Postgres
+from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
+from dpportal.datasets.rawdata.elsewhere.types import TYPES
 from dpportal.releases.models import Release
-from mechanisms.domain import Boolean, Integer
+from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
 from tests.dpportal.releases.products.building import finished
@@ -62,6 +65,17 @@ def test_the_best_option_and_every_option_counts_the_same_rows(connection, curat
         dataset, "selection", ["even", "odd"], "0.5", "permute-and-flip", question="best-option", picks=1
     )
     assert sum(counted(release)) == 90
+
+
+def test_the_database_shares_the_rows_out_among_its_processes(owner, curator, connection):
+    """The nested queries stand below the gathering of what each process counted."""
+    domain = Domain((Categorical("colour", values=("red",)), Integer("age", lower=0, upper=9)))
+    source = Source(Postgres(), "health.visits", {"colour": TYPES["text"], "age": TYPES["int4"]})
+    statement = count_statement(source, domain, [domain.names], ReadOptions().settled(), None)
+    for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"):
+        owner.execute(f"SET {name} = 0")
+    plan = "\n".join(line for (line,) in owner.execute(f"EXPLAIN {statement}"))
+    assert 0 < plan.index("Gather") < plan.index("Subquery Scan") < plan.index("Parallel Seq Scan")
 
 
 def test_many_cells_come_in_batches(connection, curator):

@@ -8,6 +8,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 from django.core.files.storage import default_storage
+from django.urls import reverse
 
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
@@ -65,6 +66,15 @@ def test_the_release_says_what_read_it_where_and_when(elsewhere, client):
     assert told["read_from"] == read and "“Visits” was counted by PostgreSQL" in told["statement"]
     Release.objects.filter(pk=release.pk).update(published_at=release.measured_at)
     assert "“Visits” was counted by PostgreSQL" in client.get(release.get_absolute_url()).content.decode()
+
+
+def test_the_curator_compares_with_the_true_counts(elsewhere, client, curator):
+    release = released(elsewhere)
+    client.force_login(curator)
+    page = client.get(reverse("releases:compare", args=[release.pk])).content.decode()
+    assert "300 rows were counted." in page
+    for name in ("compare_csv", "job"):
+        assert client.get(reverse(f"releases:{name}", args=[release.pk]), follow=True).status_code == 200
 
 
 def test_of_each_person_as_many_rows_count_as_declared(elsewhere):
@@ -233,6 +243,11 @@ class TestBadInput:
     def test_rights_that_were_taken_away(self, elsewhere, owner):
         owner.execute("REVOKE SELECT ON health.visits FROM dpportal_reader")
         assert "may not read this table" in self.failed(elsewhere)
+
+    def test_a_table_that_is_not_offered_any_more(self, elsewhere):
+        elsewhere.source.connection.all_curators = False
+        elsewhere.source.connection.save()
+        assert "not offered" in self.failed(elsewhere)
 
     def test_a_connection_that_leads_to_another_table(self, elsewhere, owner):
         owner.execute("CREATE TABLE health.others AS SELECT * FROM health.visits")

@@ -173,7 +173,8 @@ def _looked_up(rows: Select, place: int, attribute: Categorical, field: Field) -
 
 
 def _once(rows: Select, name: str) -> Expr:
-    return rows.offset(0, copy=False).subquery(name, copy=False)
+    # A text, which PostgreSQL knows to be no number but 0 early enough to share the rows out among its processes.
+    return rows.offset(exp.Literal.string("0"), copy=False).subquery(name, copy=False)
 
 
 def _column(name: str) -> Expr:
