@@ -164,7 +164,7 @@ def _count_elsewhere(
             "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
         )
     assert dataset.source is not None
-    if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source_id).exists():
+    if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source.pk).exists():
         raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
     types = {column["name"]: column["type"] for column in dataset.columns}
     wanted = counting.Wanted(dataset.source, dataset.facts["identity"], types)

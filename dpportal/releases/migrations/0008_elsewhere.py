@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('releases', '0006_advice_is_looked_up'),
+        ('releases', '0007_simulation'),
     ]
 
     operations = [
