@@ -35,7 +35,7 @@ def epsilon_delta_text(loss: Loss, delta: float, *, whole_orders: bool = False) 
         return ""
     epsilon = zcdp_to_epsilon(float(loss.amount), delta, whole_orders=whole_orders)
     return _("(ε = %(epsilon)s, δ = %(delta)s)") % {
-        "epsilon": _up(epsilon, 2),
+        "epsilon": rounded_up(epsilon, 2),
         "delta": f"10^{round(math.log10(delta))}",
     }
 
@@ -46,7 +46,7 @@ def _promise(loss: Loss, pair: str, subject: str) -> str:
         values = {
             "subject": subject,
             "loss": loss_text(loss),
-            "factor": _up(chance_factor(float(loss.amount)), 2),
+            "factor": rounded_up(chance_factor(float(loss.amount)), 2),
             "change": _change(loss),
         }
         return (
@@ -95,11 +95,12 @@ def _limits() -> str:
     )
 
 
-def _up(value: float, decimals: int) -> str:
+def rounded_up(value: float, decimals: int) -> str:
     """A number rounded up, so that a promise is never overstated; scientific when it is very large."""
     if math.isinf(value):
         return _("more than 10^300")
     if value >= 10**6:
-        return f"{value:.2g}"
+        step = 10.0 ** (math.floor(math.log10(value)) - 1)
+        return f"{math.ceil(value / step * (1 - 1e-12)) * step:.2g}"
     grid = 10**decimals
     return f"{math.ceil(value * grid - 1e-9) / grid:,.{decimals}f}"

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.charts.style import Figure
+from dpportal.publishing import cost
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Optimisation, Release, Simulation
@@ -70,11 +71,14 @@ def _proposed(asked: str) -> Decimal | None:
     return proposed
 
 
-def dial_ends(budget: Budget) -> dict[str, float]:
-    """The smallest and the largest cost on the dial, as powers of ten."""
+def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
+    """The dial's smallest and largest cost, as powers of ten; what the form's cost means; what others have chosen."""
+    amount = _proposed(form["amount"].value())
     return {
         "dial_low": math.log10(SMALLEST_ON_DIAL),
         "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
+        "meaning": meaning_of(draft, amount) if amount else "",
+        "published_choices": cost.CHOICES,
     }
 
 
@@ -93,7 +97,7 @@ def methods(
     shared = {
         "budget": budget,
         "chosen_method": chosen,
-        **dial_ends(budget),
+        **dial_shown(draft, budget, form),
     }
     try:
         amount = amount_formfield().clean(form["amount"].value())
@@ -162,12 +166,18 @@ def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
         amount = Decimal(loss.amount.numerator) / Decimal(loss.amount.denominator)
     else:
         amount = amount_formfield().clean(asked.get("epsilon"))
+    said = {"amount": plain(amount), "meaning": meaning_of(draft, amount)}
     if not product_of(draft).has_interval:
-        return {"amount": plain(amount), "half_width": None}
+        return {**said, "half_width": None}
     offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
     if offer.plan is None:
         raise ValidationError(offer.refusal)
-    return {"amount": plain(amount), "half_width": product_of(draft).half_width(offer.plan)}
+    return {**said, "half_width": product_of(draft).half_width(offer.plan)}
+
+
+def meaning_of(draft: Release, amount: Decimal) -> str:
+    """What a cost means in words."""
+    return cost.meaning(drafts.loss_at(draft, amount), drafts.budget_of(draft).delta)
 
 
 def _half_width_field() -> forms.IntegerField:

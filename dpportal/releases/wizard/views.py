@@ -108,7 +108,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         else:
             return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
     if request.method == "GET" and "compared" not in request.GET and drafts.plans_slowly(draft):
-        return _page(request, "method", draft, form, waiting=True, **choices.dial_ends(budget))
+        return _page(request, "method", draft, form, waiting=True, **choices.dial_shown(draft, budget, form))
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
 
 
