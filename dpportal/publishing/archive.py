@@ -10,8 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.utils.text import slugify
+
 from dpportal import storage
 from dpportal.publishing.table import Table
+
+LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,20 @@ def write_json(path: Path, about: str, value: dict[str, Any]) -> BundleFile:
     return BundleFile(path, about)
 
 
-def write_zip(path: Path, files: Iterable[BundleFile], at: datetime) -> BundleFile:
-    """Zip with the same time, that of the content, on every entry, so that the bytes are the same each time."""
+def folder_name(title: str, fallback: str) -> str:
+    """What the files of a release are called together: its title in letters, digits and hyphens."""
+    return slugify(title, allow_unicode=True)[:LONGEST_NAME].strip("-_") or fallback
+
+
+def write_zip(path: Path, files: Iterable[BundleFile], at: datetime, folder: str) -> BundleFile:
+    """Zip one folder of this name.
+
+    With the same time, that of the content, on every entry, so that the bytes are the same each time.
+    """
     stamp = _zip_time(at)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
-            entry = zipfile.ZipInfo(file.name, stamp)
+            entry = zipfile.ZipInfo(f"{folder}/{file.name}", stamp)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             entry.file_size = file.size

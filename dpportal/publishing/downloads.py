@@ -7,6 +7,8 @@ from typing import IO
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from dpportal.publishing.archive import folder_name
+
 TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
@@ -19,10 +21,15 @@ TYPES = {
 GONE = 410
 
 
-def attachment(content: IO[bytes], name: str) -> FileResponse:
-    """The file to be saved under its name, of the type that its ending says."""
+def attachment(content: IO[bytes], name: str, title: str) -> FileResponse:
+    """The file to be saved under what it was published as, of the type that its ending says.
+
+    title: of the release or stream.
+    """
+    published, ending = folder_name(title, ""), name.rsplit(".", 1)[-1]
+    saved = f"{published}.zip" if ending == "zip" else f"{published}-{name}"
     return FileResponse(
-        content, as_attachment=True, filename=name, content_type=TYPES[name.rsplit(".", 1)[-1]]
+        content, as_attachment=True, filename=saved if published else name, content_type=TYPES[ending]
     )
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from dpportal import storage
 from dpportal.publishing import descriptions
-from dpportal.publishing.archive import BundleFile, write_zip
+from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.table import Table
 from dpportal.releases.keeping import Keeping
 from dpportal.releases.models import Artifact, Release
@@ -24,7 +24,8 @@ def write(made: AnyMade) -> list[Artifact]:
         tables = product_of(release).tables(made, folder)
         files = [BundleFile.of(table) for table in tables]
         files += _explanations(made, tables, files, folder)
-        archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at)
+        together = folder_name(release.title, f"release-{release.pk}")
+        archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
         return [_store(release, file) for file in (archive, *files)]
 
 

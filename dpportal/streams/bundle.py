@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpportal.publishing import descriptions
-from dpportal.publishing.archive import BundleFile, write_zip
+from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
 from dpportal.streams.drawing import series_svg
@@ -66,7 +66,8 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     )
     files += [package, readme]
     about = descriptions.about_file(folder, _facts(stream, series), files)
-    archive = write_zip(folder / archive_name(stream), [about, *files], series.last_published_at)
+    together = folder_name(stream.name, f"stream-{stream.pk}")
+    archive = write_zip(folder / archive_name(stream), [about, *files], series.last_published_at, together)
     return [archive, about, *files]
 
 

@@ -67,7 +67,7 @@ def download(request: HttpRequest, stream_id: UUID, name: str) -> HttpResponseBa
     with storage.scratch_folder() as folder:
         # An open file can be read to its end after its folder is gone.
         content = bundle.make(stream, series, name, folder).open("rb")
-    return attachment(content, name)
+    return attachment(content, name, stream.name)
 
 
 def shown(stream: Stream, chosen: str = "") -> dict[str, Any]:

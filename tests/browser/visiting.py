@@ -107,7 +107,7 @@ def download_all(page: Page) -> dict[str, bytes]:
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download all").click()
     with zipfile.ZipFile(io.BytesIO(waiting.value.path().read_bytes())) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+        return {name.rpartition("/")[2]: archive.read(name) for name in archive.namelist()}
 
 
 def adult_csv(*, without_first: int = 0) -> bytes:

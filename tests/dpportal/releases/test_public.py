@@ -82,7 +82,7 @@ def test_no_other_file_can_be_downloaded(client, published, name):
 
 def test_a_csv_is_downloaded_not_shown(client, published):
     answer = download(client, published)
-    assert answer["Content-Disposition"] == 'attachment; filename="histogram.csv"'
+    assert answer["Content-Disposition"] == 'attachment; filename="colours-by-age-histogram.csv"'
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
 
 

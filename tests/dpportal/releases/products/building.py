@@ -44,7 +44,7 @@ def files(release: Release) -> dict[str, bytes]:
     """The zip's files by name."""
     archive = release.artifacts.get(name__endswith=".zip")
     with default_storage.open(archive.stored) as file, zipfile.ZipFile(io.BytesIO(file.read())) as packed:
-        return {name: packed.read(name) for name in packed.namelist()}
+        return {name.rpartition("/")[2]: packed.read(name) for name in packed.namelist()}
 
 
 def page_of(client, release: Release) -> str:
