@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from mechanisms.arrays import runs_of
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,17 @@ def observed_error(true: np.ndarray, released: np.ndarray, half_width: int) -> O
     """
     if true.shape != released.shape or true.ndim != 1 or true.size == 0:
         raise ValueError(f"counts must share one shape (k,), k >= 1, got {true.shape} and {released.shape}")
-    error = np.abs(released - true)
-    l1, people = int(error.sum()), int(true.sum())
+    people = l1 = largest = inside = 0
+    lengths = []
+    for truth, noisy in runs_of(true, released):
+        error = np.abs(noisy - truth)
+        people, l1 = people + int(truth.sum()), l1 + int(error.sum())
+        largest, inside = max(largest, int(error.max())), inside + int((error <= half_width).sum())
+        lengths.append(float(np.linalg.norm(error.astype(np.float64))))
     return ObservedError(
         total_variation=l1 / (2 * people) if people else float("nan"),
         l1=l1,
-        l2=float(np.linalg.norm(error.astype(np.float64))),
-        largest=int(error.max()),
-        inside=float(np.mean(error <= half_width)),
+        l2=math.hypot(*lengths),
+        largest=largest,
+        inside=inside / true.size,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from mechanisms.arrays import RUN, let_go
 from mechanisms.domain import Attribute, Domain
 
 LABELLED_CELLS = 100_000
@@ -30,9 +31,18 @@ def shaped(domain: Domain, series: Mapping[str, np.ndarray | None]) -> dict[str,
 def merged(counts: np.ndarray, widths: Sequence[int]) -> np.ndarray:
     """Sum runs of neighbouring cells: `widths[i]` cells of axis i become one, the last run may be shorter."""
     for axis, width in enumerate(widths):
-        if width > 1:
+        if width > 1 and axis == 0:
+            counts = np.stack([slab.sum(axis=0) for slab in _slabs(counts, width)])
+        elif width > 1:
             counts = np.add.reduceat(counts, np.arange(0, counts.shape[axis], width), axis=axis)
     return counts
+
+
+def _slabs(counts: np.ndarray, width: int) -> Iterator[np.ndarray]:
+    """So many neighbours of the first axis at a time; of counts in a file only these are in memory."""
+    for first in range(0, len(counts), width):
+        yield counts[first : first + width]
+        let_go(counts)
 
 
 def merged_labels(attribute: Attribute, width: int, size: int) -> list[str]:
@@ -80,4 +90,8 @@ def marginal(series: Series, axes: Sequence[int]) -> dict[str, np.ndarray]:
 def _marginal(counts: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     rest = tuple(axis for axis in range(counts.ndim) if axis not in axes)
     kept = sorted(axes)
-    return counts.sum(axis=rest).transpose([kept.index(axis) for axis in axes])
+    if rest:
+        width = max(1, RUN * len(counts) // counts.size)
+        sums = [slab.sum(axis=rest) for slab in _slabs(counts, width)]
+        counts = np.sum(sums, axis=0) if 0 in rest else np.concatenate(sums)
+    return counts.transpose([kept.index(axis) for axis in axes])

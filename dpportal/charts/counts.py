@@ -8,7 +8,7 @@ drawn only where a mark is one released count, since sums of counts have wider o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,11 @@ from dpportal.charts.style import (
     series_names,
     step_line,
 )
+from mechanisms.arrays import runs_of
 from mechanisms.domain import Attribute, Domain, Integer, Real
 from mechanisms.noise import NoiseLaw
 
+RELEASED = ("noisy", "synthetic")
 MAX_NUMBERS = 20_000
 MAX_BARS = 150
 MAX_LABELS = 40
@@ -135,12 +137,12 @@ def residuals_figure(
     have which residual, in bins that end at ± 3 half-widths, or at the largest residual without a band.
     """
     series = shaped(domain, {"noisy": raw, "synthetic": counts, "true": true})
-    residuals = {kind: series[kind] - series["true"] for kind in ("noisy", "synthetic")}
     caption = _residuals_caption(half_width, unit)
     if len(domain.attributes) == 1 and domain.size <= MAX_STEPS:
+        residuals = {kind: series[kind] - series["true"] for kind in RELEASED}
         figure = _residuals_by_cell(domain.attributes[0], residuals, half_width, unit)
     else:
-        figure = _residual_histogram(residuals, half_width, unit)
+        figure = _residual_histogram(series, half_width, unit)
         if half_width is not None:
             caption += " " + _("Residuals beyond three half-widths are in the outermost bins.")
     return finished(figure, title=_("Released minus true"), caption=caption)
@@ -186,19 +188,35 @@ def _residuals_by_cell(
     return figure
 
 
-def _residual_histogram(residuals: Series, half_width: int | None, unit: str) -> go.Figure:
-    reach = max(_largest(residuals), 1) if half_width is None else 3 * max(half_width, 1)
+def _residuals(series: Series, kind: str) -> Iterator[np.ndarray]:
+    """Released minus true counts, a run of cells at a time."""
+    for released, true in runs_of(series[kind].reshape(-1), series["true"].reshape(-1)):
+        yield released - true
+
+
+def _residual_histogram(series: Series, half_width: int | None, unit: str) -> go.Figure:
+    flat = {kind: counts.reshape(-1) for kind, counts in series.items()}
+    reach = 3 * max(half_width or 0, 1)
+    if half_width is None:
+        largest = [
+            int(np.abs(released - true).max())
+            for kind in RELEASED
+            for released, true in runs_of(flat[kind], flat["true"])
+        ]
+        reach = max(1, *largest)
     width = max(1, -(-2 * reach // RESIDUAL_BINS))
     bins = -(-(2 * reach + 1) // width)
     centres = -reach + width * np.arange(bins) + (width - 1) / 2
     looks = {"noisy": ("var(--noisy)", ""), "synthetic": ("var(--synthetic)", "/")}
     figure = go.Figure(layout={"barmode": "group", "bargap": 0.1})
     for kind, (colour, hatch) in looks.items():
-        of_cell = (np.clip(residuals[kind], -reach, reach).reshape(-1) + reach) // width
+        cells = np.zeros(bins, dtype=np.int64)
+        for run in _residuals(series, kind):
+            cells += np.bincount((np.clip(run, -reach, reach) + reach) // width, minlength=bins)
         figure.add_bar(
             name=series_names()[kind],
             x=centres.tolist(),
-            y=np.bincount(of_cell, minlength=bins).tolist(),
+            y=cells.tolist(),
             marker={"color": colour, "pattern": {"shape": hatch, "bgcolor": TRANSPARENT, "fgcolor": colour}},
             hovertemplate="%{x:+,} "
             + unit

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class BundleFile:
     def size(self) -> int:
         return self.path.stat().st_size
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         return storage.sha256(self.path)
 

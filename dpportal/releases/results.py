@@ -23,7 +23,8 @@ def reconstruct(release: Release) -> AnyMade:
     with storage.local_path(release.measurement) as path:
         if storage.sha256(path) != release.measurement_sha256:
             raise DamagedMeasurementError
-        values = np.load(path)
+        # Mapped, so that the numbers of many cells are in memory only where they are worked on.
+        values = np.asarray(np.load(path, mmap_mode="r"))
     plan = confirmed_plan(release)
     return AnyMade(release, plan, product_of(release).reconstruct(plan, Measurement(values)))
 

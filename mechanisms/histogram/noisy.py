@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, pure_within_zcdp
+from mechanisms.arrays import summed
 from mechanisms.calibration import scale_squared
 from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.domain import Domain
@@ -88,7 +89,10 @@ class _NoisyHistogram:
         Raises ValueError if the shape, the type or the sign does not fit.
         """
         check_counts(plan.domain, counts)
-        return Measurement(counts + noise.draw(plan.noise, counts.size))
+        values = noise.draw(plan.noise, counts.size)
+        # In place: of 10^8 cells a sum beside both would take 0.8 GB more.
+        values += counts
+        return Measurement(values)
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """The measured counts, and the nearest counts of a possible table.
@@ -97,8 +101,8 @@ class _NoisyHistogram:
         the sum is negative.
         """
         raw = measurement.values
-        total = int(plan.details.get("total", max(0, int(raw.sum()))))
-        return Result(raw=raw, counts=lattice_simplex(raw, total))
+        total = plan.details["total"] if "total" in plan.details else max(0, summed(raw))
+        return Result(raw=raw, counts=lattice_simplex(raw, int(total)))
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
         """The smallest loss with six decimal places whose 95% interval is at most ± half_width rows.

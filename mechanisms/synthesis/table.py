@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.arrays import Flags, Floats, Integers, runs
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.noise import repeatable
 
@@ -68,15 +68,29 @@ def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_Column]:
 def _frames(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
 ) -> Iterator[pd.DataFrame]:
-    occupied = np.flatnonzero(counts)
-    ends = np.cumsum(counts[occupied])
-    total = int(ends[-1]) if ends.size else 0
     columns = _columns(domain, digest, within_bins)
-    for start in range(0, max(total, 1), chunk):
-        people = np.arange(start, min(start + chunk, total))
-        cells = occupied[np.searchsorted(ends, people, side="right")]
+    for cells in _cells(counts, chunk):
         parts = np.unravel_index(cells, domain.shape)
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
+
+
+def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
+    """The cell of every person, `chunk` at a time; one empty array without people."""
+    held = np.empty(0, dtype=np.int64)
+    for run in runs(counts.size):
+        occupied = np.flatnonzero(counts[run])
+        ends = np.cumsum(counts[run][occupied])
+        done, total = 0, int(ends[-1]) if ends.size else 0
+        while done < total:
+            people = np.arange(done, min(done + chunk - held.size, total))
+            done += people.size
+            place = np.searchsorted(ends, people, side="right")
+            held = np.concatenate([held, run.start + occupied[place]])
+            if held.size == chunk:
+                yield held
+                held = held[:0]
+    if held.size or not counts.any():
+        yield held
 
 
 class _Column:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from mechanisms import arrays
 from mechanisms.evaluate import ObservedError, observed_error
 
 
@@ -27,3 +28,14 @@ def test_an_empty_table_has_no_total_variation() -> None:
 def test_shapes_must_agree(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="share one shape"):
         observed_error(np.zeros(2, int), np.zeros(shape, int), half_width=1)
+
+
+def test_cells_are_compared_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(4)
+    true, released = draw.integers(0, 50, 100), draw.integers(-20, 80, 100)
+    monkeypatch.setattr(arrays, "RUN", 7)
+    error, apart = observed_error(true, released, half_width=9), np.abs(true - released)
+    assert (error.l1, error.largest) == (apart.sum(), apart.max())
+    assert error.l2 == pytest.approx(np.sqrt((apart**2).sum()))
+    assert error.inside == (apart <= 9).mean()
+    assert error.total_variation == apart.sum() / (2 * true.sum())

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mechanisms import arrays
 from mechanisms.postprocess import lattice_simplex
 
 KNOWN = json.loads((Path(__file__).parents[1] / "data" / "known_answers.json").read_text())
@@ -46,6 +47,19 @@ def test_no_table_is_nearer_to_integers(cells: int) -> None:
     draw = random.Random(cells)
     for _ in range(400):
         _assert_nearest(np.array([draw.randint(-4, 8) for _ in range(cells)]), draw.randint(0, 7))
+
+
+def test_integers_become_what_the_same_real_numbers_become(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ties among equals too, whatever is worked on at a time."""
+    draw = np.random.default_rng(8)
+    for run in (3, 1000):
+        monkeypatch.setattr(arrays, "RUN", run)
+        for _ in range(300):
+            lowest = draw.integers(-30, 5)
+            values = draw.integers(lowest, lowest + draw.integers(1, 40), draw.integers(1, 14))
+            for total in (0, 1, 10, 300, max(0, int(values.sum()))):
+                counts = lattice_simplex(values, total)
+                assert np.array_equal(counts, lattice_simplex(values.astype(float), total))
 
 
 @pytest.mark.parametrize("case", KNOWN["lattice_projection"])

@@ -243,8 +243,9 @@ def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:
 
 
 def kept_counts(name: str) -> np.ndarray:
+    """What `keep_counts` stored, to be read: mapped, so that memory holds only what is worked on."""
     with storage.local_path(name) as path:
-        return np.load(path)
+        return np.asarray(np.load(path, mmap_mode="r"))
 
 
 def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mechanisms import arrays
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.synthesis.table import rows
 
@@ -72,6 +73,15 @@ def test_another_digest_gives_other_values() -> None:
 def test_two_columns_with_the_same_bins_are_drawn_apart() -> None:
     table = _table(Domain((Real("x"), Real("y"))), np.array([1000]))
     assert abs(np.corrcoef(table["x"], table["y"])[0, 1]) < 0.2
+
+
+@pytest.mark.parametrize("run", [1, 2, 1000])
+def test_people_come_in_the_order_of_cells_in_full_frames(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "RUN", run)
+    counts = np.array([0, 5, 0, 0, 9, 1, 0, 3])
+    frames = list(rows(Domain((Integer("x", lower=0, upper=7),)), counts, DIGEST, chunk=4))
+    assert [len(frame) for frame in frames] == [4, 4, 4, 4, 2]
+    assert pd.concat(frames)["x"].tolist() == np.repeat(np.arange(8), counts).tolist()
 
 
 def test_frames_hold_at_most_a_chunk() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
 from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, whole
+from mechanisms.arrays import summed
 from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error
 from mechanisms.protocol import Plan, Result
@@ -43,7 +44,7 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
 
 def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]]:
     """One row a measure: expected of the raw counts, observed for raw and for post-processed counts."""
-    people, half_width = max(1, int(true.sum())), interval(plan, result)
+    people, half_width = max(1, summed(true)), interval(plan, result)
     expected = expectation(plan, people)
     raw, counts = (observed_error(true, c, half_width or 0) for c in (whole(result.raw), result.counts))
     fields = ["total_variation", "l1", "l2", "largest"] + ([] if half_width is None else ["inside"])

@@ -23,7 +23,7 @@ def interval(plan: Plan, result: Result) -> int | None:
 
 def whole(raw: np.ndarray) -> np.ndarray:
     """Estimates as whole rows, as pages show them."""
-    return np.rint(raw).astype(np.int64)
+    return raw if np.issubdtype(raw.dtype, np.integer) else np.rint(raw).astype(np.int64)
 
 
 def figure_json(figure: Figure) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from dpportal.releases.products.histogram import comparison, neighbours, page, t
 from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
+from mechanisms.arrays import summed
 from mechanisms.domain import Domain
 from mechanisms.error import expectation
 from mechanisms.noise import Noise
@@ -124,7 +125,7 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         return records.count(release.dataset, release.domain_version, plan.domain, key)
 
     def rows_counted(self, plan: Plan, true: np.ndarray) -> int:
-        return int(true.sum())
+        return summed(true)
 
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
         return registry.mechanism(plan.mechanism).measure(plan, counts, noise)

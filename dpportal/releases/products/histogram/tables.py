@@ -11,13 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpportal.publishing.lines import LINES, Lines, fields, six_digits
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
+from mechanisms.arrays import let_go
 from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
 from mechanisms.protocol import Plan, Result
 from mechanisms.synthesis.table import rows
 
-CELLS_AT_ONCE = 100_000
 NUMBERS = {
     "noisy_count": ("number", "Estimate of the count with noise; may be negative"),
     "count": ("integer", "Count made into that of a possible table, never negative"),
@@ -86,26 +87,26 @@ def _label_columns(domain: Domain) -> list[str]:
 
 def _write_histogram(plan: Plan, result: Result, path: Path) -> None:
     """Write a line for every cell: its labels, noisy count, post-processed count, standard error, interval."""
-    labels = [np.array(a.labels(), dtype=object) for a in plan.domain.attributes]
-    names = _label_columns(plan.domain)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        for start in range(0, plan.domain.size, CELLS_AT_ONCE):
-            cells = np.arange(start, min(start + CELLS_AT_ONCE, plan.domain.size))
-            places = np.unravel_index(cells, plan.domain.shape)
-            frame = pd.DataFrame({n: names_[p] for n, names_, p in zip(names, labels, places, strict=True)})
-            raw = result.raw[cells]
-            numbers = (raw, result.counts[cells], *_error_columns(plan, result, cells))
-            frame = inert_frame(frame).assign(**dict(zip(NUMBERS, numbers, strict=True)))
-            frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")
+    labels = [fields(map(inert, a.labels())) for a in plan.domain.attributes]
+    with path.open("wb") as file:
+        lines = Lines(file, [*map(inert, _label_columns(plan.domain)), *NUMBERS])
+        for start in range(0, plan.domain.size, LINES):
+            cells = slice(start, min(start + LINES, plan.domain.size))
+            places = np.unravel_index(np.arange(cells.start, cells.stop), plan.domain.shape)
+            texts = [names.take(pa.array(place)) for names, place in zip(labels, places, strict=True)]
+            raw, counts = result.raw[cells], result.counts[cells]
+            lines.write(*texts, raw, counts, *_error_columns(plan, result, cells))
+            let_go(result.raw)
 
 
-def _error_columns(plan: Plan, result: Result, cells: np.ndarray) -> tuple[Any, Any, Any]:
+def _error_columns(plan: Plan, result: Result, cells: slice) -> tuple[str | np.ndarray, ...]:
     """Standard error and interval of some cells; empty where the method's error depends on the data."""
     half_width = plan.half_width if result.half_width is None else result.half_width[cells]
     if half_width is None:
-        return (None, None, None)
+        return ("", "", "")
     raw = result.raw[cells]
-    return (plan.standard_error, raw - half_width, raw + half_width)
+    error = "" if plan.standard_error is None else six_digits(plan.standard_error)
+    return (error, raw - half_width, raw + half_width)
 
 
 def _histogram_fields(domain: Domain) -> list[dict[str, str]]:
