@@ -19,8 +19,10 @@ from mechanisms.matrix.strategy.grid import BITS, bits_for
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.strategy.inverse import MAX_DENSE
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
+from mechanisms.matrix.strategy.levels import HaarRows, LevelRows, TreeRows
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked, Strategy, plain
-from mechanisms.matrix.strategy.rows import IdentityRows, RangeRows, Rows, TotalRows
+from mechanisms.matrix.strategy.ranges import is_solved, ranges_as_rows
+from mechanisms.matrix.strategy.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
 from mechanisms.matrix.workload.union import Term, Workload
@@ -72,7 +74,7 @@ class WorkloadStrategy(MatrixMechanism):
             return refusal
         if workload.queries <= MAX_JOINT and _entries(workload) <= MAX_ENTRIES:
             return ""
-        return too_long(workload) or union_too_large(workload, workload.queries)
+        return _too_long_as_asked(workload) or union_too_large(workload, workload.queries)
 
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
@@ -93,8 +95,13 @@ class WorkloadStrategy(MatrixMechanism):
             for term, share in zip(workload.terms, shares, strict=True)
         ]
         if not union:
-            return FewSums(parts, [1]) if too_long(workload) else parts[0]
+            return FewSums(parts, [1]) if _too_long_as_asked(workload) else parts[0]
         return Stacked.of(parts, shares, definition)
+
+
+def _too_long_as_asked(workload: Workload) -> str:
+    """As `too_long`; a union is tied as a whole."""
+    return too_long(workload) if len(workload.terms) > 1 else too_long(workload, is_solved)
 
 
 def _norm(term: Term, definition: Definition) -> float:
@@ -131,7 +138,7 @@ def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float 
         return TotalRows(factor.size)
     if isinstance(factor, Explicit):
         return MatrixRows.of(_written_out(factor), bits, definition, lightness)
-    return RangeRows(factor)
+    return ranges_as_rows(factor)
 
 
 def _as_rows_before(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
@@ -148,12 +155,13 @@ class _LevelStrategy(MatrixMechanism):
     """One strategy of levels for every column, its weights fitted to the queries over that column."""
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
-        return super().refusal(domain, workload, definition) or too_long(workload)
+        ranges_alone = too_long(workload, lambda factor: not isinstance(factor, Explicit))
+        return super().refusal(domain, workload, definition) or ranges_alone
 
     @abstractmethod
     def _fitted(
         self, weighted: Sequence[tuple[float, Factor]], definition: Definition, bits: int
-    ) -> MatrixRows:
+    ) -> LevelRows:
         """The levels for a weighted list of queries over a column, on a grid of so many bits."""
 
     def strategy(
@@ -183,7 +191,7 @@ class HierarchyStrategy(_LevelStrategy):
 
     def _fitted(
         self, weighted: Sequence[tuple[float, Factor]], definition: Definition, bits: int
-    ) -> MatrixRows:
+    ) -> TreeRows:
         return best_tree_rows(weighted, definition, bits)
 
 
@@ -196,7 +204,7 @@ class HaarStrategy(_LevelStrategy):
 
     def _fitted(
         self, weighted: Sequence[tuple[float, Factor]], definition: Definition, bits: int
-    ) -> MatrixRows:
+    ) -> HaarRows:
         return best_haar_rows(weighted, definition, bits)
 
 
@@ -272,15 +280,23 @@ def asked_of(
     ]
 
 
-def too_long(workload: Workload) -> str:
-    """A column of so many cells has no inverse that fits in memory."""
-    longest = max((n for axis, n in enumerate(workload.shape) if is_fitted(workload, axis)), default=1)
+def too_long(workload: Workload, any_size: Callable[[Factor], bool] = lambda _: False) -> str:
+    """A column of so many cells has no inverse that fits in memory.
+
+    any_size: which queries over a column need none.
+    """
+    tied = (axis for axis in range(len(workload.shape)) if is_fitted(workload, axis))
+    longest = max((workload.shape[axis] for axis in tied if not _all(any_size, workload, axis)), default=1)
     if longest <= MAX_DENSE:
         return ""
     return (
         f"A column has {longest:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
         "Choose wider bins, or the strategy of single cells."
     )
+
+
+def _all(holds: Callable[[Factor], bool], workload: Workload, axis: int) -> bool:
+    return all(holds(term.all_factors(workload.shape)[axis]) for term in workload.terms)
 
 
 def union_too_large(workload: Workload, sums: int) -> str:

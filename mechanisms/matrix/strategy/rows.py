@@ -16,7 +16,7 @@ from mechanisms.matrix.workload.factor import Factor, Identity, Total
 from mechanisms.protocol import PlanError
 
 # Cells up to which pairs of columns are told apart in a product.
-_PAIRED_CELLS = 2048
+PAIRED_CELLS = 2048
 
 
 class Rows(ABC):
@@ -230,7 +230,7 @@ class Inverted(Rows):
         norm = self.column.l2_squared
         if not self._told_apart:
             return Pairs.alike(norm, self._least_product)
-        if self.size > _PAIRED_CELLS:
+        if self.size > PAIRED_CELLS:
             return Pairs.alike(norm, int(self._gram.min()))
         return Pairs.of(self._gram)
 

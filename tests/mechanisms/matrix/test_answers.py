@@ -11,7 +11,7 @@ import pytest
 from mechanisms.histogram.combination import Combination
 from mechanisms.histogram.tree import Tree
 from mechanisms.matrix.answers import combined, covariance, standard_errors
-from mechanisms.matrix.strategy.hierarchy import tree_rows
+from mechanisms.matrix.strategy.levels import TreeRows
 from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
 from mechanisms.matrix.strategy.rows import IdentityRows
 from mechanisms.matrix.strategy.weights import MatrixRows
@@ -20,7 +20,7 @@ from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 from mechanisms.noise.sums import half_widths, reach
 
-TREE = Kronecker([tree_rows(Tree((2, 1, 3)), 4), IdentityRows(2)])
+TREE = Kronecker([TreeRows(Tree((2, 1, 3)), 4), IdentityRows(2)])
 STRATEGIES: list[Strategy] = [
     TREE,
     Stacked([TREE, Kronecker([MatrixRows(np.array([[1, 1, 0, 0], [0, 0, 1, 1]])), IdentityRows(2)])], [2, 3]),

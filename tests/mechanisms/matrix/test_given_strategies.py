@@ -138,9 +138,9 @@ def test_an_uploaded_strategy_has_to_be_uploaded() -> None:
         (CellsStrategy(), line(2**24 + 1), "total", "16,777,217 cells.*Choose fewer columns"),
         (CellsStrategy(), line(5000), 'ranges("x")', "12,502,500 queries; at most 10,000,000"),
         (
-            HierarchyStrategy(),
+            WorkloadStrategy(),
             line(10_000),
-            'prefix("x")',
+            'width(5, "x")',
             "10,000 cells, and this strategy ties at most 8,192",
         ),
         (WorkloadStrategy(), line(5000), 'prefix("x") + total', "all 5,000 cells together"),

@@ -11,7 +11,8 @@ from mechanisms.accounting import Definition
 from mechanisms.histogram.tree import Tree
 from mechanisms.matrix.most_likely import most_likely
 from mechanisms.matrix.reconstruction import non_negative, possible_cells
-from mechanisms.matrix.strategy.hierarchy import best_tree_rows, tree_rows
+from mechanisms.matrix.strategy.hierarchy import best_tree_rows
+from mechanisms.matrix.strategy.levels import TreeRows
 from mechanisms.matrix.strategy.product import Kronecker, Strategy
 from mechanisms.matrix.strategy.rows import IdentityRows
 from mechanisms.matrix.workload.factor import Prefix
@@ -33,12 +34,12 @@ def noisy(strategy: Strategy, seed: int, spread: float = 20.0) -> np.ndarray:
 
 
 def small() -> Kronecker:
-    return Kronecker([tree_rows(Tree((2, 1, 0, 1)), 7), IdentityRows(3)])
+    return Kronecker([TreeRows(Tree((2, 1, 0, 1)), 7), IdentityRows(3)])
 
 
 def large() -> Kronecker:
     return Kronecker(
-        [best_tree_rows([(1.0, Prefix(64))], Definition.PURE, 16), tree_rows(Tree((1, 0, 1)), 16)]
+        [best_tree_rows([(1.0, Prefix(64))], Definition.PURE, 16), TreeRows(Tree((1, 0, 1, 0, 0)), 16)]
     )
 
 
@@ -73,7 +74,7 @@ def objective(matrix: np.ndarray, values: np.ndarray, cells: np.ndarray) -> floa
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_possible_cells_are_likelier(seed: int) -> None:
-    strategy = Kronecker([tree_rows(Tree((2, 1, 0, 1)), 7)])
+    strategy = Kronecker([TreeRows(Tree((2, 1, 0, 1)), 7)])
     matrix, values = strategy.matrix(), noisy(strategy, seed)
     A = np.asarray(matrix.todense(), dtype=float)
     estimate = np.linalg.lstsq(A, values, rcond=None)[0]
@@ -106,7 +107,7 @@ def test_more_cells_than_the_programme_takes_are_refused() -> None:
 
 def test_least_squares_stand_in_where_the_programme_is_not_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     """After measuring the loss is spent: a solver that gives up must not end the release."""
-    strategy = Kronecker([tree_rows(Tree((2, 1, 0, 1)), 7)])
+    strategy = Kronecker([TreeRows(Tree((2, 1, 0, 1)), 7)])
     values = noisy(strategy, 1)
     estimate = strategy.estimate(values)
     assert possible_cells("l1", strategy, values, estimate)[1] == "l1"

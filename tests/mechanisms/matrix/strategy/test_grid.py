@@ -13,7 +13,7 @@ from mechanisms.matrix.given import as_rows
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import p_identity
 from mechanisms.matrix.strategy.grid import BITS, PRODUCT_BITS, bits_for, on_grid
-from mechanisms.matrix.strategy.hierarchy import haar_rows
+from mechanisms.matrix.strategy.levels import HaarRows
 from mechanisms.matrix.strategy.product import Kronecker
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix, Width
@@ -102,7 +102,7 @@ def test_small_integers_are_kept_up_to_their_divisor() -> None:
 
 
 def test_equal_weights_stay_equal() -> None:
-    rows = np.asarray(Kronecker([haar_rows(Haar((1, 1, 1)), 4)]).matrix().todense())
+    rows = np.asarray(Kronecker([HaarRows(Haar((1, 1, 1)), 4)]).matrix().todense())
     assert np.array_equal(on_grid(rows / 7.0), rows)
 
 

@@ -12,13 +12,9 @@ import pytest
 from mechanisms.accounting import Definition
 from mechanisms.histogram.haar import Haar, best_haar
 from mechanisms.histogram.tree import Tree, best_tree
-from mechanisms.matrix.strategy.hierarchy import (
-    best_haar_rows,
-    best_tree_rows,
-    energies,
-    haar_rows,
-    tree_rows,
-)
+from mechanisms.matrix.strategy.energies import energies
+from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
+from mechanisms.matrix.strategy.levels import HaarRows, TreeRows
 from mechanisms.matrix.strategy.rows import IdentityRows, Rows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
 
@@ -33,7 +29,7 @@ def dense(rows: Rows) -> np.ndarray:
 @pytest.mark.parametrize("cells", [8, 5])
 @pytest.mark.parametrize("strategy", [Tree((5, 2, 0, 3)), Haar((4, 1, 2, 7))], ids=str)
 def test_rows_are_the_strategys_answers(strategy: Tree | Haar, cells: int) -> None:
-    rows = tree_rows(strategy, cells) if isinstance(strategy, Tree) else haar_rows(strategy, cells)
+    rows = TreeRows(strategy, cells) if isinstance(strategy, Tree) else HaarRows(strategy, cells)
     columns = [strategy.answers(cell) for cell in np.eye(cells, dtype=np.int64)]
     wanted = np.stack(columns, axis=1)
     assert (dense(rows) == wanted[wanted.any(axis=1)]).all()
@@ -45,7 +41,7 @@ def rmse(rows: Rows, factor: Factor) -> float:
 
 
 def test_unweighted_strategies_of_two_branches_have_their_known_errors() -> None:
-    tree, haar = tree_rows(Tree((1,) * 9), 256), haar_rows(Haar((1,) * 9), 256)
+    tree, haar = TreeRows(Tree((1,) * 9), 256), HaarRows(Haar((1,) * 9), 256)
     assert rmse(tree, Prefix(256)) == pytest.approx(KNOWN["hierarchy2_prefix256_rmse"], abs=1e-9)
     assert rmse(haar, Prefix(256)) == pytest.approx(KNOWN["haar_prefix256_rmse"], abs=1e-9)
 
@@ -70,8 +66,8 @@ def test_energies_are_the_squared_lengths_at_each_scale(factor: Factor) -> None:
 def test_the_fitted_strategies_are_those_of_the_histograms(definition: Definition) -> None:
     tree = best_tree_rows([(2.0, AllRange(64))], definition)
     haar = best_haar_rows([(1.0, Prefix(64))], definition)
-    assert (dense(tree) == dense(tree_rows(best_tree("ranges", 64, definition), 64))).all()
-    assert (dense(haar) == dense(haar_rows(best_haar("totals", 64, definition), 64))).all()
+    assert (dense(tree) == dense(TreeRows(best_tree("ranges", 64, definition), 64))).all()
+    assert (dense(haar) == dense(HaarRows(best_haar("totals", 64, definition), 64))).all()
 
 
 def test_a_mixture_of_queries_has_a_hierarchy_between_theirs() -> None:
