@@ -230,7 +230,9 @@ CONVERSION_SECONDS = whole_number("DPPORTAL_CONVERSION_SECONDS", 1200, most=3000
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}
-if CELERY_BROKER_URL.startswith("folder"):
+# Whether one machine does everything.
+EMBEDDED = CELERY_BROKER_URL.startswith("folder")
+if EMBEDDED:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR),
         "data_folder_out": str(BROKER_DIR),

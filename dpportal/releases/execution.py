@@ -101,6 +101,9 @@ def measure(release_id: UUID, claim: Claim) -> None:
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
     product, plan, noise = product_of(release), confirmed_plan(release), Noise()
+    effort = product.effort(plan, release.people)
+    if effort is not None and (obstacle := effort.obstacle_now()):
+        raise JobFailedError(obstacle)
     claim.step("counting")
     counts = product.count(release, plan, noise.key())
     claim.step("measuring")

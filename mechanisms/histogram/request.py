@@ -29,8 +29,8 @@ def check_cells(domain: Domain, limit: int) -> None:
         raise PlanError("Choose at least one column.")
     if not 1 <= domain.size <= limit:
         raise PlanError(
-            f"The chosen columns have {domain.size:,} cells; at most {limit:,} can be released. "
-            "Choose fewer columns or wider bins."
+            f"The chosen columns have {domain.size:,} cells; at most {limit:,} can be released by this method. "
+            "Choose another one, fewer columns or wider bins."
         )
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import RUN, Floats, Integers
 
 # Stands for a part that is known to be empty: below any estimate, yet finite.
 _EMPTY = -1e30
@@ -31,8 +31,17 @@ def top_down(estimates: np.ndarray, levels: Sequence[int], total: int, cells: in
     for above, level in pairwise([top, *(e for e in levels if e < top)]):
         parts = estimates.reshape(-1, 2**level).sum(axis=1)
         parts[-(-cells // 2**level) :] = _EMPTY
-        counts = _rounded(_on_simplex(parts.reshape(-1, 2 ** (above - level)), counts), counts).ravel()
+        counts = _divided(parts.reshape(-1, 2 ** (above - level)), counts).ravel()
     return counts[:cells]
+
+
+def _divided(values: Floats, totals: Integers) -> Integers:
+    """Integers >= 0 near each row of values, of the row's total; some rows at a time."""
+    divided, at_once = np.empty(values.shape, dtype=np.int64), max(1, RUN // values.shape[1])
+    for first in range(0, len(values), at_once):
+        rows = slice(first, first + at_once)
+        divided[rows] = _rounded(_on_simplex(values[rows], totals[rows]), totals[rows])
+    return divided
 
 
 def _on_simplex(values: Floats, totals: Integers) -> Floats:

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.cells --cells 1_000_000 10_000_000 100_000_000 [--rows 1_000_000] [--method NAME ...]
 
 Every method that is offered at a size runs in a process of its own; the steps are those of a release's job, in its
-order. Peaks are of resident memory during the step, with what the steps before it left. A method that is not offered
-says why.
+order. Peaks are of resident memory during the step, with what the steps before it left. The last line of a method is
+what a curator is told beforehand; a method that is not offered says why.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
+import django
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -30,7 +31,7 @@ import pyarrow.csv
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
-from mechanisms.protocol import PlanError
+from mechanisms.protocol import Plan, PlanError
 
 UNIT = PrivacyUnit(Neighbours.ADD_REMOVE, 1)
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -65,26 +66,54 @@ def peak_mb() -> float:
     return int(found[1]) / 1024
 
 
+class Step(NamedTuple):
+    """What a step took: seconds by the clock, seconds of processor, largest resident memory in MB."""
+
+    name: str
+    seconds: float
+    processor: float
+    peak: float
+
+
 class Steps:
-    """Runs steps and keeps their seconds and peaks."""
+    """Runs steps and keeps what they took."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[str, float, float]] = []
+        self.found: list[Step] = []
 
     def __call__(self, name: str, step: Callable[[], Any]) -> Any:
         forget_peak()
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         result = step()
-        self.found.append((name, time.perf_counter() - start, peak_mb()))
+        seconds, processor = time.perf_counter() - start, time.process_time() - worked
+        self.found.append(Step(name, seconds, processor, peak_mb()))
         return result
 
 
-def release(name: str, domain: Domain, table: Path, folder: Path) -> list[tuple[str, float, float]]:
-    """The steps of one release. Raises PlanError if the method is not offered."""
+def know_the_portal() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
-    import django
-
     django.setup()
+
+
+def planned(name: str, domain: Domain) -> Plan:
+    """Raises PlanError if the method is not offered."""
+    mechanism = registry.mechanism(name)
+    definition = Definition.PURE if Definition.PURE in mechanism.definitions else Definition.ZCDP
+    return mechanism.plan(domain, {}, Loss(definition, Fraction(1), UNIT))
+
+
+def foreseen(name: str, domain: Domain, rows: int) -> Step:
+    """What a curator is told beforehand."""
+    know_the_portal()
+    from dpportal.releases.products.histogram.foresight import effort
+
+    about = effort(planned(name, domain), rows)
+    return Step("foreseen", about.seconds, about.seconds, about.memory / 2**20)
+
+
+def release(name: str, domain: Domain, table: Path, folder: Path) -> list[Step]:
+    """The steps of one release. Raises PlanError if the method is not offered."""
+    know_the_portal()
     from dpportal.datasets.rawdata import count_cells
     from dpportal.publishing.archive import BundleFile, write_zip
     from dpportal.releases.products.histogram import comparison, page, tables
@@ -92,8 +121,7 @@ def release(name: str, domain: Domain, table: Path, folder: Path) -> list[tuple[
     from mechanisms.protocol import Measurement
 
     steps, mechanism = Steps(), registry.mechanism(name)
-    definition = Definition.PURE if Definition.PURE in mechanism.definitions else Definition.ZCDP
-    plan = steps("plan", lambda: mechanism.plan(domain, {}, Loss(definition, Fraction(1), UNIT)))
+    plan = steps("plan", lambda: planned(name, domain))
     measured, true = folder / "measured.npy", folder / "true.npy"
 
     def measure(counts: np.ndarray) -> None:
@@ -114,7 +142,7 @@ def release(name: str, domain: Domain, table: Path, folder: Path) -> list[tuple[
     return steps.found
 
 
-def attempted(name: str, domain: Domain, table: Path, folder: str) -> list[tuple[str, float, float]] | str:
+def attempted(name: str, domain: Domain, table: Path, folder: str) -> list[Step] | str:
     try:
         with TemporaryDirectory(dir=folder) as own:
             return release(name, domain, table, Path(own))
@@ -122,16 +150,18 @@ def attempted(name: str, domain: Domain, table: Path, folder: str) -> list[tuple
         return str(refusal)
 
 
-def report(domain: Domain, name: str, table: Path, folder: str) -> None:
+def report(domain: Domain, name: str, table: Path, rows: int, folder: str) -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         found = pool.submit(attempted, name, domain, table, folder).result()
     if isinstance(found, str):
-        print(f"| {domain.size:,} | {name} | not offered | | {found} |", flush=True)
+        print(f"| {domain.size:,} | {name} | not offered | | | {found} |", flush=True)
         return
-    for step, seconds, peak in found:
-        print(f"| {domain.size:,} | {name} | {step} | {seconds:.2f} | {peak:,.0f} |", flush=True)
-    seconds, peak = sum(s for _, s, _ in found), max(p for _, _, p in found)
-    print(f"| {domain.size:,} | {name} | **all** | **{seconds:.2f}** | **{peak:,.0f}** |", flush=True)
+    whole = Step(
+        "**all**", *(sum(step[i] for step in found) for i in (1, 2)), max(step.peak for step in found)
+    )
+    for step in [*found, whole, foreseen(name, domain, rows)]:
+        figures = f"{step.seconds:.2f} | {step.processor:.2f} | {step.peak:,.0f}"
+        print(f"| {domain.size:,} | {name} | {step.name} | {figures} |", flush=True)
 
 
 def main() -> None:
@@ -141,7 +171,7 @@ def main() -> None:
     parser.add_argument("--method", nargs="+", default=[m.name for m in registry.HISTOGRAMS])
     parser.add_argument("--folder")
     options = parser.parse_args()
-    print("| cells | method | step | seconds | peak MB |\n|---:|---|---|---:|---:|")
+    print("| cells | method | step | seconds | processor seconds | peak MB |\n|---:|---|---|---:|---:|---:|")
     with TemporaryDirectory(dir=options.folder) as folder:
         for cells in options.cells:
             from dpportal.datasets.rawdata import convert
@@ -150,7 +180,7 @@ def main() -> None:
             write_table(csv, domain, options.rows)
             convert(csv, table, csv.name)
             for name in options.method:
-                report(domain, name, table, folder)
+                report(domain, name, table, options.rows, folder)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
+from dpportal.releases.products.effort import Effort
 from dpportal.releases.verdict import Verdict
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
@@ -188,6 +189,10 @@ class Product(ABC, Generic[M, P, R]):
 
     def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
         """What a worker simulates to tell what to expect, whatever the loss's amount; None where nothing is."""
+        return None
+
+    def effort(self, plan: P, people: int | None) -> Effort | None:
+        """What the job takes, about, for so many people by the curator's estimate; None where it is next to nothing."""
         return None
 
     def half_width(self, plan: P) -> int | None:

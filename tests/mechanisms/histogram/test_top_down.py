@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mechanisms.histogram import top_down as module
 from mechanisms.histogram.top_down import top_down
 
 
@@ -30,3 +31,11 @@ def test_counts_are_never_negative_and_sum_to_the_total(levels: list[int], total
     estimates = np.random.default_rng(total % 97).normal(1, 5, 512)
     counts = top_down(estimates, levels, total, 400)
     assert (counts.shape, int(counts.sum()), int(counts.min()) >= 0) == ((400,), total, True)
+
+
+@pytest.mark.parametrize("run", [1, 8, 100])
+def test_blocks_are_divided_some_at_a_time(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    estimates, levels = np.random.default_rng(5).normal(1, 5, 512), [9, 6, 3, 0]
+    together = module.top_down(estimates, levels, 900, 400)
+    monkeypatch.setattr(module, "RUN", run)
+    assert np.array_equal(top_down(estimates, levels, 900, 400), together)

@@ -20,7 +20,8 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
-from dpportal.releases.products.histogram import comparison, neighbours, page, tables, usefulness
+from dpportal.releases.products.effort import Effort
+from dpportal.releases.products.histogram import comparison, foresight, neighbours, page, tables, usefulness
 from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
@@ -28,7 +29,7 @@ from mechanisms.arrays import summed
 from mechanisms.domain import Domain
 from mechanisms.error import expectation
 from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement, Mechanism, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, Plan, PlanError, Result
 
 MAX_COLUMNS = 4
 WARN_CELLS = 10**6
@@ -100,7 +101,10 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     def plan(
         self, method: Mechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> Plan:
-        return method.plan(domain, {**draft.parameters, **_public_total(draft, loss.over(domain).unit)}, loss)
+        plan = method.plan(domain, {**draft.parameters, **_public_total(draft, loss.over(domain).unit)}, loss)
+        if obstacle := self.effort(plan, draft.people).obstacle():
+            raise PlanError(obstacle)
+        return plan
 
     def read_plan(self, value: Mapping[str, Any]) -> Plan:
         return Plan.from_json(value)
@@ -109,7 +113,11 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         # The other relation is planned only where a page shows it.
         version = draft.dataset.current_domain()
         relations = partial(neighbours.relations, plan, bool(version and version.unit_column))
-        return {"expected": expectation(plan, draft.people), "relations": relations}
+        effort = self.effort(plan, draft.people)
+        return {"expected": expectation(plan, draft.people), "relations": relations, "effort": effort}
+
+    def effort(self, plan: Plan, people: int | None) -> Effort:
+        return foresight.effort(plan, people)
 
     def suggested(self, plans: Mapping[str, Plan]) -> str:
         """The narrowest interval of those that have one; of equals the least standard error, then the usual one."""
