@@ -35,7 +35,7 @@ def asked_now(dataset: Dataset) -> str | None:
     """The digest of what a look would look at now; None where there is nothing to look at."""
     version = dataset.current_domain()
     domain = version.domain() if version else None
-    if version is None or domain is None or not (domain.attributes and dataset.has_rows):
+    if version is None or domain is None or not (domain.attributes and dataset.has_records):
         return None
     return asked_of(dataset, version, domain)
 

@@ -22,7 +22,7 @@ from dpportal.datasets.views import own_dataset
 def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """Shows the fit to what is declared now; posting asks a worker for it."""
     dataset = own_dataset(request, dataset_id)
-    if not dataset.has_rows:
+    if not dataset.has_records:
         messages.info(request, _("This dataset has no records to look at."))
         return redirect("datasets:home", dataset.pk)
     if request.method == "POST":

@@ -10,6 +10,7 @@ from uuid import UUID
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils.translation import gettext as _
 
+from dpportal.connections.faults import SourceFault
 from dpportal.datasets.models import Dataset, DomainVersion, Fit
 from dpportal.datasets.rawdata import records
 from dpportal.running import jobs
@@ -53,6 +54,8 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
             _look(dataset, claim)
     except LostClaimError:
         raise
+    except SourceFault as fault:
+        claim.finish(JobState.FAILED, fault.message)
     except SoftTimeLimitExceeded:
         claim.finish(
             JobState.FAILED,
@@ -67,7 +70,7 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
 
 def _look(dataset: Dataset, claim: Claim) -> None:
     version = dataset.current_domain()
-    if version is None or not dataset.has_rows:
+    if version is None or not dataset.has_records:
         claim.finish(JobState.CANCELLED)
         return
     claim.step("looking")

@@ -123,12 +123,13 @@ def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit
         FrequentMisfit(m["text"], reason, m["n"]) for reason, (_, most) in by_reason.items() for m in most
     ]
     misfits.sort(key=lambda misfit: (-misfit.rows, misfit.text))
-    return _column_fit(attribute, counts, tuple(misfits[:FREQUENT]))
+    return column_fit(attribute, counts, tuple(misfits[:FREQUENT]))
 
 
-def _column_fit(
+def column_fit(
     attribute: Attribute, counts: dict[str, int], frequent: tuple[FrequentMisfit, ...]
 ) -> ColumnFit:
+    """What numbers of rows by reason say of a column."""
     missing, unreadable, below, above, undeclared = (
         counts.get(reason, 0) for reason in (MISSING, UNREADABLE, BELOW, ABOVE, UNDECLARED)
     )

@@ -30,7 +30,7 @@ from dpportal.datasets.rawdata.table import TableFacts
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
 if TYPE_CHECKING:
-    from dpportal.datasets.rawdata.elsewhere.counting import Schema
+    from dpportal.datasets.rawdata.elsewhere.counting import Schema, Wanted
 
 # What is held of one count: 8 bytes each.
 MOST_CELLS_ELSEWHERE = 10**8
@@ -163,15 +163,22 @@ def _count_elsewhere(
         raise SourceFault(
             "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
         )
+    wanted = _wanted(dataset)
+    found = counting.count_tables(wanted, domain, tables, options_of(dataset), persons_of(version))
+    read = {"engine": found.engine, "table": wanted.table.title, "read_at": found.read_at}
+    dataset.last_read = json.dumps(read)
+    return found.counts
+
+
+def _wanted(dataset: Dataset) -> Wanted:
+    """What a dataset was made from, if its owner may still use it. Raises SourceFault."""
+    from dpportal.datasets.rawdata.elsewhere import counting
+
     assert dataset.source is not None
     if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source.pk).exists():
         raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
     types = {column["name"]: column["type"] for column in dataset.columns}
-    wanted = counting.Wanted(dataset.source, dataset.facts["identity"], types)
-    found = counting.count_tables(wanted, domain, tables, options_of(dataset), persons_of(version))
-    read = {"engine": found.engine, "table": dataset.source.title, "read_at": found.read_at}
-    dataset.last_read = json.dumps(read)
-    return found.counts
+    return counting.Wanted(dataset.source, dataset.facts["identity"], types)
 
 
 def _require_here(dataset: Dataset) -> None:
@@ -199,8 +206,11 @@ def cells_of_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key:
 def fit(
     dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
 ) -> TableFit:
-    """True numbers of what does not fit the domain, for the curator only."""
-    _require_here(dataset)
+    """True numbers of what does not fit the domain, for the curator only; of a table elsewhere no texts with them."""
+    if dataset.is_elsewhere:
+        from dpportal.datasets.rawdata.elsewhere import counting
+
+        return counting.fit(_wanted(dataset), domain, options_of(dataset), persons_of(version))
     with storage.local_path(dataset.table) as path:
         return fit_of(path, domain, options_of(dataset), persons_of(version), on_progress)
 

@@ -11,11 +11,12 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.connections.models import Connection, SharedTable
-from dpportal.datasets import services
+from dpportal.datasets import fitting, services
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
+from mechanisms.domain import Integer
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import PASSWORD, READER
 
@@ -118,8 +119,7 @@ class TestCurator:
         assert not Dataset.objects.exists()
 
     def test_is_told_where_rows_would_be_needed(self, desk, elsewhere):
-        for name in ("first_rows", "fit"):
-            assert desk.get(reverse(f"datasets:{name}", args=[elsewhere.pk])).status_code == 302
+        assert desk.get(reverse("datasets:first_rows", args=[elsewhere.pk])).status_code == 302
         filled = desk.post(
             reverse("datasets:fill_column", args=[elsewhere.pk, 0]), {"public": "on"}, follow=True
         )
@@ -143,6 +143,23 @@ class TestCurator:
         release.refresh_from_db()
         by_colour = records.kept_counts(release.true_counts).reshape(4, 10).sum(axis=1)
         assert by_colour.tolist() == [0, 100, 100, 100]
+
+    def test_sees_in_numbers_how_the_table_fits(self, desk, elsewhere):
+        services.declare(elsewhere, "age", Integer("age", lower=10, upper=49, width=10))
+        services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=4)
+        address = reverse("datasets:fit", args=[elsewhere.pk])
+        desk.post(address)
+        fitting.look(elsewhere.pk)
+        page = desk.get(address).content.decode()
+        assert all(f">{number}<" in page for number in (300, 30, 150, 180, 120))
+        assert "only numbers of rows come here" in page
+
+    def test_is_told_why_nobody_can_look_at_the_fit(self, desk, elsewhere, owner):
+        address = reverse("datasets:fit", args=[elsewhere.pk])
+        desk.post(address)
+        owner.execute("DROP TABLE health.visits")
+        fitting.look(elsewhere.pk)
+        assert "not there any more" in desk.get(address).content.decode()
 
     @pytest.mark.parametrize("page", ["home", "domain", "unit", "reading", "edit"])
     def test_every_page_of_it_opens(self, desk, elsewhere, page):

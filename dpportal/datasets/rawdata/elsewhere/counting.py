@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,11 @@ from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import SharedTable
 from dpportal.datasets.rawdata.counting import Persons
 from dpportal.datasets.rawdata.elsewhere.dialects import NotExactError, Postgres
+from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
 from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
 from dpportal.datasets.rawdata.faults import UploadFault
+from dpportal.datasets.rawdata.fit import PersonFit, TableFit, column_fit
 from dpportal.datasets.rawdata.identifiers import named_like_identifier
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.table import Column, checked_names
@@ -86,22 +89,50 @@ def count_tables(
     come from one query. Raises SourceFault for whatever keeps the table from being counted as it was declared.
     """
     counts = np.zeros(sum(domain.project(columns).size for columns in tables), dtype=np.int64)
+    with _opened(wanted, domain, persons) as (session, source):
+        _add(session, counts, lambda: count_statement(source, domain, tables, options.settled(), persons))
+    return Counted(counts, session.version, session.read_at.isoformat(timespec="seconds"))
+
+
+def fit(wanted: Wanted, domain: Domain, options: ReadOptions, persons: Persons | None) -> TableFit:
+    """How a table fits its declarations, in numbers of rows alone: no text of it comes here. Raises SourceFault."""
+    reasons = np.zeros((len(domain.attributes), len(REASONS)), dtype=np.int64)
+    rows = np.zeros(5, dtype=np.int64)
+    leaving = [attribute for attribute in domain.attributes if attribute.leaves_out]
+    with _opened(wanted, domain, persons) as (session, source):
+        _add(session, reasons.reshape(-1), lambda: reasons_statement(source, domain, options.settled()))
+        _add(session, rows, lambda: rows_statement(source, leaving, options.settled(), persons))
+    columns = tuple(
+        column_fit(attribute, dict(zip(REASONS, found, strict=True)), ())
+        for attribute, found in zip(domain.attributes, reasons.tolist(), strict=True)
+    )
+    people, all_rows, left_out, beyond, without = rows.tolist()
+    found_persons = PersonFit(people, without, persons.max_rows, beyond) if persons else None
+    return TableFit(all_rows, left_out, columns, found_persons)
+
+
+@contextmanager
+def _opened(
+    wanted: Wanted, domain: Domain, persons: Persons | None
+) -> Iterator[tuple[postgres.Session, Source]]:
+    """A session and the table in it, once both are found to be what the dataset was made from."""
     source = postgres.source(wanted.table)
     with postgres.reading(wanted.table.connection) as session:
         if _identity(session, wanted.table) != wanted.identity:
             raise SourceFault("other", _(OTHER_TABLE))
         names = [*domain.names, *([persons.column] if persons else [])]
         _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
-        types = {name: TYPES[wanted.types[name]] for name in names}
-        try:
-            statement = count_statement(
-                Source(Postgres(), source, types), domain, tables, options.settled(), persons
-            )
-        except NotExactError as refusal:
-            raise SourceFault("not-exact", str(refusal)) from None
-        for places, rows in session.counts(statement):
-            counts[places] = rows
-    return Counted(counts, session.version, session.read_at.isoformat(timespec="seconds"))
+        yield session, Source(Postgres(), source, {name: TYPES[wanted.types[name]] for name in names})
+
+
+def _add(session: postgres.Session, counts: np.ndarray, statement: Callable[[], str]) -> None:
+    """Put what a query counts in its places."""
+    try:
+        query = statement()
+    except NotExactError as refusal:
+        raise SourceFault("not-exact", str(refusal)) from None
+    for places, rows in session.counts(query):
+        counts[places] = rows
 
 
 OTHER_TABLE = (

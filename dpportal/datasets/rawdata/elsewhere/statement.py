@@ -48,7 +48,9 @@ def count_statement(
     column, NotExactError for what the engine cannot say.
     """
     rows = _cells(source, domain, options, persons)
-    known = exp.and_(*(_name(CELL, place).is_(exp.null()).not_() for place in range(len(domain.attributes))))
+    known = exp.and_(
+        *(numbered(CELL, place).is_(exp.null()).not_() for place in range(len(domain.attributes)))
+    )
     rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False).where(known, copy=False)
     if persons:
         rows = _few_of_each_person(rows, persons.max_rows)
@@ -73,7 +75,7 @@ def _places(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:
         place: Expr = exp.cast(exp.convert(0), "bigint")
         for name in columns:
             number = domain.names.index(name)
-            place = exp.paren(place) * exp.convert(domain.shape[number]) + _name(CELL, number)
+            place = exp.paren(place) * exp.convert(domain.shape[number]) + numbered(CELL, number)
         found.append(place + exp.convert(passed))
         passed += math.prod(domain.project(columns).shape)
     return found
@@ -92,29 +94,42 @@ def _few_of_each_person(rows: Select, most: int) -> Select:
 
 def _cells(source: Source, domain: Domain, options: ReadOptions, persons: Persons | None) -> Select:
     """The cell of each attribute, and the person."""
+    cells = [
+        as_numbered(cell_of(a, source.dialect, numbered("value", place), numbered(LABEL, place)), CELL, place)
+        for place, a in enumerate(domain.attributes)
+    ]
+    whose = [exp.column(PERSON)] if persons else []
+    return exp.select(*cells, *whose).from_(valued_rows(source, domain, options, persons), copy=False)
+
+
+def valued_rows(source: Source, domain: Domain, options: ReadOptions, persons: Persons | None) -> Expr:
+    """A row's field_i and value_i of each attribute, label_i of categories, and the person."""
     columns = [
         (place, a, _field(source, options, a.name, str(place))) for place, a in enumerate(domain.attributes)
     ]
     whose = _Whose(source, options, persons)
-    found = [_as(field.found(_column(a.name)), "raw", place) for place, a, field in columns]
-    rows = exp.select(*found, *whose.found()).from_(exp.Var(this=source.rows), copy=False)
-    read = [_as(field.read(), "field", place) for place, _a, field in columns]
-    rows = exp.select(*read, *whose.read()).from_(_once(rows, "found"), copy=False)
-    numbers = [_as(field.as_number(), "number", place) for place, a, field in columns if needs_number(a)]
+    found = [as_numbered(field.found(_column(a.name)), "raw", place) for place, a, field in columns]
+    rows = exp.select(*(found + whose.found() or [exp.convert(1)])).from_(
+        exp.Var(this=source.rows), copy=False
+    )
+    read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
+    rows = exp.select(*(read + whose.read() or [exp.convert(1)])).from_(_once(rows, "found"), copy=False)
+    numbers = [
+        as_numbered(field.as_number(), "number", place) for place, a, field in columns if needs_number(a)
+    ]
     rows = exp.select("*", *numbers).from_(_once(rows, "fields"), copy=False)
-    values = [_as(value_of(a, field), "value", place) for place, a, field in columns]
-    rows = exp.select(*values, *whose.told()).from_(_once(rows, "numbers"), copy=False)
+    fields = [numbered("field", place) for place, _a, _field in columns]
+    values = [as_numbered(value_of(a, field), "value", place) for place, a, field in columns]
+    rows = exp.select(*(fields + values + whose.told() or [exp.convert(1)])).from_(
+        _once(rows, "numbers"), copy=False
+    )
     for place, a, field in columns:
         rows = _looked_up(rows, place, a, field) if isinstance(a, Categorical) else rows
-    cells = [
-        _as(cell_of(a, source.dialect, _name("value", place), _name(LABEL, place)), CELL, place)
-        for place, a, _field in columns
-    ]
-    return exp.select(*cells, *whose.named()).from_(_once(rows, "valued"), copy=False)
+    return _once(rows, "valued")
 
 
 def _field(source: Source, options: ReadOptions, column: str, place: str) -> Field:
-    raw, value, number = (_name(kind, place) for kind in ("raw", "field", "number"))
+    raw, value, number = (numbered(kind, place) for kind in ("raw", "field", "number"))
     return Field(source.dialect, options, source.columns[column], raw, value, number)
 
 
@@ -135,14 +150,14 @@ class _Whose:
             return []
         field, column = self._field(), _column(self.persons.column)
         found = field.text_found(column, strip=True) if field.type.is_text else column
-        return [_as(found, "raw", PERSON)]
+        return [as_numbered(found, "raw", PERSON)]
 
     def read(self) -> list[Expr]:
         """What two rows of one person have in common but for capitals; NULL if there is no identifier."""
         if not self.persons:
             return []
         field = self._field()
-        return [_as(field.composed() if field.type.is_text else field.raw, "field", PERSON)]
+        return [as_numbered(field.composed() if field.type.is_text else field.raw, "field", PERSON)]
 
     def told(self) -> list[Expr]:
         if not self.persons:
@@ -151,9 +166,6 @@ class _Whose:
         small = self.persons.ignore_case and field.type.is_text
         person = self.source.dialect.without_capitals(field.value) if small else field.value
         return [exp.alias_(person, PERSON)]
-
-    def named(self) -> list[Expr]:
-        return [exp.column(PERSON)] if self.persons else []
 
 
 def _looked_up(rows: Select, place: int, attribute: Categorical, field: Field) -> Select:
@@ -181,9 +193,9 @@ def _column(name: str) -> Expr:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def _name(name: str, place: int | str) -> Expr:
+def numbered(name: str, place: int | str) -> Expr:
     return exp.column(f"{name}_{place}")
 
 
-def _as(expression: Expr, name: str, place: int | str) -> Expr:
+def as_numbered(expression: Expr, name: str, place: int | str) -> Expr:
     return exp.alias_(expression, f"{name}_{place}")

@@ -1,0 +1,95 @@
+"""How a table elsewhere fits its declarations: numbers of rows alone, by queries that its database answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.expressions import Expr
+
+from dpportal.datasets.rawdata.counting import Persons
+from dpportal.datasets.rawdata.elsewhere.cells import cell_of
+from dpportal.datasets.rawdata.elsewhere.statement import (
+    LABEL,
+    PERSON,
+    Source,
+    as_numbered,
+    numbered,
+    valued_rows,
+)
+from dpportal.datasets.rawdata.fit import ABOVE, BELOW, MISSING, UNDECLARED, UNREADABLE
+from dpportal.datasets.rawdata.options import ReadOptions
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+
+REASONS = (MISSING, UNREADABLE, BELOW, ABOVE, UNDECLARED)
+
+
+def reasons_statement(source: Source, domain: Domain, options: ReadOptions) -> str:
+    """SQL: place and number of rows of each reason why a column's field does not fit; a place counts on by columns."""
+    places = [
+        _reason(attribute, place) + exp.convert(place * len(REASONS))
+        for place, attribute in enumerate(domain.attributes)
+    ]
+    rows = exp.select(exp.alias_(source.dialect.each_row(places), "place"))
+    rows = rows.from_(valued_rows(source, domain, options, None), copy=False)
+    known = exp.column("place").is_(exp.null()).not_()
+    count = exp.alias_(exp.Count(this=exp.Star()), "n")
+    counted = exp.select("place", count).from_(rows.subquery("reasons", copy=False), copy=False)
+    return source.dialect.sql(counted.where(known, copy=False).group_by("place", copy=False))
+
+
+def rows_statement(
+    source: Source, leaving: Sequence[Attribute], options: ReadOptions, persons: Persons | None
+) -> str:
+    """SQL: what only whole rows show, a number for each place: persons, rows, rows left out, beyond the limit of each
+    person's, without an identifier. leaving: the attributes that leave rows out."""
+    rows = valued_rows(source, Domain(tuple(leaving)), options, persons)
+    cells = [
+        cell_of(a, source.dialect, numbered("value", place), numbered(LABEL, place))
+        for place, a in enumerate(leaving)
+    ]
+    out = exp.or_(exp.false(), *(cell.is_(exp.null()) for cell in cells))
+    one, none = exp.convert(1), exp.convert(0)
+    person = exp.column(PERSON) if persons else exp.cast(exp.null(), "int")
+    by_person = exp.select(
+        exp.alias_(person, "whose"),
+        exp.alias_(exp.Count(this=exp.Star()), "n"),
+        exp.alias_(exp.Sum(this=exp.case().when(out, one).else_(none)), "gone"),
+    ).from_(rows, copy=False)
+    by_person = by_person.group_by(exp.Literal.number(1), copy=False)
+    n, gone, limit = exp.column("n"), exp.column("gone"), exp.convert(persons.max_rows if persons else 0)
+    beyond = exp.case().when(n - gone > limit, n - gone - limit).else_(none)
+    without = exp.case().when(exp.column("whose").is_(exp.null()), n).else_(none)
+    sums = [exp.Count(this=exp.Star()), *(exp.Sum(this=term) for term in (n, gone, beyond, without))]
+    once = exp.select(*(as_numbered(_number(term), "sum", place) for place, term in enumerate(sums)))
+    once = once.from_(by_person.subquery("persons", copy=False), copy=False)
+    pairs = [
+        exp.select(_number(exp.convert(place)), numbered("sum", place)).from_("sums")
+        for place in range(len(sums))
+    ]
+    return source.dialect.sql(exp.union(*pairs, distinct=False).with_("sums", as_=once))
+
+
+def _number(term: Expr) -> Expr:
+    return exp.cast(exp.Coalesce(this=term, expressions=[exp.convert(0)]), "bigint")
+
+
+def _reason(attribute: Attribute, place: int) -> Expr:
+    """Which of the reasons a row's field does not fit for, NULL where it does."""
+    field, value = numbered("field", place), numbered("value", place)
+    found = exp.case().when(field.is_(exp.null()), _place_of(MISSING))
+    if isinstance(attribute, Categorical):
+        # A text that reads like the label of the cell for all others is not declared by that.
+        label = numbered(LABEL, place)
+        strange = exp.or_(label.is_(exp.null()), label >= exp.convert(len(attribute.values)))
+        return found.when(strange, _place_of(UNDECLARED))
+    found = found.when(value.is_(exp.null()), _place_of(UNREADABLE))
+    if isinstance(attribute, Boolean):
+        return found
+    assert isinstance(attribute, Integer | Real | Date)
+    lower, upper = exp.convert(attribute.lower), exp.convert(attribute.upper)
+    return found.when(value < lower, _place_of(BELOW)).when(value > upper, _place_of(ABOVE))
+
+
+def _place_of(reason: str) -> Expr:
+    return exp.cast(exp.convert(REASONS.index(reason)), "bigint")
