@@ -78,6 +78,24 @@ def test_the_database_shares_the_rows_out_among_its_processes(owner, curator, co
     assert 0 < plan.index("Gather") < plan.index("Subquery Scan") < plan.index("Parallel Seq Scan")
 
 
+def test_names_and_values_are_only_names_and_values(connection, owner, curator):
+    """Quotation marks, comments and percent signs of any place end no text and begin no statement."""
+    strange = """we"ird'; DROP TABLE health.visits; -- %s {} \\ $1"""
+    quoted = strange.replace('"', '""')
+    owner.execute(f'CREATE TABLE health."{quoted}" ("{quoted}" text)')
+    owner.execute(f'GRANT SELECT ON health."{quoted}" TO dpportal_reader')
+    with owner.cursor() as cursor:
+        cursor.executemany(
+            f'INSERT INTO health."{quoted}" VALUES (%s)'.replace("-- %s", "-- %%s"), [[strange], ["b"]]
+        )
+    table = SharedTable.objects.create(connection=connection, title="Strange", schema="health", table=strange)
+    dataset = connected(table, curator, declared=False)
+    assert dataset.has_records, dataset.conversion.failure
+    services.declare(dataset, strange, Categorical(strange, values=(strange, "'")))
+    version = dataset.current_domain()
+    assert records.count(dataset, version, version.domain(), b"").tolist() == [1, 0, 1]
+
+
 def test_many_cells_come_in_batches(connection, curator):
     """200,000 cells with one row each and one with none, more than one batch holds."""
     query = "SELECT i AS x FROM generate_series(0, 199999) AS i"

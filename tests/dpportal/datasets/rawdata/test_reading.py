@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+import math
 import unicodedata
 
 import duckdb
@@ -79,6 +80,18 @@ PLAIN = ReadOptions().settled()
 )
 def test_numbers_follow_the_declared_marks(text, options, number):
     assert reference.number_of(text, options) == number
+
+
+def test_a_text_of_more_than_a_thousand_characters_is_no_number(database):
+    """Not every engine reads one of any length, and a text means the same in all."""
+    for text, number in (
+        ("0." + "0" * 998, 0.0),
+        ("0." + "0" * 999, None),
+        ("9" * 1000, math.inf),
+        ("9" * 1001, None),
+    ):
+        assert read(database, text, PLAIN)[1:3] == read_by_reference(text, PLAIN)[1:3]
+        assert reference.number_of(text, PLAIN) == number
 
 
 def test_whole_numbers_are_exact_up_to_eighteen_digits():

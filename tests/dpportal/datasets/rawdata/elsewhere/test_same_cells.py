@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpportal.datasets.rawdata import ReadOptions
+from dpportal.datasets.rawdata import Persons, ReadOptions
 from dpportal.datasets.rawdata.elsewhere.dialects import NotExactError
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS, TEXTS
@@ -244,10 +244,9 @@ HOW = {
 
 
 @st.composite
-def tables(draw):
-    """A table with columns of each kind, each declared in one of its ways."""
+def tables(draw, kinds=(*drawn, "text")):
+    """A table with a column of each kind, each declared in one of its ways."""
     rows = draw(st.integers(1, 12))
-    kinds = [*drawn, "text"]
     columns = {
         f"{kind} {i}": (kind, draw(st.lists(some[kind], min_size=rows, max_size=rows)))
         for i, kind in enumerate(kinds)
@@ -258,8 +257,21 @@ def tables(draw):
 
 @pytest.mark.postgres
 @given(table=tables(), options=st.sampled_from([*TYPED_OPTIONS, ReadOptions(missing=MISSING)]))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_table_has_the_same_cells_in_postgresql(postgres, tmp_path, table, options):
+    """Column by column, two together, and by person where each may have as many rows as there are."""
+    columns, domain = table
+    asked = [*((name,) for name in domain.names), domain.names[1:3]]
+    theirs, ours = both(postgres, tmp_path, columns, domain, options, tables=asked)
+    assert theirs == ours
+    whose = Persons(domain.names[0], 12, ignore_case=True)
+    assert postgres.counts(columns, domain, asked, options, whose).tolist() == ours
+
+
+@pytest.mark.postgres
+@given(table=tables(("text",) * 6), options=st.sampled_from(OPTIONS))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_texts_have_the_same_cells_in_postgresql(postgres, tmp_path, table, options):
     theirs, ours = both(postgres, tmp_path, *table, options)
     assert theirs == ours
 

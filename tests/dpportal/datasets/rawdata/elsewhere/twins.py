@@ -17,11 +17,12 @@ from psycopg import sql
 
 from dpportal.datasets.rawdata import Persons, ReadOptions, count_tables
 from dpportal.datasets.rawdata.canonical import as_text
-from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, Duck, Postgres
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, Postgres
 from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, text_name
 from mechanisms.domain import Domain
+from tests.dpportal.datasets.rawdata.elsewhere.duck import Duck
 
 MOODS = ("sad", "so so", " glad", "Zürich", "5")
 DECLARED = {"bpchar": "char(4)", "varchar": "varchar(40)", "enum": "mood"}
