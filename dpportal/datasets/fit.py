@@ -42,13 +42,14 @@ def asked_now(dataset: Dataset) -> str | None:
 
 @transaction.atomic
 def ask(dataset: Dataset) -> None:
-    """Queue a look, unless one at the same declarations is under way or done."""
+    """Queue a look, unless one at the same declarations is under way, or done of a table that cannot have changed."""
     asked = asked_now(dataset)
     if asked is None:
         return
     job, new = Fit.objects.select_for_update().get_or_create(dataset=dataset, defaults={"asked": asked})
     if not new:
-        if job.asked == asked and (job.active or current(dataset) is not None):
+        done = current(dataset) is not None and not dataset.is_elsewhere
+        if job.asked == asked and (job.active or done):
             return
         records.forget_fit(dataset.pk, job.asked)
         Fit.objects.filter(dataset=dataset).update(asked=asked, **from_the_beginning())

@@ -149,9 +149,8 @@ def reading_form(dataset: Dataset, data: Any = None) -> ReadingForm:
     """The form with what is declared of a dataset's file; a workbook's sheets are named to choose from."""
     form = ReadingForm(data, initial=_initial(records.options_of(dataset)))
     sheets = dataset.facts.get("sheets", [])
-    if dataset.is_elsewhere:  # there is no file whose fields would have to be found
-        for name in FINDING:
-            del form.fields[name]
+    if dataset.is_elsewhere:
+        _without_file(form)
     elif sheets:
         hidden = _("%(sheet)s (hidden)")
         choices = [(s["name"], hidden % {"sheet": s["name"]} if s["hidden"] else s["name"]) for s in sheets]
@@ -159,6 +158,23 @@ def reading_form(dataset: Dataset, data: Any = None) -> ReadingForm:
     elif dataset.facts.get("format") != "xlsx":
         del form.fields["sheet"]
     return form
+
+
+MARKS: dict[str, list[tuple[str, Any]]] = {
+    "decimal": DECIMALS,
+    "thousands": THOUSANDS,
+    "date_format": DATE_FORMATS,
+}
+
+
+def _without_file(form: ReadingForm) -> None:
+    """Leave out what finds the fields of a file, and proposals from its first rows."""
+    for name in FINDING:
+        del form.fields[name]
+    for name, choices in MARKS.items():
+        field = form.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [choice for choice in choices if choice != PROPOSED]
 
 
 def _initial(options: ReadOptions) -> dict[str, Any]:
