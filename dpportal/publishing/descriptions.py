@@ -1,4 +1,4 @@
-"""The files of a bundle that explain it to people and programs: release.json, datapackage.json, README.md."""
+"""The files that explain a bundle to people and programs: release.json, datapackage.json, README.md, report.html."""
 
 from __future__ import annotations
 
@@ -46,6 +46,13 @@ def readme_file(folder: Path, template: str, context: dict[str, Any]) -> BundleF
     path = folder / "README.md"
     path.write_text(render_to_string(template, context), encoding="utf-8")
     return BundleFile(path, "What this is and how to read it")
+
+
+def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
+    """report.html: what was measured, to read without the portal."""
+    path = folder / "report.html"
+    path.write_text(render_to_string(template, context), encoding="utf-8")
+    return BundleFile(path, "What was measured and what is only modelled, to read in a browser")
 
 
 def _resource(table: Table) -> dict[str, Any]:

@@ -56,8 +56,24 @@ def _explanations(
             "keeping": Keeping.of(release),
         },
     )
-    about = descriptions.about_file(folder, _facts(made), [*files, package, readme])
-    return [about, package, readme]
+    report = _report(made, folder)
+    about = descriptions.about_file(folder, _facts(made), [*files, package, readme, *report])
+    return [about, package, readme, *report]
+
+
+def _report(made: AnyMade, folder: Path) -> list[BundleFile]:
+    """What the public page says, as a file by itself, where the product has one."""
+    product = product_of(made.release)
+    if not product.public_report_template:
+        return []
+    context = {
+        "release": made.release,
+        "product": product,
+        "plan": made.plan,
+        "statement": _promise(made),
+        **product.public_report(made),
+    }
+    return [descriptions.report_file(folder, product.public_report_template, context)]
 
 
 def _facts(made: AnyMade) -> dict[str, Any]:

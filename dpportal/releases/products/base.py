@@ -127,6 +127,8 @@ class Product(ABC, Generic[M, P, R]):
     readme_template: ClassVar[str]
     # A file by itself for the curator, which says more than the compare page's table; empty where there is none.
     report_template: ClassVar[str] = ""
+    # A file by itself for everyone, in the bundle, which says what the public page does; empty where there is none.
+    public_report_template: ClassVar[str] = ""
     # Whether a cost corresponds to one interval, so that the dial can be turned from either end.
     has_interval: ClassVar[bool] = False
     # Whether methods are ranked by what the release is for.
@@ -233,6 +235,10 @@ class Product(ABC, Generic[M, P, R]):
 
     def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
         """What `report_template` needs beside the stored comparison and the release."""
+        return {}
+
+    def public_report(self, made: Made[P, R]) -> dict[str, Any]:
+        """What `public_report_template` needs beside the release; nothing of the true counts."""
         return {}
 
     def facts(self, made: Made[P, R]) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     readme_template = "releases/microdata/readme.md"
     report_template = "releases/microdata/report.html"
     needs_rows = True
+    public_report_template = "releases/microdata/public_report.html"
 
     @property
     def mechanisms(self) -> Sequence[Microdata]:
@@ -150,6 +151,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
 
     def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
         return report.context(comparison)
+
+    def public_report(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+        return report.public_context(self.page(made))
 
     def facts(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
         names = _kept(made).names

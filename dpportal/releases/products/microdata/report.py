@@ -1,4 +1,4 @@
-"""The curator's quality report as a file by itself, which needs neither network nor programs."""
+"""Reports as files by themselves, which need neither network nor programs: the curator's, and everyone's."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ STYLES = "css/portal.css"
 
 
 def context(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """The portal's own styles to write into the file, and the maps as drawings that stand still."""
+    """For the curator: the portal's own styles to write into the file, and the maps as drawings that stand still."""
+    return {"styles": _styles(), "maps": [_still(figure) for figure in comparison["figures"].values()]}
+
+
+def public_context(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """For everyone, from what the public page shows."""
+    return {"styles": _styles(), "shown": shown, "map": _still(shown["figure"])}
+
+
+def _styles() -> str:
     styles = finders.find(STYLES)
     assert isinstance(styles, str)
-    return {
-        "styles": Path(styles).read_text(),
-        "maps": [
-            {"title": figure["title"], "caption": figure["caption"], **still_map(figure["json"])}
-            for figure in comparison["figures"].values()
-        ],
-    }
+    return Path(styles).read_text()
+
+
+def _still(figure: Mapping[str, Any]) -> dict[str, Any]:
+    return {"title": figure["title"], "caption": figure["caption"], **still_map(figure["json"])}

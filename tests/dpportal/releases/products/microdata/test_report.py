@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 
 import pandas as pd
 import pytest
+from django.core.files.storage import default_storage
 
+from dpportal import storage
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
-from dpportal.releases import services
+from dpportal.releases import bundle, results, services
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
@@ -54,6 +57,30 @@ def test_everyone_has_what_needs_no_truth(release, client) -> None:
     for words in CURATORS_WORDS:
         assert words not in text
         assert not [name for name, content in given.items() if words.encode() in content]
+
+
+def test_everyone_s_report_is_a_file_by_itself(release) -> None:
+    """It says what the public page does, which knows nothing of the truth."""
+    given = files(release)
+    text = given["report.html"].decode()
+    for words in ("Measured pairs", "Expected errors by method", "The measured tables", "Single columns"):
+        assert words in text
+    assert text.count('<svg class="map"') == 1
+    assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
+    assert hashlib.sha256(given["report.html"]).hexdigest() in given["release.json"].decode()
+    counts = pd.read_csv(io.BytesIO(given["columns.csv"]), keep_default_na=False)
+    shown = re.findall(r">job<.{1,40}>j2<.*?</tr>", text, re.S)[0]
+    assert str(counts.query("column == 'job' and value == 'j2'")["noisy_count"].item()) in shown
+
+
+def test_it_is_the_same_whatever_the_truth(release) -> None:
+    """Made again after the true counts are gone, byte for byte."""
+    before = release.artifacts.get(name="report.html").sha256
+    with storage.local_path(release.true_counts) as path:
+        assert path.exists()
+    default_storage.delete(release.true_counts)
+    again = bundle.write(results.reconstruct(release))
+    assert [a.sha256 for a in again if a.name == "report.html"] == [before]
 
 
 def test_the_measured_tables_add_up_to_the_columns_within_their_intervals(release) -> None:
