@@ -70,7 +70,7 @@ def _report(made: AnyMade, folder: Path) -> list[BundleFile]:
         "release": made.release,
         "product": product,
         "plan": made.plan,
-        "statement": _promise(made),
+        "statement": promise(made.release, made.plan.loss),
         **product.public_report(made),
     }
     return [descriptions.report_file(folder, product.public_report_template, context)]
