@@ -19,8 +19,12 @@ from mechanisms.protocol import Mechanism
 
 # Good only where nearly everybody is in a few cells, or in a few clouds: what nobody knows without the data.
 NEVER_ADVISED = ("bisection-histogram", "clustered-histogram")
+# Each cell by itself: what is advised for fewer cells than any table has that was drawn, of one column or of two.
+FEW = 16
+PLAIN = ("laplace-histogram", "gaussian-histogram")
 # A method is nearly the best whose error is at most so many times the least.
 NEARLY = 1.15
+_HARDLY = 1.2
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,18 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The methods, best first; tables: how many drawn tables that stands on, by their weights."""
+    """The methods, best first.
+
+    tables: how many drawn tables that stands on, by their weights. few: whether there are fewer cells than any drawn
+    table has. beyond: whether cells or n·ε lie outside of what was drawn, so that the figures are those of its edge.
+    """
 
     methods: list[Ranked]
     tables: float
     cells: int
     strength: float
+    few: bool
+    beyond: bool
 
     @property
     def as_good(self) -> bool:
@@ -78,8 +88,10 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
     strength = strength_of(domain, loss, people)
     weights = table.weights(known.log_nearness(domain.size, strength))
     ratios = {m.name: known.ratios[purpose][m.name] for m in methods if m.name in known.ratios[purpose]}
+    few = domain.size < FEW
+    candidates = set(PLAIN) if few else set(ratios) - set(NEVER_ADVISED)
     ranked = sorted(
-        (_ranked(name, purpose, found, weights) for name, found in ratios.items()),
+        (_ranked(name, purpose, found, weights, name in candidates) for name, found in ratios.items()),
         key=lambda r: (not r.advised, r.ratio),
     )
     best = ratios[ranked[0].mechanism] if ranked else np.empty(0)
@@ -88,7 +100,14 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
         float(weights.sum() ** 2 / (weights**2).sum()),
         domain.size,
         strength,
+        few,
+        not (_within(domain.size, known.cells) and _within(strength, known.strength)),
     )
+
+
+def _within(asked: float, drawn: Floats) -> bool:
+    """Whether it is among what was drawn, or hardly beyond."""
+    return bool(drawn.min() / _HARDLY <= asked <= drawn.max() * _HARDLY)
 
 
 def strength_of(domain: Domain, loss: Loss, people: int) -> float:
@@ -96,7 +115,7 @@ def strength_of(domain: Domain, loss: Loss, people: int) -> float:
     return people * equal_epsilon(loss.over(domain))
 
 
-def _ranked(name: str, purpose: str, ratios: Floats, weights: Floats) -> Ranked:
+def _ranked(name: str, purpose: str, ratios: Floats, weights: Floats, advised: bool) -> Ranked:
     measured = ~np.isnan(ratios)
     values, near = ratios[measured], weights[measured]
     order = np.argsort(values)
@@ -113,7 +132,7 @@ def _ranked(name: str, purpose: str, ratios: Floats, weights: Floats) -> Ranked:
         nearly_best=float(np.average(values <= math.log(NEARLY), weights=near)),
         lag=0.0,
         uncertain=0.0,
-        advised=name not in NEVER_ADVISED,
+        advised=advised,
     )
 
 

@@ -33,6 +33,8 @@ MAX_CELLS = 2**24
 MAX_QUERIES = 10**7
 # Of a query's length, what rounding in floats may move; how often least squares is repeated to get there.
 _ROUNDING, _ROUNDS = 1e-13, 2
+# Up to so many rows what the sums do not see may move an answer by at most this share of its noise.
+_MOST_ROWS, _UNNOTICED = 10**12, 0.05
 # Estimates are rounded to multiples of 1/this, and cut off where such numbers no longer fit 64 bits.
 _UNITS, _LARGEST = 2**10, 2**52
 
@@ -105,6 +107,8 @@ class MatrixMechanism(ABC):
         replaced = partial(_replaced, self, domain, workload, loss.definition, optimised)
         sensitivity = _moved(loss.unit, facts.column, replaced)
         law = noise_law(loss, sensitivity)
+        if facts.blind * _MOST_ROWS > _UNNOTICED * law.standard_error:
+            raise _only_nearly()
         return QueryPlan(
             mechanism=self.name,
             domain=domain,
@@ -162,11 +166,15 @@ class MatrixMechanism(ABC):
 
 @dataclass(frozen=True)
 class Facts:
-    """What every plan needs to know of a strategy: its size, its column norms, and the error for unit noise."""
+    """What every plan needs to know of a strategy: its size, its column norms, and the error for unit noise.
+
+    blind: how far a row that the sums do not see moves an answer, as a share of its standard error for unit noise.
+    """
 
     sums: int
     column: Sensitivity
     trace: float
+    blind: float
 
 
 @lru_cache(maxsize=32)
@@ -178,9 +186,9 @@ def _facts(
     optimised: Optimised | None,
 ) -> Facts:
     strategy = _strategy(mechanism, domain, workload, definition, optimised)
-    check_answers(strategy, workload)
+    blind = blindness(strategy, workload)
     trace = sum(term.weight**2 * strategy.trace(term) for term in workload.terms)
-    return Facts(strategy.size, strategy.column, trace)
+    return Facts(strategy.size, strategy.column, trace, blind)
 
 
 @lru_cache(maxsize=32)
@@ -236,27 +244,36 @@ def _as_planned(strategy: Strategy, plan: QueryPlan) -> bool:
     return fits and strategy.size == plan.details["sums"]
 
 
-def check_answers(strategy: Strategy, workload: Workload) -> None:
-    """Raises PlanError if the strategy's sums do not determine every answer, as exactly as floats can tell.
+def blindness(strategy: Strategy, workload: Workload) -> float:
+    """How far a row that the sums do not see moves an answer, as a share of its standard error for unit noise.
 
     A table that the sums know nothing of, made from random numbers, must not move an answer by more than rounding
-    does: relative to the query's length, or to how far the noise of the sums goes into the answer.
+    does: relative to the query's length, which counts as 0, or to how far the noise of the sums goes into the answer.
+    Raises PlanError if the sums do not determine every answer, as exactly as floats can tell.
     """
     if strategy.complete:
-        return
+        return 0.0
     check_dimensions(strategy, workload)
-    unseen = _unseen(strategy)
+    unseen, blind = _unseen(strategy), 0.0
     largest = math.sqrt(strategy.column.l2_squared * workload.cells)
     for term in workload.terms:
         moved = np.abs(term.answers(unseen.reshape(workload.shape)))
         lengths = reduce(np.multiply.outer, [f.row_squares() for f in term.all_factors(workload.shape)])
-        if (moved <= _ROUNDING * np.sqrt(np.ravel(lengths))).all():
+        beyond = moved > _ROUNDING * np.sqrt(np.ravel(lengths))
+        if not beyond.any():
             continue
-        if (moved > _ROUNDING * largest * np.sqrt(strategy.variances(term))).any():
-            raise PlanError(
-                "The strategy's sums do not determine all answers that the workload asks for; some they give only "
-                "nearly. Choose another strategy, or add rows that hold the missing queries exactly."
-            )
+        spread = np.sqrt(strategy.variances(term))
+        if (moved > _ROUNDING * largest * spread).any():
+            raise _only_nearly()
+        blind = max(blind, float((moved[beyond] / spread[beyond]).max()))
+    return blind
+
+
+def _only_nearly() -> PlanError:
+    return PlanError(
+        "The strategy's sums do not determine all answers that the workload asks for; some they give only nearly. "
+        "Choose another strategy, or add rows that hold the missing queries exactly."
+    )
 
 
 def _unseen(strategy: Strategy) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 What a product publishes is linear in its noise: the coefficients are read off one noise at a time, and their sum's law
 is convolved on a fine grid, for noise from a million rows down to nearly none. Answers of randomised response have an
-interval that depends on the rows, by normal approximation, and say so.
+interval that depends on the rows: see `test_response`.
 """
 
 from __future__ import annotations

@@ -21,12 +21,17 @@ from mechanisms.matrix.workload.factor import Factor
 from mechanisms.matrix.workload.union import Term, along
 from mechanisms.protocol import PlanError
 
-# Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond they wrap, which costs accuracy alone.
+# Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond `most_rows` they wrap, which costs accuracy.
 MAX_WEIGHT = 2**40
 # The norm of the largest part of a union, at which 10^9 rows fit 64 bits, and the least share as a part of the largest.
 _MAX_SHARE, _LEAST_SHARE = 2**33, 2.0**-14
 # Entries of a matrix of answers by sums.
 MAX_PRODUCTS = 2**27
+
+
+def most_rows(moved: Sensitivity) -> int:
+    """So many rows have sums that fit 64 bits beside their noise: no weight is above what a row moves in L2."""
+    return 2**62 // max(1, math.isqrt(moved.l2_squared))
 
 
 class Strategy(Protocol):
@@ -109,14 +114,15 @@ class Kronecker:
 
     @cached_property
     def replaced(self) -> Sensitivity:
-        """L2: see `farthest`. L1: as the factor's where there is but one with several cells that are told apart, else
-        by the triangle inequality."""
+        """As the factor's where there is but one with several cells that are told apart. Else L2: see `farthest`, and
+        L1 by the triangle inequality."""
         told_apart = [f for f in self.factors if not isinstance(f, TotalRows) and f.size > 1]
         if len(told_apart) == 1:
-            alone = told_apart[0]
+            (alone,) = told_apart
             l1 = alone.replaced.l1 * (self.column.l1 // alone.column.l1)
-        else:
-            l1 = (2 if told_apart else 1) * self.column.l1
+            l2_squared = alone.replaced.l2_squared * (self.column.l2_squared // alone.column.l2_squared)
+            return Sensitivity(l1, l2_squared)
+        l1 = (2 if told_apart else 1) * self.column.l1
         return Sensitivity(l1, self.farthest or self.column.l2_squared)
 
     @cached_property

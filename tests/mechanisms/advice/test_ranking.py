@@ -51,6 +51,27 @@ def test_private_cuts_and_clusters_are_never_advised() -> None:
         assert {r.mechanism for r in found[-2:]} == set(NEVER_ADVISED)
 
 
+@pytest.mark.parametrize("widths", [(1,), (2,), (15,), (1, 1), (5, 3)])
+@pytest.mark.parametrize("definition", list(Definition))
+def test_fewer_cells_than_were_ever_drawn_are_counted_each_by_itself(widths, definition) -> None:
+    """Of two cells a uniform grid was advised, three times as wrong as plain noise on 10 and 0 people."""
+    for people, purpose in product((10, 10**9), PURPOSES):
+        found = rank(registry.HISTOGRAMS, box(*widths), Loss(definition, Fraction(1)), purpose, people)
+        assert found.few
+        assert found.methods[0].mechanism in ranking.PLAIN
+        assert {r.mechanism for r in found.methods if r.advised} <= set(ranking.PLAIN)
+    assert table.drawn(1, definition).cells.min() >= ranking.FEW
+    assert not rank(registry.HISTOGRAMS, box(16), EPSILON_ONE, "cells", 1000).few
+
+
+@pytest.mark.parametrize(
+    "widths, people, beyond",
+    [((100,), 1000, False), ((10**6,), 1000, True), ((100,), 10**12, True), ((100,), 1, True)],
+)
+def test_what_lies_beyond_the_drawn_tables_is_told(widths, people, beyond) -> None:
+    assert rank(registry.HISTOGRAMS, box(*widths), EPSILON_ONE, "cells", people).beyond is beyond
+
+
 def test_methods_are_in_order_of_their_ratio_and_say_how_sure_that_is() -> None:
     found = rank(registry.HISTOGRAMS, box(1024), EPSILON_ONE, "ranges", 10_000)
     ratios = [r.ratio for r in found.methods if r.advised]

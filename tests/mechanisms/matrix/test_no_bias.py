@@ -126,6 +126,21 @@ def test_the_six_sums_over_twenty_cells_of_a_billion_rows_each() -> None:
     check_unbiased(UploadedStrategy(), two, 10**9)
 
 
+@pytest.mark.parametrize("share", [1e-8, 3e-9, 2e-9, 1.01e-9])
+@pytest.mark.parametrize("amount", ["1", "10", "50"])
+def test_a_cell_that_no_sum_sees_is_refused_or_hardly_matters(share: float, amount: str) -> None:
+    """At ε = 50 an answer with 3·10⁻⁹ of the third cell was six half-widths off at 10¹² rows."""
+    matrix, queries = np.array([[4096.0, 4096, 0], [1, 0, 0]]), np.array([[1, -1, share]])
+    mechanism, loss = UploadedStrategy(), Loss(Definition.PURE, Fraction(amount))
+    try:
+        plan = mechanism.plan(box(3), asked(queries), loss, Optimised({"strategy": matrix}))
+    except PlanError as refused:
+        assert "do not determine all answers" in str(refused)
+        return
+    result = mechanism.reconstruct(plan, mechanism.measure(plan, np.array([5, 3, 10**12]), NoNoise()))
+    assert abs(result.answers[0] - (2 + share * 10**12)) < 0.1 * result.half_widths[0]
+
+
 @pytest.mark.parametrize("definition", Definition)
 @pytest.mark.parametrize("seed", range(30))
 def test_every_strategy_answers_random_queries_without_bias(seed: int, definition: Definition) -> None:

@@ -36,6 +36,7 @@ from mechanisms.matrix.answering import with_reconstruction
 from mechanisms.matrix.given import UploadedStrategy, WorkloadStrategy
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
+from mechanisms.matrix.strategy.product import most_rows
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -99,6 +100,13 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
             )
         stored = _stored_strategy(method, draft, workload, domain, loss.definition)
         plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
+        if draft.people and draft.people > most_rows(plan.sensitivity):
+            raise PlanError(
+                _(
+                    "Its weighted sums of so many people do not fit 64-bit numbers. Choose a strategy with smaller "
+                    "weights, such as Cells, or ask for fewer columns at once."
+                )
+            )
         return _reconstructed(replace(plan, details={**plan.details, STORED: stored}), draft)
 
     def read_plan(self, value: Mapping[str, Any]) -> QueryPlan:

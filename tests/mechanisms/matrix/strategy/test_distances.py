@@ -82,6 +82,17 @@ def test_the_farthest_columns_of_a_union_are_found(seed: int) -> None:
     assert few.replaced.l2_squared >= farthest(whole)
 
 
+def test_a_column_of_thousands_of_cells_alone_pays_for_its_farthest_pair_and_no_more() -> None:
+    """Two columns of all running totals of n cells are n - 1 apart at most; above 2,048 cells twice that was paid."""
+    for cells in (2048, 2049, 3000):
+        assert Kronecker([RangeRows(Prefix(cells))]).replaced.l2_squared == cells - 1
+        assert Kronecker([TotalRows(3), RangeRows(Prefix(cells))]).replaced.l2_squared == cells - 1
+    uneven = np.random.default_rng(3).integers(0, 4, size=(3, 2100))
+    gram = uneven.T @ uneven
+    apart = (np.diag(gram)[:, None] + np.diag(gram) - 2 * gram).max()
+    assert Kronecker([MatrixRows(uneven)]).replaced.l2_squared == apart
+
+
 @pytest.mark.parametrize("factor", [Prefix(700), AllRange(90), Width(2100, 30)], ids=str)
 def test_the_farthest_columns_of_many_ranges_are_found(factor: Prefix | AllRange | Width) -> None:
     rows, few = RangeRows(factor), MatrixRows(np.array([[2, 1, 0], [-1, 2, 3]]))

@@ -12,7 +12,9 @@ from django.test import Client
 
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
+from dpportal.releases import drafts
 from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError
 from dpportal.releases.products.queries import matrices
 from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
@@ -238,7 +240,28 @@ def test_the_dial_moves_where_some_strategy_cannot_be_used(client, curator, admi
     client.force_login(curator)
     chosen(client, draft, kind="marginals", columns=thousands(dataset), ways=1)
     moved = client.get(f"/releases/{draft.pk}/method/dial/", {"epsilon": "0.2", "mechanism": "automatic"})
-    assert moved.json() == {"amount": "0.20", "half_width": None}
+    found = moved.json()
+    assert (found["amount"], found["half_width"]) == ("0.20", None)
+
+
+def test_sums_of_more_people_than_64_bits_hold_are_refused(dataset) -> None:
+    """A sum of up to 2^16 · 2^16 a person wraps from 2^31 people on; tables of whole rows never do."""
+    draft = Release.objects.create(
+        dataset=dataset,
+        created_by=dataset.owner,
+        product="queries",
+        columns=["colour", "age"],
+        people=10**10,
+        amount=1,
+        mechanism="haar-strategy",
+        parameters={"workload": 'prefix("colour") x prefix("age")'},
+    )
+    with pytest.raises(DraftError, match="do not fit 64-bit numbers"):
+        drafts.plan_of(draft)
+    draft.people = 10**8
+    drafts.plan_of(draft)
+    draft.people, draft.mechanism = 10**10, "identity-strategy"
+    drafts.plan_of(draft)
 
 
 class TestLive:
