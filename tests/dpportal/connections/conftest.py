@@ -16,7 +16,8 @@ from dpportal.datasets.models import Dataset
 from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
 
-READER = "dpportal_reader"
+# Roles are the server's, so each process of tests has its own.
+READER = f"dpportal_reader_{uuid.uuid4().hex[:12]}"
 PASSWORD = "only for reading"
 
 
@@ -26,17 +27,17 @@ def register(postgres_url):
     name = f"dpportal_register_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as server:
         server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        server.execute(
-            f"DO $$ BEGIN CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}'; EXCEPTION WHEN OTHERS THEN NULL; END $$"
-        )
+        server.execute(f"CREATE ROLE {READER} LOGIN PASSWORD '{PASSWORD}'")
         yield f"{postgres_url}/{name}"
         server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        server.execute(f"DROP ROLE {READER}")
 
 
 @pytest.fixture
 def owner(register):
     """The database's owner, with the tables as they were."""
     with psycopg.connect(register, autocommit=True) as connection:
+        connection.execute(f"ALTER ROLE {READER} LOGIN")
         connection.execute("DROP SCHEMA IF EXISTS health CASCADE")
         connection.execute("CREATE SCHEMA health")
         connection.execute(
@@ -45,6 +46,7 @@ def owner(register):
         )
         connection.execute(f"GRANT USAGE ON SCHEMA health TO {READER}")
         connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA health TO {READER}")
+        connection.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA health GRANT SELECT ON TABLES TO {READER}")
         yield connection
 
 

@@ -19,7 +19,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from tests.dpportal import building
-from tests.dpportal.connections.conftest import connected
+from tests.dpportal.connections.conftest import READER, connected
 
 pytestmark = pytest.mark.postgres
 
@@ -122,7 +122,6 @@ class TestOneBudgetForOneTable:
         owner.execute(
             "CREATE VIEW health.old AS SELECT patient, age AS years FROM health.visits WHERE age > 50"
         )
-        owner.execute("GRANT SELECT ON health.old TO dpportal_reader")
         table = SharedTable.objects.create(connection=connection, title="Old", schema="health", table="old")
         dataset = connected(table, other_curator, declared=False)
         assert [(kin.dataset, kin.same, kin.shared) for kin in likeness.kin_of(dataset)] == [
@@ -167,7 +166,6 @@ class TestBadInput:
         owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
         slow = "SELECT colour, age + length(pg_sleep(0.02)::text) AS age, patient FROM health.all_visits OFFSET 0"
         owner.execute(f"CREATE VIEW health.visits AS {slow}")
-        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
         elsewhere.source.connection.seconds = 1
         elsewhere.source.connection.save()
         assert "ran longer than the connection allows" in self.failed(elsewhere)
@@ -182,7 +180,6 @@ class TestBadInput:
         owner.execute(
             "CREATE VIEW health.visits AS SELECT colour, health.note(age) AS age, patient FROM health.all_visits"
         )
-        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
         assert "would write" in self.failed(elsewhere)
         assert owner.execute("SELECT count(*) FROM health.seen").fetchall() == [(0,)]
 
@@ -192,15 +189,11 @@ class TestBadInput:
             """CREATE VIEW health.visits AS SELECT colour, patient,
             (CASE WHEN age < 99 THEN age::text ELSE 'a secret' END)::int AS age FROM health.all_visits"""
         )
-        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
         said = self.failed(elsewhere)
         assert "code is 22P02" in said and "secret" not in said
 
     def test_a_user_that_may_not_sign_in(self, elsewhere, owner):
-        owner.execute("DROP ROLE IF EXISTS dpportal_locked")
-        owner.execute("CREATE ROLE dpportal_locked NOLOGIN")
-        elsewhere.source.connection.user = "dpportal_locked"
-        elsewhere.source.connection.save()
+        owner.execute(f"ALTER ROLE {READER} NOLOGIN")
         assert "refuses the user or its password" in self.failed(elsewhere)
 
     def test_a_wrong_password(self, elsewhere, monkeypatch):
@@ -231,7 +224,6 @@ class TestBadInput:
         owner.execute(
             "CREATE VIEW health.visits AS SELECT colour, health.lose(age) AS age, patient FROM health.all_visits"
         )
-        owner.execute("GRANT SELECT ON health.visits TO dpportal_reader")
         assert "was lost" in self.failed(elsewhere)
 
     def test_more_rows_than_are_allowed(self, elsewhere, owner):
@@ -241,7 +233,7 @@ class TestBadInput:
         assert "expects to read more rows" in self.failed(elsewhere)
 
     def test_rights_that_were_taken_away(self, elsewhere, owner):
-        owner.execute("REVOKE SELECT ON health.visits FROM dpportal_reader")
+        owner.execute(f"REVOKE SELECT ON health.visits FROM {READER}")
         assert "may not read this table" in self.failed(elsewhere)
 
     def test_a_table_that_is_not_offered_any_more(self, elsewhere):
@@ -251,7 +243,6 @@ class TestBadInput:
 
     def test_a_connection_that_leads_to_another_table(self, elsewhere, owner):
         owner.execute("CREATE TABLE health.others AS SELECT * FROM health.visits")
-        owner.execute("GRANT SELECT ON health.others TO dpportal_reader")
         elsewhere.source.table = "others"
         elsewhere.source.save()
         assert "leads to another table" in self.failed(elsewhere)
