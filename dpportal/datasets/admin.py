@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
-from dpportal.datasets import likeness, services
+from dpportal.connections.faults import SourceFault
+from dpportal.datasets import connecting, likeness, services
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.running.job_lists import Lasting
 
@@ -25,7 +26,7 @@ class DatasetAdmin(ReadOnlyAdmin):
     list_select_related = ["owner", "duplicate_of"]
     fields = ["name", "description", "owner", "state", "column_count", "created_at", "duplicate_of", "like"]
     readonly_fields = ["like"]
-    actions = ["allow_duplicates"]
+    actions = ["allow_duplicates", "follow_tables"]
 
     @admin.display(description=_("columns"))
     def column_count(self, dataset: Dataset) -> int:
@@ -45,6 +46,16 @@ class DatasetAdmin(ReadOnlyAdmin):
             try:
                 services.allow_duplicate(dataset, "allowed in the admin", current_user(request))
             except services.DatasetError as refusal:
+                self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
+
+    @admin.action(
+        description=_("Count the selected where their connections lead now: the same tables (recorded)")
+    )
+    def follow_tables(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:
+        for dataset in datasets:
+            try:
+                connecting.follow(dataset, current_user(request))
+            except (services.DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
 
 

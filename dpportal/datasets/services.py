@@ -21,7 +21,6 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, User
-from dpportal.connections.models import SharedTable
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.rawdata import ReadOptions, records
@@ -61,23 +60,6 @@ def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User
     return draft
 
 
-def create_elsewhere(draft: Dataset, table: SharedTable, by: User) -> Dataset:
-    """Make a dataset of a table that stays where it is, and queue the reading of its columns."""
-    if not SharedTable.offered_to(by).filter(pk=table.pk).exists():
-        raise DatasetError(_("This table is not offered to you any more."))
-    draft.owner, draft.source = by, table
-    draft.name = draft.name or table.title
-    draft.options = ReadOptions().settled().to_json()
-    with transaction.atomic():
-        User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
-        _count_upload(by)
-        draft.save()
-        audit.record(by, CONNECTED, draft, f"table {table.pk} of connection {table.connection_id}")
-        Conversion.objects.create(dataset=draft)
-        convert_upload.delay_on_commit(str(draft.pk))
-    return draft
-
-
 def _megabytes(file: File) -> int:
     """The size of a file, rounded up: exact bytes would tell whether somebody is in it."""
     return -(-file.size // 2**20)
@@ -101,10 +83,10 @@ def _require_room(by: User, megabytes: int) -> None:
             )
             % {"most": filesizeformat(settings.CURATOR_BYTES)}
         )
-    _count_upload(by)
+    count_upload(by)
 
 
-def _count_upload(by: User) -> None:
+def count_upload(by: User) -> None:
     """Refuse one upload too many of a curator in a day, whatever is in the files."""
     actions = {"by": by, "action__in": (UPLOADED, UPLOADED_AGAIN, CONNECTED)}
     if AuditEntry.objects.filter(**actions, at__gt=ago(24 * 3600)).count() >= settings.UPLOADS_PER_DAY:

@@ -20,7 +20,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.connections.models import SharedTable
-from dpportal.datasets import services
+from dpportal.datasets import connecting, services
 from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
@@ -98,7 +98,7 @@ def elsewhere(request: HttpRequest) -> HttpResponseBase:
     form = ElsewhereForm(request.POST or None, offered=offered)
     if request.method == "POST" and form.is_valid():
         try:
-            dataset = services.create_elsewhere(
+            dataset = connecting.connect(
                 form.save(commit=False), form.cleaned_data["table"], current_user(request)
             )
         except services.DatasetError as refused:

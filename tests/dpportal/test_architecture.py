@@ -62,6 +62,7 @@ LAYERS = [
     {"execution", "conversion"},
     {"tasks"},
     {"services"},
+    {"connecting"},
     {"forms"},
     {"views", "domain_views", "wizard", "opening", "public", "api"},
     {"urls"},

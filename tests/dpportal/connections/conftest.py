@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 
 from dpportal.connections.models import Connection, SharedTable
-from dpportal.datasets import services
+from dpportal.datasets import connecting, services
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
 from mechanisms.domain import Categorical, Integer
@@ -79,7 +79,7 @@ def elsewhere(visits, curator, administrator) -> Dataset:
 
 
 def connected(table: SharedTable, curator, *, declared: bool = True) -> Dataset:
-    dataset = services.create_elsewhere(Dataset(), table, curator)
+    dataset = connecting.connect(Dataset(), table, curator)
     convert(dataset.pk)
     dataset.refresh_from_db()
     if declared and dataset.has_records:

@@ -87,6 +87,15 @@ class TestAdministrator:
         Connection.objects.update(port=1)
         assert "does not answer" in said(self._tested(office, connection))
 
+    def test_says_that_a_table_moved(self, office, elsewhere, owner):
+        owner.execute("ALTER TABLE health.visits RENAME TO contacts")
+        chosen = {"action": "follow_tables", "_selected_action": [elsewhere.pk]}
+        answer = office.post(reverse("admin:datasets_dataset_changelist"), chosen, follow=True)
+        assert "not there any more" in said(answer)
+        SharedTable.objects.update(table="contacts")
+        answer = office.post(reverse("admin:datasets_dataset_changelist"), chosen, follow=True)
+        assert said(answer) == "" and AuditEntry.objects.filter(action="followed a table").exists()
+
     def _tested(self, office, connection):
         chosen = {"action": "test_connection", "_selected_action": [connection.pk]}
         return office.post(reverse("admin:connections_connection_changelist"), chosen, follow=True)

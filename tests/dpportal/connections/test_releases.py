@@ -10,10 +10,11 @@ import pytest
 from django.core.files.storage import default_storage
 from django.urls import reverse
 
+from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.connections.models import SharedTable
-from dpportal.datasets import likeness, services
+from dpportal.datasets import connecting, likeness, services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
@@ -131,13 +132,56 @@ class TestOneBudgetForOneTable:
             building.granted(dataset, administrator)
 
 
+class TestAMovedTable:
+    def moved(self, dataset: Dataset, owner) -> None:
+        owner.execute("ALTER TABLE health.visits RENAME TO contacts")
+        dataset.source.table = "contacts"
+        dataset.source.save()
+
+    def test_is_followed_on_an_administrators_word(self, elsewhere, owner, administrator):
+        self.moved(elsewhere, owner)
+        assert "leads to another table" in released(elsewhere).job.failure
+        connecting.follow(elsewhere, administrator)
+        assert AuditEntry.objects.filter(action="followed a table", by=administrator).exists()
+        elsewhere.refresh_from_db()
+        assert released(elsewhere).is_ready and Budget.of(elsewhere).total == 1
+
+    def test_is_one_table_with_what_others_make_of_it_then(
+        self, elsewhere, owner, administrator, other_curator
+    ):
+        self.moved(elsewhere, owner)
+        connecting.follow(elsewhere, administrator)
+        theirs = connected(elsewhere.source, other_curator)
+        assert [kin.dataset for kin in likeness.kin_of(theirs)] == [elsewhere]
+
+    def test_is_not_followed_to_a_table_with_other_columns(self, elsewhere, owner, administrator):
+        self.moved(elsewhere, owner)
+        owner.execute("ALTER TABLE health.contacts DROP age")
+        with pytest.raises(services.DatasetError, match="lacks its columns"):
+            connecting.follow(elsewhere, administrator)
+
+    def test_is_not_followed_to_the_table_of_another_dataset(
+        self, elsewhere, connection, owner, curator, administrator
+    ):
+        owner.execute("CREATE TABLE health.others AS SELECT * FROM health.visits")
+        other = SharedTable.objects.create(
+            connection=connection, title="Other", schema="health", table="others"
+        )
+        dataset = connected(other, curator)
+        other.table = "visits"
+        other.save()
+        dataset.source.refresh_from_db()
+        with pytest.raises(services.DatasetError, match="another dataset"):
+            connecting.follow(dataset, administrator)
+
+
 def test_only_who_is_allowed_makes_a_dataset_of_it(visits, curator, other_curator):
     visits.connection.all_curators = False
     visits.connection.save()
     visits.connection.curators.add(curator)
     assert connected(visits, curator).has_records
     with pytest.raises(services.DatasetError, match="not offered"):
-        services.create_elsewhere(Dataset(), visits, other_curator)
+        connecting.connect(Dataset(), visits, other_curator)
 
 
 class TestBadInput:

@@ -136,8 +136,8 @@ def _add(session: postgres.Session, counts: np.ndarray, statement: Callable[[], 
 
 
 OTHER_TABLE = (
-    "The connection leads to another table now than the one that this dataset was made from. Ask an administrator to "
-    "put it back; for another table, make a new dataset."
+    "The connection leads to another table now than the one that this dataset was made from. If it is the same table, "
+    "moved or renamed, an administrator can say so in the admin; for another table, make a new dataset."
 )
 
 
