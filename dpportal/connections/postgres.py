@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
@@ -28,7 +28,7 @@ OLDEST = 140000
 HEADER_BYTES = 19
 PAIR = np.dtype([("fields", ">i2"), ("a", ">i4"), ("place", ">i8"), ("b", ">i4"), ("rows", ">i8")])
 BATCH_ROWS = 50_000
-# Whatever the server's or the role's own settings are. Both ends agree on texts; a client that is gone ends its query.
+# Whatever the server's or the role's own settings are.
 SETTINGS: dict[LiteralString, LiteralString] = {
     "standard_conforming_strings": "on",
     "datestyle": "ISO",
@@ -172,6 +172,7 @@ def _begun(opened: psycopg.Connection[Any], connection: Connection) -> Session:
             )
         cursor.execute("SELECT transaction_timestamp(), pg_catalog.current_database()")
         [(read_at, database)] = cursor.fetchall()
+    _end_with_client(opened)
     server = _server(opened, connection)
     told_version = f"PostgreSQL {version // 10000}.{version % 10000}"
     return Session(cursor, connection.most_rows, told_version, read_at, f"{server}/{database}")
@@ -183,6 +184,12 @@ def _pairs(waiting: bytearray) -> tuple[np.ndarray, np.ndarray]:
     pairs = np.frombuffer(bytes(waiting[: count * PAIR.itemsize]), dtype=PAIR)
     del waiting[: count * PAIR.itemsize]
     return pairs["place"].astype(np.int64), pairs["rows"].astype(np.int64)
+
+
+def _end_with_client(opened: psycopg.Connection[Any]) -> None:
+    """Have the server end a query whose worker is gone, where its system can tell."""
+    with suppress(errors.InvalidParameterValue), opened.transaction():
+        opened.execute("SELECT pg_catalog.set_config('client_connection_check_interval', '5000', true)")
 
 
 def _server(opened: psycopg.Connection[Any], connection: Connection) -> str:

@@ -45,10 +45,14 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     initial = initial_of(declared, dataset.column_kind(name))
     form = AttributeForm(request.POST or None, initial=initial, column=name)
     if request.method == "POST" and form.is_valid():
-        services.declare(dataset, name, form.attribute())
-        messages.success(request, _("Saved: %(column)s.") % {"column": name})
-        following = position + 1 if position + 1 < len(dataset.columns) else position
-        return redirect("datasets:column", dataset.pk, following if "next" in request.POST else position)
+        try:
+            services.declare(dataset, name, form.attribute())
+        except DomainError as wrong:
+            form.add_error(None, str(wrong))
+        else:
+            messages.success(request, _("Saved: %(column)s.") % {"column": name})
+            following = position + 1 if position + 1 < len(dataset.columns) else position
+            return redirect("datasets:column", dataset.pk, following if "next" in request.POST else position)
     context = {
         **_context(dataset),
         "form": form,
@@ -127,10 +131,10 @@ def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         return redirect("datasets:domain", dataset.pk)
     try:
         attributes = codebook.read(file.read(codebook.MAX_BYTES + 1), [c["name"] for c in dataset.columns])
-    except codebook.CodebookError as error:
+        services.declare_all(dataset, attributes)
+    except (codebook.CodebookError, DomainError) as error:
         messages.error(request, str(error))
     else:
-        services.declare_all(dataset, attributes)
         messages.success(request, _("The codebook declared %(count)s columns.") % {"count": len(attributes)})
     return redirect("datasets:domain", dataset.pk)
 

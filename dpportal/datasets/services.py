@@ -250,6 +250,8 @@ def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, fille
         version.attributes.filter(column=column).delete()
         return
     _refuse_clash(attribute)
+    if refusal := records.cannot_count(dataset, attribute):
+        raise DomainError(f"{column}: {refusal}")
     position = [c["name"] for c in dataset.columns].index(column)
     values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
     if filled:

@@ -21,6 +21,7 @@ from dpportal.datasets import rawdata
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import Column, Persons, proposals, reference
 from dpportal.datasets.rawdata.conversion import Progress
+from dpportal.datasets.rawdata.elsewhere.types import not_exact
 from dpportal.datasets.rawdata.faults import lacks_columns
 from dpportal.datasets.rawdata.fit import TableFit
 from dpportal.datasets.rawdata.fit import fit as fit_of
@@ -74,6 +75,12 @@ def look_elsewhere(dataset: Dataset) -> Schema:
 
     assert dataset.source is not None
     return counting.look(dataset.source)
+
+
+def cannot_count(dataset: Dataset, attribute: Attribute) -> str:
+    """Why a column of a table elsewhere cannot be counted so; empty if it can, and for every upload."""
+    types = {column["name"]: column.get("type", "") for column in dataset.columns}
+    return not_exact(types.get(attribute.name, ""), attribute)
 
 
 def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ...]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
@@ -18,7 +19,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
 from mechanisms.domain import Integer
 from tests.dpportal import building
-from tests.dpportal.connections.conftest import PASSWORD, READER
+from tests.dpportal.connections.conftest import PASSWORD, READER, connected
 
 pytestmark = pytest.mark.postgres
 
@@ -173,6 +174,24 @@ class TestCurator:
         owner.execute("DROP TABLE health.visits")
         fitting.look(elsewhere.pk)
         assert "not there any more" in desk.get(address).content.decode()
+
+    def test_is_told_at_once_what_cannot_be_counted_so(self, desk, connection, curator):
+        query = "SELECT 20200101.5 AS x"
+        table = SharedTable.objects.create(connection=connection, title="Days", query=query)
+        dataset = connected(table, curator, declared=False)
+        form = {
+            "kind": "date",
+            "lower": "2020-01-01",
+            "upper": "2020-12-31",
+            "step": "day",
+            "misfits": "missing",
+        }
+        answer = desk.post(reverse("datasets:column", args=[dataset.pk, 0]), form)
+        assert answer.status_code == 422 and "is not read as a date" in answer.content.decode()
+        codebook = b'{"x": {"kind": "date", "lower": "2020-01-01", "upper": "2020-12-31", "step": "day"}}'
+        file = {"codebook": SimpleUploadedFile("codebook.json", codebook)}
+        answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), file, follow=True)
+        assert "is not read as a date" in said(answer)
 
     @pytest.mark.parametrize("page", ["home", "domain", "unit", "reading", "edit"])
     def test_every_page_of_it_opens(self, desk, elsewhere, page):

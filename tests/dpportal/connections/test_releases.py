@@ -13,6 +13,7 @@ from django.urls import reverse
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
+from dpportal.connections import postgres
 from dpportal.connections.models import SharedTable
 from dpportal.datasets import connecting, likeness, services
 from dpportal.datasets.models import Dataset
@@ -173,6 +174,19 @@ class TestAMovedTable:
         dataset.source.refresh_from_db()
         with pytest.raises(services.DatasetError, match="another dataset"):
             connecting.follow(dataset, administrator)
+
+
+def test_the_session_is_held_to_reading(connection):
+    """Whatever the server's own settings are: one snapshot, no writing, an end with the worker."""
+    with postgres.reading(connection) as session:
+        for name, value in {
+            "transaction_read_only": "on",
+            "transaction_isolation": "repeatable read",
+            "statement_timeout": "20s",
+            "client_connection_check_interval": "5s",
+        }.items():
+            session.cursor.execute(f"SHOW {name}")
+            assert session.cursor.fetchone() == (value,)
 
 
 def test_only_who_is_allowed_makes_a_dataset_of_it(visits, curator, other_curator):

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from dpportal.datasets.rawdata.dates import FIRST_OF_1900S, MONTHS, DatePattern, date_pattern
-from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError, call, starts_with
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, call, starts_with
 from dpportal.datasets.rawdata.elsewhere.types import ENDLESS, WHOLE_DOUBLES, ColumnType, Value
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.reading import (
@@ -129,10 +129,7 @@ class Field:
             return exp.case().when(exp.and_(day >= first, day <= last), day)
         if self.type.name == "bool":
             return exp.cast(exp.null(), "date")
-        raise NotExactError(
-            "A number with a fraction or a point has no one text, so it is not read as a date. "
-            "Let the administrator offer the column as a whole number, a text or a date."
-        )
+        raise TypeError(f"a column of {self.type.name} is not read as a date")
 
     def values_of(self, texts: Sequence[str]) -> list[tuple[Expr, int]]:
         """The values whose texts are given, each with its text's place; the first of two that are the same."""

@@ -15,9 +15,9 @@ from sqlglot.expressions import Expr, Select
 
 from dpportal.datasets.rawdata.counting import Persons
 from dpportal.datasets.rawdata.elsewhere.cells import cell_of, known_categories, needs_number, value_of
-from dpportal.datasets.rawdata.elsewhere.dialects import Dialect
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError
 from dpportal.datasets.rawdata.elsewhere.fields import Field
-from dpportal.datasets.rawdata.elsewhere.types import ColumnType
+from dpportal.datasets.rawdata.elsewhere.types import ColumnType, not_exact
 from dpportal.datasets.rawdata.options import ReadOptions
 from mechanisms.domain import Categorical, Domain
 
@@ -104,6 +104,9 @@ def _cells(source: Source, domain: Domain, options: ReadOptions, persons: Person
 
 def valued_rows(source: Source, domain: Domain, options: ReadOptions, persons: Persons | None) -> Expr:
     """A row's field_i and value_i of each attribute, label_i of categories, and the person."""
+    for a in domain.attributes:
+        if refusal := not_exact(source.columns[a.name].name, a):
+            raise NotExactError(f"{a.name}: {refusal}")
     columns = [
         (place, a, _field(source, options, a.name, str(place))) for place, a in enumerate(domain.attributes)
     ]

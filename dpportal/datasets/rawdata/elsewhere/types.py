@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpportal.datasets.rawdata.table import Kind
+from mechanisms.domain import Attribute, Date
 from mechanisms.numerals import number_written
 
 WHOLE_DOUBLES = 2.0**53
@@ -136,6 +137,16 @@ TYPES = {
         *(ColumnType(name, "date", _moment) for name in ("timestamp", "timestamptz")),
     )
 }
+
+
+def not_exact(type_name: str, attribute: Attribute) -> str:
+    """Why no engine says exactly what a column of a type means to an attribute; empty where it does."""
+    if isinstance(attribute, Date) and type_name in ("numeric", "float4", "float8"):
+        return (
+            "A number with a fraction or a point has no one text, so it is not read as a date. "
+            "Ask an administrator to offer the column as a whole number, a text or a date."
+        )
+    return ""
 
 
 def number_of(declared: ColumnType, number: Fraction) -> Value | None:
