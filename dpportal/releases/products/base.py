@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from django import forms
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
@@ -135,22 +135,12 @@ class Product(ABC, Generic[M, P, R]):
     has_ranking: ClassVar[bool] = False
     # Whether the choice of the method may be left to the portal.
     has_automatic: ClassVar[bool] = False
-    # Whether more than counts is taken from the table, which one that lies elsewhere does not give.
-    needs_rows: ClassVar[bool] = False
     # What there is to choose whatever the method.
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def unavailable(self, unit: PrivacyUnit) -> str:
         """Why nothing of this kind can be released for whom the domain protects; empty if it can."""
         return ""
-
-    def refused(self, draft: Release, unit: PrivacyUnit) -> str:
-        """Why the draft cannot be of this kind; empty if it can."""
-        if self.needs_rows and draft.dataset.is_elsewhere:
-            return gettext(
-                "It needs whole rows, and of a table that lies elsewhere only counts come to the portal."
-            )
-        return self.unavailable(unit)
 
     @property
     @abstractmethod

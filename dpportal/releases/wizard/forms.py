@@ -35,7 +35,7 @@ class ProductForm(forms.ModelForm):
 
     def clean_product(self) -> str:
         name: str = self.cleaned_data["product"]
-        if refusal := PRODUCTS[name].refused(self.instance, unit_of(self.instance)):
+        if refusal := PRODUCTS[name].unavailable(unit_of(self.instance)):
             raise forms.ValidationError(refusal)
         return name
 

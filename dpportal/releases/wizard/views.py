@@ -67,7 +67,7 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
         chosen = ("title", "product", "columns", "mechanism", "parameters")
         return wizard.forward(request, draft, chosen, "columns")
     unit = drafts.unit_of(draft)
-    products = [(product, product.refused(draft, unit)) for product in PRODUCTS.values()]
+    products = [(product, product.unavailable(unit)) for product in PRODUCTS.values()]
     return _page(request, "product", draft, form, products=products)
 
 

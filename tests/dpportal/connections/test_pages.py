@@ -136,10 +136,6 @@ class TestCurator:
         assert "has no rows of this dataset" in said(filled)
         stream = desk.get(reverse("streams:start", args=[elsewhere.pk]), follow=True)
         assert "not from a table that lies elsewhere" in said(stream)
-        draft = building.complete_draft(elsewhere)
-        chosen = {"product": "microdata", "title": "Rows"}
-        answer = desk.post(reverse("releases:product", args=[draft.pk]), chosen)
-        assert "only counts come to the portal" in answer.content.decode()
 
     def test_declares_how_texts_are_read_and_nothing_of_a_file(self, desk, elsewhere):
         address = reverse("datasets:reading", args=[elsewhere.pk])

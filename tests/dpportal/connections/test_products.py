@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
+from django.urls import reverse
 
 from dpportal.connections.models import SharedTable
 from dpportal.datasets import services
@@ -11,7 +14,10 @@ from dpportal.datasets.rawdata import ReadOptions, records
 from dpportal.datasets.rawdata.elsewhere.dialects import Postgres
 from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
+from dpportal.releases import drafts
+from dpportal.releases.keeping import rows_counted
 from dpportal.releases.models import Release
+from dpportal.releases.products import DraftError
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
@@ -47,6 +53,26 @@ def test_answers_to_queries_of_tables_that_overlap(either):
 def test_a_private_choice(either):
     chosen = {"question": "most-common-value", "picks": 1}
     assert counted(finished(either, "selection", ["colour"], "0.5", "permute-and-flip", **chosen)) == COLOURS
+
+
+@pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs"])
+def test_a_synthetic_table_of_counted_pairs(elsewhere, client, curator, method):
+    """What takes real rows is left out of the comparison, which says so."""
+    release = finished(elsewhere, "microdata", ["colour", "age"], "0.9", method, wishes={}, rows=None)
+    assert rows_counted(release) == 300
+    client.force_login(curator)
+    for page in ("compare", "compare_report"):
+        answer = client.get(reverse(f"releases:{page}", args=[release.pk]))
+        assert "since the table lies elsewhere" in answer.content.decode()
+
+
+def test_a_method_that_measures_rows_is_refused(elsewhere):
+    draft = Release.objects.create(
+        dataset=elsewhere, created_by=elsewhere.owner, product="microdata", columns=["colour", "age"],
+        mechanism="principal-components", parameters={"wishes": {}}, amount=Decimal("0.5"), people=300,
+    )  # fmt: skip
+    with pytest.raises(DraftError, match="only counts come here"):
+        drafts.plan_of(draft)
 
 
 def test_randomised_answers(elsewhere):

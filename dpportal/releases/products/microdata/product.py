@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
@@ -54,7 +54,6 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     compare_template = "releases/microdata/_compare.html"
     readme_template = "releases/microdata/readme.md"
     report_template = "releases/microdata/report.html"
-    needs_rows = True
     public_report_template = "releases/microdata/public_report.html"
 
     @property
@@ -70,6 +69,12 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     def plan(
         self, method: Microdata, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> MicrodataPlan:
+        if method.whole_rows and draft.dataset.is_elsewhere:
+            raise PlanError(
+                gettext(
+                    "It is measured from whole rows, and of a table that lies elsewhere only counts come here."
+                )
+            )
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
         rows = draft.dataset.rows
         total = rows if loss.over(domain).unit.total_public and isinstance(rows, int) else None
@@ -141,13 +146,13 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return page.page(made.plan, made.result)
 
     def compare(self, made: Made[MicrodataPlan, MicrodataResult], true: np.ndarray) -> dict[str, Any]:
-        """Distances of tables, and what takes real rows."""
+        """Distances of tables, and what takes real rows where these lie here."""
+        found = comparison.build(made.plan, made.result, true)
+        if made.release.dataset.is_elsewhere:
+            return found
         domain, target = _kept(made), made.plan.wishes.target
         real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
-        return {
-            **comparison.build(made.plan, made.result, true),
-            **assessment.assess(domain, target, made.result.rows, real),
-        }
+        return {**found, **assessment.assess(domain, target, made.result.rows, real)}
 
     def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
         return report.context(comparison)
