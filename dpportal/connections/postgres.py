@@ -28,6 +28,12 @@ OLDEST = 140000
 HEADER_BYTES = 19
 PAIR = np.dtype([("fields", ">i2"), ("a", ">i4"), ("place", ">i8"), ("b", ">i4"), ("rows", ">i8")])
 BATCH_ROWS = 50_000
+# A type that somebody made has its schema before its name, lest one called date be taken for a date.
+TYPES_OF = """SELECT oid, CASE WHEN typtype = 'e' THEN 'enum'
+    WHEN typcategory = 'A' THEN pg_catalog.format_type(oid, NULL)
+    WHEN typnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN typname::pg_catalog.text
+    ELSE pg_catalog.format('%%s.%%s', typnamespace::pg_catalog.regnamespace, typname) END
+    FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 # Whatever the server's or the role's own settings are.
 SETTINGS: dict[LiteralString, LiteralString] = {
     "standard_conforming_strings": "on",
@@ -49,7 +55,7 @@ def source(table: SharedTable) -> str:
 
 @dataclass(frozen=True)
 class Described:
-    """A column of the other database. type: as PostgreSQL calls it, "enum" for any enumeration."""
+    """A column of the other database. type: as PostgreSQL calls its own; "enum" for any enumeration."""
 
     name: str
     type: str
@@ -69,11 +75,8 @@ class Session:
         """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""
         self._run(f"SELECT * FROM {source} LIMIT 0")
         found = [(column.name, column.type_code) for column in self.cursor.description or ()]
-        self._run(
-            "SELECT oid, typname, typtype FROM pg_catalog.pg_type WHERE oid = ANY(%s)",
-            [[o for _n, o in found]],
-        )
-        types = {oid: "enum" if kind == "e" else name for oid, name, kind in self.cursor}
+        self._run(TYPES_OF, [[oid for _name, oid in found]])
+        types = dict(self.cursor.fetchall())
         return [Described(name, types.get(oid, "unknown")) for name, oid in found]
 
     def relations(self, source: str) -> list[str]:
@@ -244,13 +247,13 @@ def _refused(words: str) -> tuple[str, str]:
     """Why no connection was made; nothing was asked yet, so the server's words hold no value of a table."""
     if any(said in words for said in NO_ENTRY):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")
-    if "does not exist" in words:
-        return "database", _(
-            "There is no such database, or no such user, on that server. Ask an administrator."
-        )
     if "SSL" in words or "certificate" in words:
         return "encryption", _(
             "No encrypted connection was possible as it is declared. Ask an administrator."
+        )
+    if "does not exist" in words:
+        return "database", _(
+            "There is no such database, or no such user, on that server. Ask an administrator."
         )
     return "unreachable", _(
         "The database does not answer at its address. Try again later, or ask an administrator."

@@ -14,7 +14,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.connections import postgres
-from dpportal.connections.models import SharedTable
+from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets import connecting, likeness, services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
@@ -93,6 +93,17 @@ def test_a_query_can_be_offered_too(connection, curator, administrator):
     )
     dataset = building.granted(connected(table, curator), administrator)
     assert records.kept_counts(released(dataset).true_counts).sum() == 150
+
+
+def test_a_type_that_is_only_called_like_one_with_a_rule_has_none(connection, curator, owner):
+    owner.execute("CREATE TYPE health.date AS (x int)")
+    owner.execute("CREATE TYPE health.mood AS ENUM ('sad', 'glad')")
+    owner.execute("CREATE DOMAIN health.age AS int CHECK (VALUE >= 0)")
+    owner.execute("CREATE TABLE health.odd (day health.date, mood health.mood, age health.age, tags text[])")
+    table = SharedTable.objects.create(connection=connection, title="Odd", schema="health", table="odd")
+    dataset = connected(table, curator, declared=False)
+    assert [(c["name"], c["type"]) for c in dataset.columns] == [("mood", "enum"), ("age", "int4")]
+    assert [column["type"] for column in dataset.facts["left_out"]] == ["health.date", "text[]"]
 
 
 class TestOneBudgetForOneTable:
@@ -267,6 +278,17 @@ class TestBadInput:
     def test_a_credential_that_is_not_there(self, elsewhere, monkeypatch):
         monkeypatch.delenv("DPPORTAL_CREDENTIAL_REGISTER")
         assert "DPPORTAL_CREDENTIAL_REGISTER" in self.failed(elsewhere)
+
+    def test_a_server_whose_certificate_nobody_vouches_for(self, elsewhere, monkeypatch):
+        monkeypatch.setenv("PGSSLROOTCERT", "/nowhere/root.crt")
+        elsewhere.source.connection.encryption = Connection.Encryption.VERIFIED
+        elsewhere.source.connection.save()
+        assert "No encrypted connection" in self.failed(elsewhere)
+
+    def test_a_database_that_is_not_there(self, elsewhere):
+        elsewhere.source.connection.database = "nowhere"
+        elsewhere.source.connection.save()
+        assert "no such database" in self.failed(elsewhere)
 
     def test_a_server_that_does_not_answer(self, elsewhere):
         elsewhere.source.connection.port = 1
