@@ -215,7 +215,7 @@ CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "folder://localhost//")
 CELERY_TASK_QUEUES = queues.declared()
 CELERY_TASK_ROUTES = {
     f"dpportal.{task}": {"queue": queues.CONVERSIONS}
-    for task in ("datasets.tasks.convert_upload", "streams.tasks.count_records")
+    for task in ("datasets.tasks.convert_upload", "streams.tasks.count_records", "releases.tasks.simulate")
 }
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

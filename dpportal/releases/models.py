@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -12,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.running import queues
 from dpportal.running.jobs import AnnouncedJob, Job, JobState
 from dpportal.sealed import SealedField
 
@@ -187,6 +190,10 @@ class Simulation(Job):
     key = models.CharField(primary_key=True, max_length=64)
     question = models.JSONField()
     lines = models.JSONField(default=list)
+
+    @classmethod
+    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
+        return cls._base_manager.all() if queues.CONVERSIONS in names else cls._base_manager.none()
 
     def __str__(self) -> str:
         return f"Simulation {self.key[:12]}"

@@ -6,7 +6,7 @@ from kombu import Exchange, Queue
 
 # What Celery calls the queue of every task that is not sent to another.
 WORK = "celery"
-# Uploads that are read: they take minutes, and nobody knows how many before.
+# Uploads that are read, and simulations: they take minutes, and nobody knows how many before.
 CONVERSIONS = "conversions"
 NAMES = (WORK, CONVERSIONS)
 

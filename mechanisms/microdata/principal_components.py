@@ -69,8 +69,8 @@ class PrincipalComponents(Microdata):
         Raises ValueError unless as many whole rows follow the tables as these count.
         """
         columns = ordered_columns(plan.domain)
-        rows = WholeRows(plan.domain.shape).unpack(counts[plan.cells :])
-        if len(rows) != plan.tables.table(counts, (0, 1)).sum():
+        whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
+        if whole.number(packed) != plan.tables.table(counts, (0, 1)).sum():
             raise ValueError("the whole rows are not those that the tables count")
         graded = [grades(margins.counts[j], plan.domain.attributes[j].regular_size) for j in columns]
         law = products_law(len(columns), plan.step(PRODUCTS))
@@ -79,8 +79,10 @@ class PrincipalComponents(Microdata):
         (of_grid,) = table_laws([1], plan.step(GRID))
         own = [margins.counts[j] for j in columns]
         found = components(noisy, law.variance, graded, own, of_grid.variance**0.5)
-        placed = found.place(np.column_stack([g[rows[:, j]] for j, g in zip(columns, graded, strict=True)]))
-        grid = np.bincount(placed, minlength=found.cells) + noise.draw(of_grid, found.cells)
+        grid = noise.draw(of_grid, found.cells)
+        for rows in whole.blocks(packed):
+            own_grades = np.column_stack([g[rows[:, j]] for j, g in zip(columns, graded, strict=True)])
+            grid += np.bincount(found.place(own_grades), minlength=found.cells)
         return [noisy, *found.record(), grid]
 
     def _made(

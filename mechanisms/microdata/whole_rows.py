@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +11,8 @@ import numpy as np
 from mechanisms.arrays import Integers
 
 _LARGEST = 2**62
+# Rows that are unpacked at a time.
+BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,19 @@ class WholeRows:
                 word += rows[:, place]
         return packed.ravel()
 
-    def unpack(self, values: Integers) -> Integers:
-        """(n, d) int64 again. Raises ValueError if it cannot be so many words."""
+    def number(self, values: Integers) -> int:
+        """How many rows were packed. Raises ValueError if it cannot be so many words."""
         if values.size % len(self.words):
             raise ValueError(f"whole rows of {len(self.words)} words cannot take {values.size} integers")
-        rows = np.empty((values.size // len(self.words), len(self.shape)), dtype=np.int64)
-        for word, columns in zip(values.reshape(len(self.words), -1), self.words, strict=True):
-            for place in reversed(columns):
-                word, rows[:, place] = np.divmod(word, self.shape[place])
-        return rows
+        return values.size // len(self.words)
+
+    def blocks(self, values: Integers) -> Iterator[Integers]:
+        """(n, d) int64 again, some rows at a time, so that memory never holds all of them unpacked."""
+        words = values.reshape(len(self.words), self.number(values))
+        for start in range(0, words.shape[1], BLOCK):
+            packed = words[:, start : start + BLOCK]
+            rows = np.empty((packed.shape[1], len(self.shape)), dtype=np.int64)
+            for word, columns in zip(packed, self.words, strict=True):
+                for place in reversed(columns):
+                    word, rows[:, place] = np.divmod(word, self.shape[place])
+            yield rows

@@ -23,9 +23,10 @@ def listens_to(workers: int) -> list[tuple[str, ...]]:
     return [p.run.args[1] for p in processes("127.0.0.1", 8000, workers) if p.name.startswith("worker")]
 
 
-def test_uploads_and_files_of_records_wait_apart_from_all_else():
+def test_uploads_files_of_records_and_simulations_wait_apart_from_all_else():
     assert (goes_to(RELEASE), goes_to(UPLOAD)) == (queues.WORK, queues.CONVERSIONS)
     assert goes_to(task_of(StreamJob.Kind.RECORDS).name) == queues.CONVERSIONS
+    assert goes_to("dpportal.releases.tasks.simulate") == queues.CONVERSIONS
     assert {goes_to(task_of(kind).name) for kind in ("open", "counts")} == {queues.WORK}
 
 
@@ -34,7 +35,7 @@ def test_a_worker_that_is_told_nothing_listens_to_both():
 
 
 @pytest.mark.django_db
-def test_every_job_is_in_one_queue(requested, stream_jobs):
+def test_every_job_is_in_one_queue(requested, stream_jobs, simulation):
     for kind in kinds():
         every = set(kind._base_manager.values_list("pk", flat=True))
         parts = [set(kind.in_queues([name]).values_list("pk", flat=True)) for name in queues.NAMES]
@@ -49,6 +50,13 @@ def stream_jobs(dataset):
     stream = Stream.objects.create(dataset=dataset, created_by=dataset.owner, name="Arrivals")
     for kind in StreamJob.Kind:
         StreamJob.objects.create(stream=stream, kind=kind, created_by=dataset.owner, state="done")
+
+
+@pytest.fixture
+def simulation(db):
+    from dpportal.releases.models import Simulation
+
+    Simulation.objects.create(key="a", question={}, state="done")
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ import pytest
 from mechanisms.accounting import Definition
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
+from mechanisms.microdata import whole_rows
 from mechanisms.microdata.components import Components, components
 from mechanisms.microdata.principal_components import GRID, PRODUCTS
 from mechanisms.microdata.products import SCALE, grades, products, products_law, products_sensitivity
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
 from tests.mechanisms.microdata.building import counted, loss
@@ -202,15 +203,28 @@ def test_what_noise_alone_makes_is_no_dependence():
     assert normal.sum() == pytest.approx(2000) and normal.min() > 0
 
 
-def test_whole_rows_come_back_from_few_integers():
+def test_whole_rows_come_back_from_few_integers_some_at_a_time(monkeypatch):
+    monkeypatch.setattr(whole_rows, "BLOCK", 64)
     shape = (1000, 2, 10**6, 7, 10**9, 3, 10**7)
     whole = WholeRows(shape)
     rows = np.random.default_rng(4).integers(0, shape, (200, len(shape)))
     packed = whole.pack(rows)
     assert packed.size == 200 * 2 and packed.min() >= 0
-    assert (whole.unpack(packed) == rows).all()
+    blocks = list(whole.blocks(packed))
+    assert [len(block) for block in blocks] == [64, 64, 64, 8]
+    assert (np.concatenate(blocks) == rows).all()
     with pytest.raises(ValueError, match="whole rows"):
-        whole.unpack(packed[:-1])
+        whole.number(packed[:-1])
+
+
+def test_the_grid_is_the_same_in_blocks(monkeypatch):
+    plan = METHOD.plan(NUMBERS, Wishes(), loss())
+    counts = counted(plan, people(500))
+    made = []
+    for block in (1 << 16, 7):
+        monkeypatch.setattr(whole_rows, "BLOCK", block)
+        made.append(METHOD.measure(plan, counts, Noise(repeatable(bytes(32)).bytes)).values)
+    assert made[0].tolist() == made[1].tolist()
 
 
 def test_rows_other_than_the_tables_count_are_refused():

@@ -130,8 +130,12 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """The counted tables, and what follows the tables of the compare page, meet noise."""
-        measured = np.concatenate([counts[: plan.cells], counts[_tables_end(plan) :]])
-        return registry.microdata(plan.mechanism).measure(plan, measured, noise)
+        method = registry.microdata(plan.mechanism)
+        if not method.whole_rows:
+            return method.measure(plan, counts[: plan.cells], noise)
+        return method.measure(
+            plan, np.concatenate([counts[: plan.cells], counts[_tables_end(plan) :]]), noise
+        )
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         return registry.microdata(plan.mechanism).reconstruct(plan, measurement)

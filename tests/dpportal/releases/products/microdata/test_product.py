@@ -210,6 +210,35 @@ class TestWizard:
         shown = client.get(f"/releases/{draft.pk}/columns/").content.decode()
         assert "ill,true,job,j0" in shown and "age,2" in shown
 
+    @pytest.mark.parametrize(
+        ("method", "further", "columns"),
+        [
+            ("principal-components", {}, COLUMNS),
+            ("tree-of-pairs", {"keep": "3"}, ["age", "job", "ill"]),
+        ],
+    )
+    def test_it_leads_to_rows_through_reduced_dimension(
+        self, wide, administrator, client, method, further, columns
+    ) -> None:
+        """Through principal components, and through a private choice of columns: every page, then the downloads."""
+        draft = self.draft(wide)
+        client.force_login(wide.owner)
+        at = f"/releases/{draft.pk}"
+        answer = {key: value for key, value in ANSWER.items() if key != "weights"}
+        assert client.post(f"{at}/columns/", {**answer, **further}).status_code == 302
+        assert client.post(f"{at}/method/", {"mechanism": method, "amount": "50"}).status_code == 302
+        review = client.get(f"{at}/review/")
+        reviewed = review.context["form"].initial["reviewed"]
+        assert client.post(f"{at}/review/", {"reviewed": reviewed, "agreed": "on"}).status_code == 302
+        execution.execute(draft.pk)
+        assert client.post(f"{at}/publish/", {}).status_code in (200, 302)
+        client.logout()
+        release = Release.objects.get(pk=draft.pk)
+        assert release.published_at is not None and "report.html" in page_of(client, release)
+        rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
+        assert rows.columns.tolist() == columns and len(rows) == pytest.approx(300, abs=20)
+        assert wide.budgets.get().spent == 50
+
     def test_a_cost_that_hides_everything_is_told(self, wide, client) -> None:
         draft = self.draft(wide)
         client.force_login(wide.owner)
