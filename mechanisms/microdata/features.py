@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,17 +11,20 @@ from mechanisms.accounting import Definition
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.information import information, information_sensitivity
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import independent, scores
 from mechanisms.microdata.spending import pick_rate
-from mechanisms.microdata.tables import Pair
+from mechanisms.microdata.tables import Grouping, Pair
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, Selection
 
 FEATURES = "choice of columns"
+# What columns are chosen by: the distance of their table with the target from independence, or mutual information.
+DISTANCE, INFORMATION = CRITERIA = ("distance", "information")
 SHARE = Fraction(1, 10)
 COARSENESS = 0.5
 
@@ -36,6 +40,15 @@ def check_choice(domain: Domain, wishes: Wishes, keep: int) -> None:
         )
 
 
+def check_criterion(criterion: str, total: int | None) -> None:
+    """Raises PlanError for mutual information where the number of rows is not public."""
+    if criterion == INFORMATION and (total is None or total < 2):
+        raise PlanError(
+            "How far one person moves mutual information follows from the number of rows, which is not public here. "
+            "Choose columns by the distance from independence."
+        )
+
+
 def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
     """The places of the target and of the columns of required pairs."""
     names = {wishes.target, *(name for pair in wishes.required for name in pair)}
@@ -45,9 +58,10 @@ def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
 def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> list[int]:
     """The places of `plan.keep` columns, in order: those always kept, and the picks of largest score.
 
-    A column's score is ‖C - round(Ĉ)‖₁ of its table with the target, over groups of cells, Ĉ what independence believes
-    from noisy counts of single columns: it moves by at most Δ₁ of a table's counts. Picked by permute-and-flip under
-    pure ε, by the exponential mechanism under zCDP.
+    A column's score is that of its table with the target, over groups of cells: ‖C - round(Ĉ)‖₁, Ĉ what independence
+    believes from noisy counts of single columns, which moves by at most Δ₁ of a table's counts; or mutual information,
+    which moves by `information_sensitivity` of the public number of rows. Picked by permute-and-flip under pure ε, by
+    the exponential mechanism under zCDP.
     """
     kept, target = _always_kept(plan.domain, plan.wishes), plan.domain.names.index(plan.wishes.target)
     assert plan.keep is not None
@@ -57,13 +71,26 @@ def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise:
         return kept
     grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
     pairs: list[Pair] = [(min(target, place), max(target, place)) for place in others]
-    believed = independent(grouping, margins)
-    points = scores(plan, counts, grouping, believed, pairs)
+    points, sensitivity = _points(plan, counts, grouping, margins, pairs)
     pure = plan.loss.definition is Definition.PURE
     chooser: Selection = PermuteAndFlip() if pure else ExponentialMechanism()
-    rate, left = pick_rate(plan.step(FEATURES), picks), np.ones((1, len(others)), dtype=bool)
+    rate = pick_rate(plan.step(FEATURES), picks, sensitivity)
+    left = np.ones((1, len(others)), dtype=bool)
     for _ in range(picks):
         pick = int(chooser.choose(rate, points, left, noise)[0])
         left[0, pick] = False
         kept.append(others[pick])
     return sorted(kept)
+
+
+def _points(
+    plan: MicrodataPlan, counts: Integers, grouping: Grouping, margins: Margins, pairs: Sequence[Pair]
+) -> tuple[Integers, int | None]:
+    """The score of each pair, and how far one person moves it where that is not Δ₁."""
+    if plan.criterion == DISTANCE:
+        return scores(plan, counts, grouping, independent(grouping, margins), pairs), None
+    assert plan.total is not None
+    tables = [grouping.table(plan.tables.table(counts, pair), pair) for pair in pairs]
+    binary = all(min(table.shape) <= 2 for table in tables)
+    found = np.array([information(table) for table in tables], dtype=np.int64)
+    return found, information_sensitivity(plan.total, binary=binary)

@@ -16,7 +16,14 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
 from mechanisms.microdata.apportioning import dealt
-from mechanisms.microdata.features import FEATURES, SHARE, check_choice, kept_columns
+from mechanisms.microdata.features import (
+    DISTANCE,
+    FEATURES,
+    SHARE,
+    check_choice,
+    check_criterion,
+    kept_columns,
+)
 from mechanisms.microdata.impossible import repaired
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.plan import LEAST_VARIANCE, MicrodataPlan, MicrodataResult
@@ -63,11 +70,13 @@ class Microdata(ABC):
         total: int | None = None,
         people: int | None = None,
         keep: int | None = None,
+        criterion: str = DISTANCE,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
         rows: how many to make; None: the noisy total. total: the number of rows, where it is public. people: their
         number as the curator states it. keep: go on with so many columns that tell most about the target; None: all.
+        criterion: what they are chosen by, of `features.CRITERIA`.
         Raises PlanError if columns, wishes or loss do not fit.
         """
         loss = loss.over(domain)
@@ -92,9 +101,11 @@ class Microdata(ABC):
             pairwise=self.pairwise,
             keep=keep,
             explanation=self._explanation(keep),
+            criterion=criterion,
         )
         if keep is not None:
             check_choice(domain, wishes, keep)
+            check_criterion(criterion, total)
             if not self.pairwise or self.whole_rows:
                 raise PlanError(
                     "This method measures no pair, so columns cannot be chosen first. Choose another."

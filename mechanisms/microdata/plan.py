@@ -27,7 +27,7 @@ class MicrodataPlan:
     shares: of the loss by step, exact, sum 1. rows: how many synthetic rows; None: the noisy total. total: the number
     of rows where that is public, else None. people: how many there are, as the curator states it, for foresight alone.
     pairwise: whether pairs are counted, or single columns alone. keep: how many columns go on, those that tell most
-    about the target; None: all.
+    about the target; None: all. criterion: what they are chosen by, of `features.CRITERIA`.
     """
 
     mechanism: str
@@ -41,6 +41,7 @@ class MicrodataPlan:
     pairwise: bool
     keep: int | None
     explanation: str
+    criterion: str = "distance"
 
     @property
     def counted(self) -> tuple[tuple[str, ...], ...]:
@@ -88,6 +89,7 @@ class MicrodataPlan:
             "pairwise": self.pairwise,
             "keep": self.keep,
             "explanation": self.explanation,
+            "criterion": self.criterion,
         }
 
     @classmethod

@@ -48,11 +48,12 @@ def score_law(scores: int, loss: Loss) -> NoiseLaw:
     return count_law(loss, Sensitivity(scores * moved, scores * moved**2))
 
 
-def pick_rate(loss: Loss, picks: int) -> Fraction:
-    """What a point of an L1 score is worth in the exponent of each of so many picks that together cost `loss`, ε/(2Δ₁).
+def pick_rate(loss: Loss, picks: int, sensitivity: int | None = None) -> Fraction:
+    """What a point of a score is worth in the exponent of each of so many picks that together cost `loss`, ε/(2Δ).
 
-    A pick by the exponential mechanism or permute-and-flip costs ε; under zCDP, by the exponential mechanism, ε²/8.
+    sensitivity: Δ; None: of an L1 score. A pick by the exponential mechanism or permute-and-flip costs ε; under zCDP,
+    by the exponential mechanism, ε²/8.
     """
     each = loss.amount / picks
     epsilon = each if loss.definition is Definition.PURE else pure_within_zcdp(4 * each)
-    return epsilon / (2 * histogram_sensitivity(loss.unit).l1)
+    return epsilon / (2 * (histogram_sensitivity(loss.unit).l1 if sensitivity is None else sensitivity))

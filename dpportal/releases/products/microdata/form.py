@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, people_field
-from mechanisms.microdata.features import check_choice
+from mechanisms.microdata.features import DISTANCE, INFORMATION, check_choice
 from mechanisms.microdata.mechanism import (
     FEWEST_COLUMNS,
     MOST_COLUMNS,
@@ -55,6 +55,17 @@ class ColumnsForm(ChoiceForm):
             "Those that tell most about the target, chosen privately for a tenth of the cost. Left empty, all."
         ),
     )
+    criterion = forms.ChoiceField(
+        label=gettext_lazy("Chosen by"),
+        required=False,
+        choices=[
+            (DISTANCE, gettext_lazy("distance from independence")),
+            (INFORMATION, gettext_lazy("mutual information")),
+        ],
+        help_text=gettext_lazy(
+            "Where columns are chosen. Distances need less budget; information is the textbook's way."
+        ),
+    )
     weights = forms.CharField(
         label=gettext_lazy("Weights of columns"),
         required=False,
@@ -82,6 +93,9 @@ class ColumnsForm(ChoiceForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        version = kwargs["draft"].dataset.current_domain()
+        if not (version and version.unit.total_public):
+            del self.fields["criterion"]
         names = [(name, name) for name in self.declared.names]
         columns, target = self.fields["columns"], self.fields["target"]
         assert isinstance(columns, forms.MultipleChoiceField) and isinstance(target, forms.ChoiceField)
@@ -124,7 +138,12 @@ class ColumnsForm(ChoiceForm):
     def apply(self, draft: Release) -> None:
         data = self.cleaned_data
         draft.columns, draft.people = data["columns"], data["people"]
-        draft.parameters = {"wishes": data["wishes"].to_json(), "rows": data["rows"], "keep": data["keep"]}
+        draft.parameters = {
+            "wishes": data["wishes"].to_json(),
+            "rows": data["rows"],
+            "keep": data["keep"],
+            "criterion": data.get("criterion") or DISTANCE,
+        }
 
     def _wishes(self, data: dict[str, Any]) -> Wishes:
         weights = _fields(data["weights"], 2, _("Weights of columns"))

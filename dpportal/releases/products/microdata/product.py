@@ -27,6 +27,7 @@ from dpportal.releases.products.microdata.form import ColumnsForm
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
+from mechanisms.microdata.features import DISTANCE
 from mechanisms.microdata.foresight import advised, foresee
 from mechanisms.microdata.mechanism import MOST_COLUMNS, Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -86,6 +87,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
             total=total,
             people=draft.people,
             keep=draft.parameters.get("keep"),
+            criterion=draft.parameters.get("criterion") or DISTANCE,
         )
 
     def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
