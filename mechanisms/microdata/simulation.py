@@ -29,6 +29,8 @@ AMOUNTS = {
     Definition.PURE: ("0.1", "1", "10"),
     Definition.ZCDP: ("0.000177138", "0.014973058", "1.0907857"),
 }
+# Cells of all pairs together up to which it is simulated: a look ahead may not take the memory of a release.
+MOST_CELLS = 2**22
 KINDS = 6
 # Of a value: taken from the row's kind, from an earlier column, or from nothing.
 OF_KIND, OF_BEFORE = 0.45, 0.35

@@ -31,6 +31,8 @@ from mechanisms.microdata.features import DISTANCE
 from mechanisms.microdata.foresight import advised, foresee
 from mechanisms.microdata.mechanism import MOST_COLUMNS, Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.simulation import MOST_CELLS
+from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -99,8 +101,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return {"foresight": foresee(plan, plan.people) if plan.people else None}
 
     def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
-        too_many = len(domain.shape) > MOST_COLUMNS
-        return None if too_many or not draft.people else simulations.question(domain, loss, draft.people)
+        if not draft.people or len(domain.shape) > MOST_COLUMNS or PairTables(domain.shape).size > MOST_CELLS:
+            return None
+        return simulations.question(domain, loss, draft.people)
 
     def suggested(self, plans: Mapping[str, MicrodataPlan]) -> str:
         """What was closest to the truth on public tables where noise was as strong."""

@@ -10,7 +10,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import services, tasks
 from dpportal.releases.models import Release, Simulation
-from dpportal.releases.products.microdata import simulations
+from dpportal.releases.products.microdata import product, simulations
 from dpportal.running.jobs import JobState
 from mechanisms import registry
 from tests.dpportal import building
@@ -57,6 +57,14 @@ def test_nothing_of_the_data_is_in_the_question(draft) -> None:
     assert asked.question["columns"] == [[5, "category", False], [2, "truth", True], [20, "ordered", False]]
     assert asked.question["people"] == 310
     assert "j0" not in json.dumps(asked.question) and "job" not in json.dumps(asked.question)
+
+
+def test_a_look_ahead_does_not_take_the_memory_of_a_release(draft, client, monkeypatch) -> None:
+    monkeypatch.setattr(product, "MOST_CELLS", 100)
+    assert services.ask_simulation(draft) is None
+    client.force_login(draft.dataset.owner)
+    text = client.get(f"/releases/{draft.pk}/method/").content.decode()
+    assert "Methods compared" in text and "simulated" not in text and not Simulation.objects.exists()
 
 
 def test_one_that_failed_is_told_and_asked_again_after_a_day(draft, client) -> None:
