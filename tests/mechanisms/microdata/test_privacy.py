@@ -68,6 +68,16 @@ def test_the_shares_sum_to_one(method):
     assert sum(method.shares.values()) == 1
 
 
+@every_method
+@pytest.mark.parametrize("amount", ["0.1", "0.000177138", "1.0907857"])
+def test_the_steps_cost_the_loss_to_the_last_digit(method, amount):
+    choices = [{}] if method.whole_rows or not method.pairwise else [{}, {"keep": 3}]
+    for further in choices:
+        plan = method.plan(DOMAIN, Wishes(target="ill"), loss(amount), **further)
+        steps = [plan.step(name).amount for name in plan.shares]
+        assert all(isinstance(step, Fraction) for step in steps) and sum(steps) == Fraction(amount)
+
+
 @pytest.mark.parametrize("definition", Definition)
 @every_unit
 def test_latent_classes_draw_noise_that_costs_exactly_the_loss(definition, unit):
