@@ -129,9 +129,11 @@ def methods(
 
 def simulated(draft: Release, simulation: Simulation | None, amount: Decimal) -> dict[str, Any]:
     """What a simulation found, at this cost."""
+    budget = drafts.budget_of(draft)
     return {
+        "budget": budget,
         "amount": amount,
-        **simulations.shown(simulation, Definition(drafts.budget_of(draft).definition), amount),
+        **simulations.shown(simulation, Definition(budget.definition), amount),
     }
 
 

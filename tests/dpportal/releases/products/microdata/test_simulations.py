@@ -43,6 +43,7 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     tasks.simulate(asked.key)
     text = client.get(f"{page}simulation/?amount=1").content.decode()
     assert "Simulated on a made-up table" in text and "every 2s" not in text
+    assert "between them at ε = 1" in text and "ε = 0.1<" in text
     for method in fast:
         assert method.title in text
     offers = client.post(f"{page}offers/", {"amount": "0.5", "mechanism": "tree-of-pairs"}).content.decode()
