@@ -28,8 +28,9 @@ from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.connections.faults import SourceFault
 from dpportal.datasets.rawdata import records
 from dpportal.releases import bundle, results
+from dpportal.releases.keeping import ROWS_COUNTED
 from dpportal.releases.models import Artifact, Release, ReleaseJob
-from dpportal.releases.products import confirmed_plan, product_of
+from dpportal.releases.products import AnyMade, confirmed_plan, product_of
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
 from mechanisms.noise import Noise
@@ -183,13 +184,20 @@ def finish(release_id: UUID, claim: Claim) -> None:
     artifacts = bundle.write(made)
     results.keep_page(made)
     if release.dataset.has_records:
-        true = records.kept_counts(release.true_counts)
-        records.keep_comparison(release.dataset_id, release.pk, product_of(release).compare(made, true))
+        _keep_comparison(made)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
         Release.objects.filter(pk=release.pk).update(state=Release.State.READY)
+
+
+def _keep_comparison(made: AnyMade) -> None:
+    """What the compare page shows, with the number of rows that were counted: a page must not add up many cells."""
+    release, product = made.release, product_of(made.release)
+    true = records.kept_counts(release.true_counts)
+    rows = {ROWS_COUNTED: product.rows_counted(made.plan, true)}
+    records.keep_comparison(release.dataset_id, release.pk, {**product.compare(made, true), **rows})
 
 
 def give_up(release_id: UUID, reason: str) -> None:

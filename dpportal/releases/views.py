@@ -185,7 +185,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "verdict": product_of(release).found(comparison),
         "method_title": method_title(release.product, plan.mechanism),
         "keeping": Keeping.of(release),
-        "rows_counted": rows_counted(release),
+        "rows_counted": rows_counted(release, comparison),
         "product": product_of(release),
         "nav_section": "releases",
     }

@@ -1,4 +1,4 @@
-"""Strategies of levels over one column, by the closed form of their inverse: time and memory as the cells are many.
+"""Strategies of levels over one column by the closed form of their inverse: O(n) time and memory for n cells.
 
 A hierarchy or a wavelet over the padded line of 2^K cells has a Gram matrix with the eigenspaces of `dyadic`, so the
 inverse M of AᵀA averages over aligned blocks. The n cells that there are come first, and that the others are empty is
