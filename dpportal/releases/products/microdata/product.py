@@ -22,8 +22,10 @@ from dpportal.releases.products.microdata import (
     report,
     simulations,
     tables,
+    usefulness,
 )
 from dpportal.releases.products.microdata.form import ColumnsForm
+from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
@@ -99,6 +101,12 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
     ) -> dict[str, Any]:
         return {"foresight": foresee(plan, plan.people) if plan.people else None}
+
+    def foreseen(self, plan: MicrodataPlan, draft: Release) -> Verdict | None:
+        return usefulness.foreseen(plan, plan.people) if plan.people else None
+
+    def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return usefulness.found(comparison)
 
     def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
         if not draft.people or len(domain.shape) > MOST_COLUMNS or PairTables(domain.shape).size > MOST_CELLS:

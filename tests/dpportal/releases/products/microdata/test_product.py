@@ -277,3 +277,20 @@ class TestWizard:
         response = client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **change})
         assert message in response.content.decode()
         assert wide.budgets.get().reserved == 0
+
+
+@pytest.mark.parametrize("amount, expected", [("50", "useful"), ("0.01", "useless")])
+def test_a_verdict_before_and_after(client, wide, amount, expected) -> None:
+    release = made(wide, amount=amount)
+    product = product_of(release)
+    before = product.foreseen(confirmed_plan(release), release)
+    comparison = records.comparison(wide.pk, release.pk)
+    assert before is not None and comparison is not None
+    after = product.found(comparison)
+    assert after is not None
+    assert (before.level, after.is_useful) == (expected, expected == "useful")
+    (pairs,) = (mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2)
+    assert f"{100 * pairs:.0f} %" in after.text
+    client.force_login(wide.owner)
+    page = client.get(f"/releases/{release.pk}/publish/").content.decode()
+    assert ("publish it all the same" in page) is (expected == "useless")

@@ -1,0 +1,35 @@
+"""Whether synthetic rows are of use, from the plan and the curator's number of people, and from the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from dpportal.releases.verdict import SHARES, Level, Verdict, level_of, percent
+from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.plan import MicrodataPlan
+
+
+def foreseen(plan: MicrodataPlan, people: int) -> Verdict:
+    """Before anything is spent, by the noise of single columns: without these no dependence is worth anything."""
+    share = foresee(plan, people).column
+    level = level_of(share, SHARES)
+    text = _(
+        "Noise is expected to put about %(percent)s of the rows into a wrong cell of each single column."
+    )
+    if level is Level.USELESS:
+        text += " " + _("The rows would tell little more than the noise does.")
+    return Verdict(level, text % {"percent": percent(share)}, max(1.0, share / SHARES[0]))
+
+
+def found(comparison: Mapping[str, Any]) -> Verdict | None:
+    """After measuring, from the tables of two columns. For the curator only."""
+    pairs = [mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2]
+    if not pairs:
+        return None
+    text = _(
+        "In a table of two columns %(percent)s of the rows are in another cell than in truth, on average."
+    )
+    return Verdict(level_of(pairs[0], SHARES), text % {"percent": percent(pairs[0])})
