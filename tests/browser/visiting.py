@@ -97,6 +97,9 @@ def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
 def publish(page: Page) -> str:
     """From the compare page to the public one; returns its address."""
     page.get_by_role("link", name="Publish").click()
+    doubt = page.get_by_label("publish it all the same")
+    if doubt.count():
+        doubt.check()
     page.get_by_role("button", name="Publish").click()
     page.get_by_text("Published. Anyone with the address").wait_for()
     return page.url

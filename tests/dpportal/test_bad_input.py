@@ -372,7 +372,7 @@ def hostile(desk, dataset) -> Release:
     Release.objects.filter(pk=draft.pk).update(title="<b>Bold</b>")
     confirm(desk, draft)()
     execute(draft.pk)
-    desk.post(reverse("releases:publish", args=[draft.pk]))
+    desk.post(reverse("releases:publish", args=[draft.pk]), {"all_the_same": "on"})
     return Release.objects.get(pk=draft.pk)
 
 
