@@ -136,7 +136,7 @@ def release(name: str, domain: Domain, table: Path, folder: Path) -> list[Step]:
     seed = hashlib.sha256(b"benchmark").digest()
     written = steps("tables", lambda: tables.write(plan, result, seed, folder))
     files = [BundleFile.of(t) for t in written]
-    steps("zip", lambda: write_zip(folder / "release.zip", files, AT))
+    steps("zip", lambda: write_zip(folder / "release.zip", files, AT, "release"))
     steps("public page", lambda: page.page(plan, result))
     steps("compare page", lambda: comparison.build(plan, result, np.asarray(np.load(true, mmap_mode="r"))))
     return steps.found
