@@ -23,8 +23,8 @@ SECONDS_AT_REST = 3
 RATES = {
     "laplace-histogram": Rate(1.6, 16),
     "gaussian-histogram": Rate(1.7, 16),
-    "hierarchical-histogram": Rate(4.8, 130),
-    "privelet-histogram": Rate(5.0, 165),
+    "hierarchical-histogram": Rate(4.8, 80),
+    "privelet-histogram": Rate(5.0, 80),
     "dawa-histogram": Rate(5.0, 60),
     "binned-histogram": Rate(4.3, 60),
     "bisection-histogram": Rate(5.0, 60),
@@ -41,7 +41,7 @@ KEPT_BYTES = 16
 LINE_BYTES = 14
 # A zip's share of what is in it, about.
 ZIPPED = 0.25
-PERSON_MICROSECONDS = 8
+PERSON_MICROSECONDS = 3
 # What synthetic rows take, in two files, for each byte of their labels.
 PARQUET = 2
 # Labels of a column of more cells are not written out to measure them.
