@@ -154,6 +154,8 @@ def _with_positions(rows: str, attributes: Sequence[Attribute]) -> str:
 
     A query for each attribute's own would hold all columns once for each.
     """
+    if not attributes:
+        return rows
     first, *later = zip_longest(
         *(position_layers(attribute, place) or ["NULL"] for place, attribute in enumerate(attributes))
     )

@@ -56,7 +56,8 @@ def downloads(client, page: str) -> dict[str, bytes]:
             found[address.rpartition("/")[2]] = content
             if address.endswith(".zip"):
                 with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                    found |= {f"zip/{name}": archive.read(name) for name in archive.namelist()}
+                    names = archive.namelist()
+                    found |= {f"zip/{name.rpartition('/')[2]}": archive.read(name) for name in names}
     return found
 
 
