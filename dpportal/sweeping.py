@@ -27,7 +27,7 @@ FILES_EVERY_SECONDS = 3600.0
 UNFINISHED = (storage.PART, ".tmp", ".block")
 
 # What a bundle's files end in; public.json, beside them, belongs to the release for good.
-BUNDLED = (".csv", ".parquet", ".npz", ".zip", ".md", "release.json", "datapackage.json")
+BUNDLED = (".csv", ".parquet", ".npz", ".zip", ".md", ".html", "release.json", "datapackage.json")
 
 
 def sweep_jobs() -> None:

@@ -11,6 +11,7 @@ from dpportal.publishing.archive import folder_name
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
     "json": "application/json",
     "npz": "application/octet-stream",
     "md": "text/markdown; charset=utf-8",

@@ -73,6 +73,17 @@ def test_everyone_s_report_is_a_file_by_itself(release) -> None:
     assert str(counts.query("column == 'job' and value == 'j2'")["noisy_count"].item()) in shown
 
 
+def test_every_file_on_the_public_page_is_downloaded_by_itself(release, client) -> None:
+    services.publish(release, release.dataset.owner)
+    names = list(release.artifacts.values_list("name", flat=True))
+    assert "report.html" in names
+    for name in names:
+        answer = client.get(f"/releases/{release.pk}/download/{name}")
+        assert answer.status_code == 200
+        assert answer["Content-Disposition"].startswith("attachment")
+        assert b"".join(answer.streaming_content)
+
+
 def test_it_is_the_same_whatever_the_truth(release) -> None:
     """Made again after the true counts are gone, byte for byte."""
     before = release.artifacts.get(name="report.html").sha256
