@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -22,9 +21,8 @@ from dpportal.pages.confirming import digest
 from dpportal.releases import drafts
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products import ReleasePlan, product_of
-from dpportal.releases.products.microdata import simulations
-from dpportal.releases.products.queries import strategies
 from dpportal.releases.tasks import find_strategy, run_release, simulate
+from dpportal.running import questions
 from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.accounting import Definition
 
@@ -35,9 +33,10 @@ class ReleaseError(Exception):
 
 def start_draft(dataset: Dataset, by: User) -> Release:
     """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
+    if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():
+        return untouched
     people = dataset.releases.exclude(people=None).values_list("people", flat=True).first()
-    untouched = Release.objects.untouched().filter(dataset=dataset, created_by=by).first()
-    return untouched or Release.objects.create(dataset=dataset, created_by=by, people=people)
+    return Release.objects.create(dataset=dataset, created_by=by, people=people)
 
 
 def reviewed_as(version: DomainVersion, plan: ReleasePlan) -> str:
@@ -171,34 +170,11 @@ def ask_strategies(draft: Release) -> list[Optimisation]:
     _version, domain = drafts.domain_of(draft)
     definition = Definition(drafts.budget_of(draft).definition)
     wanted = product_of(draft).searches(draft, domain, definition)
-    # Looked up first, since a page asks every second and a transaction that may write locks SQLite.
-    return [strategies.found(asked) or _search(asked) for asked in wanted]
+    return [questions.ask(Optimisation, asked, find_strategy) for asked in wanted]
 
 
 def ask_simulation(draft: Release) -> Simulation | None:
     """Have simulated what the draft's methods do on such a table, unless that was asked before. Raises DraftError."""
     _version, domain = drafts.domain_of(draft)
     asked = product_of(draft).simulation(draft, domain, drafts.loss_at(draft, Decimal(1)))
-    return None if asked is None else simulations.found(asked) or _simulate(asked)
-
-
-@transaction.atomic
-def _simulate(asked: dict[str, Any]) -> Simulation:
-    key = simulations.key_of(asked)
-    failed = Simulation.objects.filter(key=key, state=JobState.FAILED)
-    again = failed.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None)
-    simulation, new = Simulation.objects.get_or_create(key=key, defaults={"question": asked})
-    if new or again:
-        simulate.delay_on_commit(key)
-    return simulation
-
-
-@transaction.atomic
-def _search(asked: dict[str, Any]) -> Optimisation:
-    key = strategies.key_of(asked)
-    failed = Optimisation.objects.filter(key=key, state=JobState.FAILED)
-    again = failed.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None)
-    search, new = Optimisation.objects.get_or_create(key=key, defaults={"question": asked})
-    if new or again:
-        find_strategy.delay_on_commit(key)
-    return search
+    return None if asked is None else questions.ask(Simulation, asked, simulate)

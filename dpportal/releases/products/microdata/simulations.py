@@ -5,19 +5,16 @@ from __future__ import annotations
 import logging
 import math
 import traceback
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from celery.exceptions import SoftTimeLimitExceeded
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.releases.models import Simulation
 from dpportal.running import questions
 from dpportal.running.jobs import Claim, JobState, LostClaimError
-from dpportal.running.questions import key_of
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -25,7 +22,6 @@ from mechanisms.microdata.simulation import AMOUNTS, Shape, simulated
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER = timedelta(days=1)
 TOO_LONG = "The simulation took longer than an hour. Choose fewer cells or columns."
 
 
@@ -37,13 +33,6 @@ def question(domain: Domain, loss: Loss, people: int) -> dict[str, Any]:
         "people": round(people, -digits),
         "loss": Loss(loss.definition, type(loss.amount)(1), loss.unit).to_json(),
     }
-
-
-def found(asked: dict[str, Any]) -> Simulation | None:
-    """The simulation that answers this, finished or not; one that failed counts for a day."""
-    yesterday = timezone.now() - RETRY_AFTER
-    known = Simulation.objects.exclude(state=JobState.FAILED, finished_at__lt=yesterday)
-    return known.filter(key=key_of(asked)).first()
 
 
 def work_out(key: str) -> None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
-from dpportal.releases.models import Release
+from dpportal.releases.models import Optimisation, Release
 from dpportal.releases.products.base import DraftError, Made, Product
 from dpportal.releases.products.queries import (
     combination,
@@ -28,6 +28,7 @@ from dpportal.releases.products.queries import (
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
 from dpportal.releases.products.queries.truth import largest_tables, margin
 from dpportal.releases.verdict import Verdict, answers_found, of_answers
+from dpportal.running import questions
 from dpportal.running.jobs import JobState
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
@@ -221,7 +222,9 @@ def _stored_strategy(
         return matrices.stored_name(draft.parameters["strategy"])
     if not method.optimises:
         return ""
-    search = strategies.found(strategies.question(method.name, domain, workload.text, definition))
+    search = questions.found(
+        Optimisation, strategies.question(method.name, domain, workload.text, definition)
+    )
     if search is None or search.active:
         raise PlanError(_("Its strategy for this workload is being worked out."))
     if search.state != JobState.DONE:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import traceback
-from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.releases import arrays
@@ -17,7 +15,6 @@ from dpportal.releases.models import Optimisation
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.running import questions
 from dpportal.running.jobs import Claim, JobState, LostClaimError
-from dpportal.running.questions import key_of
 from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
@@ -27,7 +24,6 @@ from mechanisms.protocol import PlanError
 log = logging.getLogger(__name__)
 
 FOLDER = "strategies"
-RETRY_AFTER = timedelta(days=1)
 TOO_LONG = "The search took longer than an hour. Ask fewer queries or use fewer cells."
 
 
@@ -39,13 +35,6 @@ def question(mechanism: str, domain: Domain, workload: str, definition: Definiti
         "workload": workload,
         "definition": definition.value,
     }
-
-
-def found(asked: dict[str, Any]) -> Optimisation | None:
-    """The search for this strategy, if it was asked for, finished or not; one that failed counts for a day."""
-    yesterday = timezone.now() - RETRY_AFTER
-    searches = Optimisation.objects.exclude(state=JobState.FAILED, finished_at__lt=yesterday)
-    return searches.filter(key=key_of(asked)).first()
 
 
 @lru_cache(maxsize=16)

@@ -20,6 +20,7 @@ from dpportal.releases.products import PRODUCTS, DraftError
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.releases.products.queries.matrices import UploadedMatrix
 from dpportal.running.jobs import JobState
+from dpportal.running.questions import key_of
 from mechanisms import registry
 from mechanisms.matrix.mechanism import Optimised
 from mechanisms.protocol import PlanError
@@ -77,7 +78,7 @@ def test_a_confirmed_plan_is_read_with_its_strategy(draft, search) -> None:
 
 def test_another_definition_or_workload_is_another_question(draft, search) -> None:
     changed = [{**search.question, "definition": "zcdp"}, {**search.question, "workload": "total"}]
-    assert len({strategies.key_of(asked) for asked in (search.question, *changed)}) == 3
+    assert len({key_of(asked) for asked in (search.question, *changed)}) == 3
 
 
 def test_a_worker_that_is_killed_is_followed_by_another(search, monkeypatch) -> None:
