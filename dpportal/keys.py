@@ -124,9 +124,10 @@ def former_secrets(name: str, folder: Path) -> list[str]:
 
     They only open what they sealed, so any that was ever in use will do.
     """
-    path = folder / "keys" / f"{name}.old"
-    kept = path.read_text() if path.exists() else ""
-    return os.environ.get(f"DPPORTAL_{name.upper()}_OLD", kept).split()
+    variable, path = f"DPPORTAL_{name.upper()}_OLD", folder / "keys" / f"{name}.old"
+    if variable in os.environ:
+        return os.environ[variable].split()
+    return path.read_text().split() if path.exists() else []
 
 
 @lru_cache(maxsize=16)

@@ -195,15 +195,10 @@ def _residuals(series: Series, kind: str) -> Iterator[np.ndarray]:
 
 
 def _residual_histogram(series: Series, half_width: int | None, unit: str) -> go.Figure:
-    flat = {kind: counts.reshape(-1) for kind, counts in series.items()}
-    reach = 3 * max(half_width or 0, 1)
     if half_width is None:
-        largest = [
-            int(np.abs(released - true).max())
-            for kind in RELEASED
-            for released, true in runs_of(flat[kind], flat["true"])
-        ]
-        reach = max(1, *largest)
+        reach = max(1, *(int(np.abs(run).max()) for kind in RELEASED for run in _residuals(series, kind)))
+    else:
+        reach = 3 * max(half_width, 1)
     width = max(1, -(-2 * reach // RESIDUAL_BINS))
     bins = -(-(2 * reach + 1) // width)
     centres = -reach + width * np.arange(bins) + (width - 1) / 2

@@ -90,19 +90,13 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         likeness.keep(dataset, stored.facts.sketch)
         _record(dataset, kin)
-        # Only of their own tables are curators told that these are there already. Two conversions of the same content
-        # at once: the unique fingerprint makes the later one start again.
-        own = Dataset.objects.filter(owner=dataset.owner, fingerprint=mark).exclude(pk=dataset.pk)
-        twin = own.order_by("created_at").first()
         Dataset.objects.filter(pk=dataset.pk).update(
-            state=Dataset.State.DUPLICATE if twin else Dataset.State.STORED,
-            duplicate_of=twin,
+            **_standing(dataset, mark),
             table=stored.name,
             rows=stored.facts.rows,
             columns=[column.to_json() for column in stored.facts.columns],
             facts=_told(stored.facts),
             options=stored.facts.options.to_json(),
-            fingerprint=mark,
         )
         _keep_declarations(dataset, [column.name for column in stored.facts.columns])
         if dataset.reading_frozen:  # nothing can change how the file is read, so it is not needed again
@@ -119,11 +113,8 @@ def _connect(dataset: Dataset, claim: Claim) -> None:
     with transaction.atomic():
         claim.finish(JobState.DONE)
         _record(dataset, kin)
-        own = Dataset.objects.filter(owner=dataset.owner, fingerprint=mark).exclude(pk=dataset.pk)
-        twin = own.order_by("created_at").first()
         Dataset.objects.filter(pk=dataset.pk).update(
-            state=Dataset.State.DUPLICATE if twin else Dataset.State.STORED,
-            duplicate_of=twin,
+            **_standing(dataset, mark),
             columns=[{**column.to_json(), "type": found.types[column.name]} for column in found.columns],
             facts={
                 "format": "elsewhere",
@@ -131,9 +122,19 @@ def _connect(dataset: Dataset, claim: Claim) -> None:
                 "left_out": [asdict(column) for column in found.left_out],
             },
             relations=list(found.relations),
-            fingerprint=mark,
         )
         _keep_declarations(dataset, [column.name for column in found.columns])
+
+
+def _standing(dataset: Dataset, mark: str) -> dict[str, Any]:
+    """Whether a table is stored, or its owner has it already: of others' tables curators are told nothing.
+
+    Two conversions of the same content at once: the unique fingerprint makes the later one start again.
+    """
+    own = Dataset.objects.filter(owner=dataset.owner, fingerprint=mark).exclude(pk=dataset.pk)
+    twin = own.order_by("created_at").first()
+    state = Dataset.State.DUPLICATE if twin else Dataset.State.STORED
+    return {"state": state, "duplicate_of": twin, "fingerprint": mark}
 
 
 def _record(dataset: Dataset, kin: list[Kin]) -> None:

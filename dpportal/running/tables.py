@@ -15,18 +15,19 @@ def bring_up_to_date() -> None:
 
     The tables of a new file of SQLite are made from the models: the same as by all migrations, in a sixth of the time.
     """
-    if connection.vendor == "sqlite":
-        _make_if_new()
-    call_command("migrate", interactive=False, verbosity=0)
+    if connection.vendor != "sqlite" or not _made_new():
+        call_command("migrate", interactive=False, verbosity=0)
 
 
-def _make_if_new() -> None:
-    """Make all tables in one transaction: a start that is killed leaves none, and of two starts one waits."""
+def _made_new() -> bool:
+    """Make all tables if there are none, in one transaction: a killed start leaves none, of two starts one waits."""
     connection.disable_constraint_checking()
     with transaction.atomic():
-        if not connection.introspection.table_names():
+        new = not connection.introspection.table_names()
+        if new:
             _make()
     connection.enable_constraint_checking()
+    return new
 
 
 def _make() -> None:
