@@ -62,10 +62,14 @@ class ResponsePlan:
         integers reaches farther than a continuous one (`noise.sums`). With it, and the widest share that the interval
         allows, exact coverage stays above 95% from 1 row on, for noise of less than a report too.
         """
-        keep, other = float(self.keep), float(self.other)
-        spread = shares * keep * (1 - keep) + (1 - shares) * other * (1 - other)
-        reached: Floats = (_Z * np.sqrt(rows * spread + _Z**2 / 4) + STEP) / (keep - other)
+        per_report = 1 / (float(self.keep) - float(self.other))
+        reached: Floats = (_Z * np.sqrt(rows * self.spread(shares) + _Z**2 / 4) + STEP) * per_report
         return reached if rows else np.zeros_like(reached)
+
+    def spread(self, shares: Floats) -> Floats:
+        """The variance of a report that says a value of such a share, the mean over all rows."""
+        keep, other = float(self.keep), float(self.other)
+        return shares * keep * (1 - keep) + (1 - shares) * other * (1 - other)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -104,11 +108,10 @@ def estimate_of(plan: ResponsePlan, reports: Integers, rows: int) -> Estimate:
     keep, other = float(plan.keep), float(plan.other)
     counts = (reports - rows * other) / (keep - other)
     shares = np.clip(counts / max(rows, 1), 0, 1)
-    spread = shares * keep * (1 - keep) + (1 - shares) * other * (1 - other)
     around = plan.reach(shares, rows)
     ends = [np.clip((counts + side * around) / max(rows, 1), 0, 1) for side in (-1, 1)]
     half_width = np.maximum(*(plan.reach(end, rows) for end in ends))
-    return Estimate(counts, np.sqrt(rows * spread) / (keep - other), half_width)
+    return Estimate(counts, np.sqrt(rows * plan.spread(shares)) / (keep - other), half_width)
 
 
 class Response:

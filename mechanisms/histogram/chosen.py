@@ -262,7 +262,9 @@ class Seen:
 
 def mean_ratio(logs: Floats | None, weights: Floats) -> float:
     """The weighted mean ratio of a method from the logarithms on the drawn tables, nan where it was not measured."""
-    there = None if logs is None else ~np.isnan(logs)
-    if logs is None or there is None or not weights[there].sum():
+    if logs is None:
         return math.inf
-    return float(np.average(np.exp(logs[there]), weights=weights[there]))
+    there = ~np.isnan(logs)
+    return (
+        float(np.average(np.exp(logs[there]), weights=weights[there])) if weights[there].sum() else math.inf
+    )

@@ -9,7 +9,7 @@ from mechanisms.arrays import Integers
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, Pair
-from mechanisms.noise import Noise
+from mechanisms.noise import Noise, NoiseLaw
 
 
 def measured_tables(
@@ -21,7 +21,7 @@ def measured_tables(
     for pair, law in zip(pairs, laws, strict=True):
         true = grouping.table(plan.tables.table(counts, pair), pair)
         noisy = true + noise.draw(law, true.size).reshape(true.shape)
-        tables.append(MeasuredTable(pair, noisy, max(law.variance, LEAST_VARIANCE), law.half_width()))
+        tables.append(_measured(pair, noisy, law))
     return tables
 
 
@@ -35,11 +35,10 @@ def recorded_tables(
     chosen: list[Pair] = [(int(a), int(b)) for a, b in pairs.reshape(-1, 2)]
     laws = table_laws([grouping.cells(pair) for pair in chosen], loss)
     return [
-        MeasuredTable(
-            pair,
-            next(values).reshape(grouping.sizes[pair[0]], grouping.sizes[pair[1]]),
-            max(law.variance, LEAST_VARIANCE),
-            law.half_width(),
-        )
+        _measured(pair, next(values).reshape(grouping.sizes[pair[0]], grouping.sizes[pair[1]]), law)
         for pair, law in zip(chosen, laws, strict=True)
     ]
+
+
+def _measured(pair: Pair, values: Integers, law: NoiseLaw) -> MeasuredTable:
+    return MeasuredTable(pair, values, max(law.variance, LEAST_VARIANCE), law.half_width())

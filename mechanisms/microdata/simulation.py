@@ -127,8 +127,12 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
     """
     domain, few = shape.domain(), min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
-    true = drawn(domain, few, random)
-    tables = PairTables(domain.shape).of_rows(true)
+    true, pairs = drawn(domain, few, random), PairTables(domain.shape)
+    tables, whole = pairs.of_rows(true), WholeRows(domain.shape).pack(true)
+    columns, three = (
+        pairs.columns(tables),
+        {c: table_of_rows(true, domain.shape, c) for c in triples(domain.shape)},
+    )
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     for amount in AMOUNTS[loss.definition]:
         for name, method in methods.items():
@@ -136,22 +140,23 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
                 plan = method.plan(domain, Wishes(), replace(loss, amount=Fraction(amount) * stronger))
             except PlanError:
                 continue
-            columns = PairTables(domain.shape).columns(tables)
-            whole = [WholeRows(domain.shape).pack(true)] if method.whole_rows else []
-            counts = np.concatenate([tables, *whole]) if plan.pairwise else columns
+            counted = np.concatenate([tables, whole]) if method.whole_rows else tables
+            counts = counted if plan.pairwise else columns
             noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
             start = time.process_time()
             rows = method.reconstruct(plan, method.measure(plan, counts, noise)).rows
             seconds = time.process_time() - start
-            yield Simulated(name, amount, *_distances(domain, true, rows), seconds)
+            made = pairs.of_rows(rows) / len(rows)
+            of_pairs = float(np.abs(made - tables / few).sum() / 2 / len(pairs.pairs))
+            yield Simulated(name, amount, of_pairs, _of_triples(domain, three, rows), seconds)
 
 
-def _distances(domain: Domain, true: Integers, rows: Integers) -> tuple[float, float | None]:
-    pairs = PairTables(domain.shape)
-    made, known = pairs.of_rows(rows) / len(rows), pairs.of_rows(true) / len(true)
-    of_pairs = float(np.abs(made - known).sum() / 2 / len(pairs.pairs))
+def _of_triples(
+    domain: Domain, true: Mapping[tuple[int, int, int], Integers], rows: Integers
+) -> float | None:
+    """The mean over some tables of three columns; None where there are none."""
     apart = [
-        closeness(*(table_of_rows(r, domain.shape, columns) for r in (true, rows))).synthetic
-        for columns in triples(domain.shape)
+        closeness(table, table_of_rows(rows, domain.shape, columns)).synthetic
+        for columns, table in true.items()
     ]
-    return of_pairs, float(np.mean(apart)) if apart else None
+    return float(np.mean(apart)) if apart else None

@@ -16,9 +16,14 @@ _GRID = 100
 
 def table_shares(cells: Sequence[int], definition: Definition) -> list[Fraction]:
     """Shares that sum to 1 and make Σ cells · standard error least: of ρ ∝ cells^(2/3), of ε ∝ cells^(1/2)."""
+    weights = [_weight(c, definition) for c in cells]
+    whole = sum(weights)
+    return [Fraction(w, whole) for w in weights]
+
+
+def _weight(cells: int, definition: Definition) -> int:
     power = 1 / 2 if definition is Definition.PURE else 2 / 3
-    weights = [max(1, round(_GRID * c**power)) for c in cells]
-    return [Fraction(w, sum(weights)) for w in weights]
+    return max(1, round(_GRID * float(cells**power)))
 
 
 def table_laws(cells: Sequence[int], loss: Loss) -> list[NoiseLaw]:
@@ -35,7 +40,9 @@ def check_tables(tables: int, cells: int, loss: Loss) -> None:
 
     The most noise is that of one cell beside tables that are as large as can be.
     """
-    table_laws([1, *[cells] * (tables - 1)], loss)
+    alone, other = (_weight(size, loss.definition) for size in (1, cells))
+    least = Fraction(alone, alone + (tables - 1) * other)
+    count_law(share_of(loss, least), histogram_sensitivity(loss.unit))
 
 
 def score_law(scores: int, loss: Loss) -> NoiseLaw:
