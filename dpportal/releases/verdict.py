@@ -84,6 +84,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 else _("less than 1 %")
 
 
+def about(share: float) -> str:
+    """The same of a share that is expected."""
+    return _("about %(percent)s") % {"percent": percent(share)} if share >= 0.01 else percent(share)
+
+
 def rounded(people: float) -> str:
     """A number of people, as exact as it is of use."""
     return f"{people:,.0f}" if people >= 10 else f"{people:.2g}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 
 from dpportal.releases.models import Release
-from dpportal.releases.verdict import SHARES, Level, Verdict, level_of, percent, rounded
+from dpportal.releases.verdict import SHARES, Level, Verdict, about, level_of, percent, rounded
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.error import expectation
 from mechanisms.histogram.spending import count_law
@@ -49,10 +49,10 @@ def _of_cells(plan: Plan, sigma: float, people: int) -> Verdict:
     share = l1 / (2 * people)
     level = level_of(share, SHARES)
     text = _(
-        "Before post-processing, noise is expected to put about %(percent)s of the people into another cell; a cell "
+        "Before post-processing, noise is expected to put %(percent)s of the people into another cell; a cell "
         "of average size holds %(size)s of them, ± %(interval)s."
     ) % {
-        "percent": percent(min(share, 1.0)),
+        "percent": about(min(share, 1.0)),
         "size": rounded(people / cells),
         "interval": rounded(1.96 * sigma if plan.half_width is None else plan.half_width),
     }

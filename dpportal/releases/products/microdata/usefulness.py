@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dpportal.releases.verdict import SHARES, Level, Verdict, level_of, percent
+from dpportal.releases.verdict import SHARES, Level, Verdict, about, level_of, percent
 from mechanisms.microdata.foresight import foresee
 from mechanisms.microdata.plan import MicrodataPlan
 
@@ -16,12 +16,10 @@ def foreseen(plan: MicrodataPlan, people: int) -> Verdict:
     """Before anything is spent, by the noise of single columns: without these no dependence is worth anything."""
     share = foresee(plan, people).column
     level = level_of(share, SHARES)
-    text = _(
-        "Noise is expected to put about %(percent)s of the rows into a wrong cell of each single column."
-    )
+    text = _("Noise is expected to put %(percent)s of the rows into a wrong cell of each single column.")
     if level is Level.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
-    return Verdict(level, text % {"percent": percent(share)}, max(1.0, share / SHARES[0]))
+    return Verdict(level, text % {"percent": about(share)}, max(1.0, share / SHARES[0]))
 
 
 def found(comparison: Mapping[str, Any]) -> Verdict | None:
