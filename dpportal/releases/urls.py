@@ -20,7 +20,6 @@ urlpatterns = [
     path("<uuid:release_id>/method/offers/", live.offers, name="offers"),
     path("<uuid:release_id>/method/searches/", live.searches, name="searches"),
     path("<uuid:release_id>/method/simulation/", live.simulation, name="simulation"),
-    path("<uuid:release_id>/method/advice/", live.advice, name="advice"),
     path("<uuid:release_id>/method/dial/", live.dial, name="dial"),
     path("<uuid:release_id>/review/", wizard.review, name="review"),
     path("<uuid:release_id>/discard/", wizard.discard, name="discard"),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import AUTOMATIC, DraftError, Made, Method, Product, ReleasePlan
+from dpportal.releases.products.base import (
+    AUTOMATIC,
+    AUTOMATIC_TITLE,
+    DraftError,
+    Made,
+    Method,
+    Product,
+    ReleasePlan,
+)
 from dpportal.releases.products.histogram.product import HistogramProduct
 from dpportal.releases.products.microdata.product import MicrodataProduct
 from dpportal.releases.products.queries.product import QueriesProduct
@@ -28,6 +36,8 @@ def product_of(release: Release) -> AnyProduct:
 
 def method_title(product: str, mechanism: str) -> str:
     """What a product's method is called."""
+    if mechanism == AUTOMATIC:
+        return str(AUTOMATIC_TITLE)
     return next(method.title for method in PRODUCTS[product].mechanisms if method.name == mechanism)
 
 
@@ -39,5 +49,5 @@ def confirmed_plan(release: Release) -> ReleasePlan:
     return plan
 
 
-__all__ = ["AUTOMATIC", "PRODUCTS", "AnyMade", "AnyProduct", "DraftError", "Method", "ReleasePlan"]
-__all__ += ["confirmed_plan", "method_title", "product_of"]
+__all__ = ["AUTOMATIC", "AUTOMATIC_TITLE", "PRODUCTS", "AnyMade", "AnyProduct", "DraftError", "Method"]
+__all__ += ["ReleasePlan", "confirmed_plan", "method_title", "product_of"]

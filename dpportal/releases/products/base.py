@@ -19,6 +19,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.effort import Effort
+from dpportal.releases.products.recommended import Recommended
 from dpportal.releases.verdict import Verdict
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
@@ -29,6 +30,7 @@ Text = str | Promise
 
 # The choice of a method that leaves it to the portal: whichever has the smallest expected error.
 AUTOMATIC = "automatic"
+AUTOMATIC_TITLE = gettext_lazy("Automatic choice")
 
 
 class DraftError(Exception):
@@ -131,8 +133,8 @@ class Product(ABC, Generic[M, P, R]):
     public_report_template: ClassVar[str] = ""
     # Whether a cost corresponds to one interval, so that the dial can be turned from either end.
     has_interval: ClassVar[bool] = False
-    # Whether methods are ranked by what the release is for.
-    has_ranking: ClassVar[bool] = False
+    # Whether methods are recommended by what the release is for.
+    has_purpose: ClassVar[bool] = False
     # Whether the choice of the method may be left to the portal.
     has_automatic: ClassVar[bool] = False
     # What there is to choose whatever the method.
@@ -170,6 +172,20 @@ class Product(ABC, Generic[M, P, R]):
     def suggested(self, plans: Mapping[str, P]) -> str:
         """The method to begin with, of those that have a plan."""
         return min(plans, key=lambda name: self.order(plans[name]))
+
+    def unsuited(self, plan: P) -> str:
+        """Why its method is not made for these columns, though it has a plan; empty if it is."""
+        return ""
+
+    def recommended(self, draft: Release, plans: Mapping[str, P]) -> list[Recommended]:
+        """What to take, best first: at most three. plans: of the methods that are made for these columns; not empty."""
+        name = self.suggested(plans)
+        method = next(m for m in self.mechanisms if m.name == name)
+        return [Recommended(name, method.title, method.summary)]
+
+    def advice(self, draft: Release, plans: Mapping[str, P]) -> Any:
+        """What the recommendation rests on, as `offers_template` shows it; None where it is said in a sentence."""
+        return None
 
     def plans_slowly(self, draft: Release, domain: Domain) -> bool:
         """Whether comparing the methods can take seconds, so that a page must not wait for it."""

@@ -18,7 +18,7 @@ from dpportal.publishing import cost
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Optimisation, Release, Simulation
-from dpportal.releases.products import AUTOMATIC, AnyProduct, DraftError, ReleasePlan, product_of
+from dpportal.releases.products import AUTOMATIC, AnyProduct, DraftError, method_title, product_of
 from dpportal.releases.products.histogram.product import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
@@ -106,20 +106,33 @@ def methods(
         return {**shared, "refusal": error.messages[0]}
     except DraftError as error:
         return {**shared, "refusal": error.message}
-    plans = {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
     product = product_of(draft)
+    draft.purpose = form["purpose"].value() or draft.purpose
+    rows = [_offer_row(offer, draft, offers) for offer in sorted(offers, key=_place(product))]
+    suited = {row["mechanism"].name: row["plan"] for row in rows if row.get("plan") and not row["unsuited"]}
+    plans = suited or {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
+    recommended = product.recommended(draft, plans) if plans else []
+    known = {offer.mechanism.name for offer in offers if offer.plan}
+    if chosen not in known and not (chosen == AUTOMATIC and product.has_automatic):
+        chosen = recommended[0].mechanism if recommended else None
     best = product.suggested(plans) if plans else None
-    if chosen not in plans and not (chosen == AUTOMATIC and product.has_automatic):
-        chosen = best
+    taken = next((offer.plan for offer in offers if offer.mechanism.name == chosen), plans.get(best or ""))
+    verdict = product.foreseen(taken, draft) if taken else None
     return {
         **shared,
         "chosen_method": chosen,
+        "verdict": verdict,
+        "better_amount": verdict and taken and verdict.amount(amount, taken.loss.definition),
+        "chosen_title": method_title(product.name, chosen) if chosen else "",
+        "chosen_offer": next((row for row in rows if row["mechanism"].name == chosen), None),
         "best_method": best,
         "amount": amount,
         "exceeds": amount > budget.left,
-        "offers": [
-            _offer_row(offer, draft, list(plans.values())) for offer in sorted(offers, key=_place(product))
-        ],
+        "recommended": recommended,
+        "chosen_among_others": chosen not in [choice.mechanism for choice in recommended],
+        "advice": product.advice(draft, plans) if plans else None,
+        "offers": [row for row in rows if row.get("plan") and not row["unsuited"]],
+        "unsuited": [row for row in rows if not row.get("plan") or row["unsuited"]],
         "searches": active_searches(draft, searches),
         **simulated(draft, simulation, amount),
         "parameter_fields": form.parameter_fields(chosen),
@@ -191,13 +204,17 @@ def _half_width_field() -> forms.IntegerField:
     )
 
 
-def _offer_row(offer: Offer, draft: Release, plans: list[ReleasePlan]) -> dict[str, Any]:
+def _offer_row(offer: Offer, draft: Release, offers: list[Offer]) -> dict[str, Any]:
+    """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why it has no plan."""
     if offer.plan is None:
         return {"mechanism": offer.mechanism, "refusal": offer.refusal}
+    product = product_of(draft)
+    plans = [other.plan for other in offers if other.plan]
     return {
         "mechanism": offer.mechanism,
         "plan": offer.plan,
-        **product_of(draft).offer(offer.plan, draft, plans),
+        "unsuited": product.unsuited(offer.plan),
+        **product.offer(offer.plan, draft, plans),
     }
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.releases.drafts import unit_of
 from dpportal.releases.models import Release
-from dpportal.releases.products import AUTOMATIC, PRODUCTS
+from dpportal.releases.products import AUTOMATIC, AUTOMATIC_TITLE, PRODUCTS
 from mechanisms.protocol import Mechanism, Parameter
 
 PARAMETER = "parameter-"
@@ -73,7 +73,7 @@ class MethodForm(forms.Form):
         self.shared = tuple(shared)
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
-        chosen_by_portal = [(AUTOMATIC, _("Automatic choice"))] if automatic else []
+        chosen_by_portal = [(AUTOMATIC, AUTOMATIC_TITLE)] if automatic else []
         field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
         for parameter in (*self.shared, *(p for m in self.mechanisms.values() for p in _own(m))):
             if parameter.name != PURPOSE:

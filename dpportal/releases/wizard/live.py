@@ -7,15 +7,12 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
-from dpportal.releases import advice as advising
 from dpportal.releases import drafts, services
 from dpportal.releases.access import own_release
-from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, product_of
 from dpportal.releases.products.queries.form import WorkloadForm
 from dpportal.releases.wizard import choices
@@ -116,22 +113,3 @@ def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
         return JsonResponse({"error": str(refusal)}, status=400)
     except KeyError:
         return JsonResponse({"error": "There is no method of that name."}, status=400)
-
-
-@curator_required
-@require_POST
-def advice(request: HttpRequest, release_id: UUID) -> HttpResponse:
-    """The ranking of methods for the cost and purpose now in the form."""
-    draft = own_release(request, release_id)
-    purpose = request.POST.get("purpose", "")
-    context: dict[str, object] = {"release": draft}
-    try:
-        amount = amount_formfield().clean(request.POST.get("amount"))
-        if purpose not in Release.Purpose.values:
-            raise ValidationError(_("Choose what the release is for."))
-        context["advice"] = advising.asked(draft, amount, purpose)
-    except ValidationError as error:
-        context["refusal"] = error.messages[0]
-    except DraftError as error:
-        context["refusal"] = error.message
-    return render(request, "releases/_advice.html", context)

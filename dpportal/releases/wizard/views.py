@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -91,7 +91,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     except DraftError as error:
         return _page(request, "method", draft, None, refusal=error)
     form = MethodForm(
-        request.POST or None,
+        _with_used(request.POST) or None,
         initial=choices.method_initial(draft, budget, request.GET.get("amount", "")),
         mechanisms=product_of(draft).mechanisms,
         automatic=product_of(draft).has_automatic,
@@ -110,6 +110,15 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     if request.method == "GET" and "compared" not in request.GET and drafts.plans_slowly(draft):
         return _page(request, "method", draft, form, waiting=True, **choices.dial_shown(draft, budget, form))
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
+
+
+def _with_used(posted: QueryDict) -> QueryDict:
+    """What was posted; who pressed a recommended method's button chose that method."""
+    if "use" not in posted:
+        return posted
+    changed = posted.copy()
+    changed.setlist("mechanism", posted.getlist("use"))
+    return changed
 
 
 @wizard.step

@@ -14,7 +14,7 @@ from mechanisms.protocol import Plan, PlanError
 class Relation:
     """One relation: whether the dataset declares it, and the noise that it takes.
 
-    total_public: whether it makes the number of people public. noise: standard error of one measured count in people.
+    total_public: whether it makes the number of people public. noise: how wide, over that of the declared relation.
     half_width: of a count's 95% interval, where the method has one.
     """
 
@@ -46,6 +46,6 @@ def _relation(plan: Plan, neighbours: Neighbours, by_column: bool) -> Relation:
         replaced=neighbours is Neighbours.REPLACE_ONE,
         declared=neighbours is plan.loss.unit.neighbours,
         total_public=other.loss.unit.total_public,
-        noise=other.noise.standard_error,
+        noise=other.noise.standard_error / plan.noise.standard_error,
         half_width=other.half_width,
     )

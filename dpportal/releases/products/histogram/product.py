@@ -21,13 +21,23 @@ from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
 from dpportal.releases.products.effort import Effort
-from dpportal.releases.products.histogram import comparison, foresight, neighbours, page, tables, usefulness
+from dpportal.releases.products.histogram import (
+    advice,
+    comparison,
+    foresight,
+    neighbours,
+    page,
+    tables,
+    usefulness,
+)
+from dpportal.releases.products.recommended import Recommended
 from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.arrays import summed
 from mechanisms.domain import Domain
 from mechanisms.error import expectation
+from mechanisms.histogram.suited import unsuited
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, Mechanism, Plan, PlanError, Result
 
@@ -82,7 +92,7 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/histogram/readme.md"
     has_interval = True
-    has_ranking = True
+    has_purpose = True
 
     @property
     def mechanisms(self) -> Sequence[Mechanism]:
@@ -124,6 +134,16 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         return min(
             plans, key=lambda name: (_figure(plans[name].half_width), _figure(plans[name].standard_error))
         )
+
+    def unsuited(self, plan: Plan) -> str:
+        return unsuited(plan.mechanism, plan.domain)
+
+    def advice(self, draft: Release, plans: Mapping[str, Plan]) -> advice.Advice | None:
+        return advice.advice(plans, draft.purpose, draft.people) if draft.people else None
+
+    def recommended(self, draft: Release, plans: Mapping[str, Plan]) -> list[Recommended]:
+        found = self.advice(draft, plans)
+        return advice.recommended(found, plans) if found else super().recommended(draft, plans)
 
     def half_width(self, plan: Plan) -> int | None:
         return plan.half_width

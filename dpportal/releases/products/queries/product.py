@@ -21,12 +21,14 @@ from dpportal.releases.products.queries import (
     comparison,
     matrices,
     page,
+    recommending,
     strategies,
     tables,
     workloads,
 )
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
 from dpportal.releases.products.queries.truth import largest_tables, margin
+from dpportal.releases.products.recommended import Recommended
 from dpportal.releases.verdict import Verdict, answers_found, of_answers
 from dpportal.running import questions
 from dpportal.running.jobs import JobState
@@ -141,6 +143,10 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
 
     def order(self, plan: QueryPlan) -> float:
         return plan.total_error
+
+    def recommended(self, draft: Release, plans: Mapping[str, QueryPlan]) -> list[Recommended]:
+        """Whichever is best in the end, the best so far, and the cells themselves if they are hardly worse."""
+        return recommending.recommended({m.name: m.title for m in self.mechanisms}, plans)
 
     def count(self, release: Release, plan: QueryPlan, key: bytes) -> np.ndarray:
         """The tables of `plan.counted`, one after the other.

@@ -2,31 +2,75 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
 
-from dpportal.releases import advice
-from dpportal.releases.products import DraftError
+from dpportal.releases import drafts
+from dpportal.releases.models import Release
+from dpportal.releases.products.histogram.advice import Advice, advice
 from mechanisms.accounting import Definition
 from mechanisms.advice import table
+from mechanisms.advice.ranking import PLAIN
 
 
-def page(client, draft, **question) -> str:
+def page(client, draft: Release, **question: str) -> str:
     client.force_login(draft.created_by)
-    return client.post(f"/releases/{draft.pk}/method/advice/", question).content.decode()
+    return client.post(f"/releases/{draft.pk}/method/offers/", question).content.decode()
+
+
+def advised(draft: Release, purpose: str) -> Advice:
+    plans = {o.mechanism.name: o.plan for o in drafts.offers(draft, Decimal("0.1")) if o.plan}
+    assert draft.people is not None
+    return advice(plans, purpose, draft.people)  # type: ignore[arg-type]
+
+
+def recommended(text: str) -> list[str]:
+    return re.findall(r'name="use" value="([^"]+)"', text)
 
 
 def test_the_page_ranks_every_method_at_once(draft, client) -> None:
     text = page(client, draft, amount="0.1", purpose="ranges")
     assert "Noisy histogram, Laplace" in text
     assert "Method chosen privately" in text
-    assert "hx-trigger" not in text
+
+
+@pytest.mark.parametrize("purpose", Release.Purpose.values)
+def test_few_methods_are_recommended_and_the_simplest_is_one_of_them(draft, client, purpose) -> None:
+    names = recommended(page(client, draft, amount="0.1", purpose=purpose))
+    assert 1 <= len(names) <= 3 and set(names) & set(PLAIN)
+    ranked = [line.mechanism for line in advised(draft, purpose).ranking.methods if line.advised]
+    assert ranked[0] in names
+
+
+def test_using_a_recommended_method_leads_to_the_review(client, draft) -> None:
+    client.force_login(draft.created_by)
+    fields = {"mechanism": "laplace-histogram", "use": "hierarchical-histogram", "amount": "0.1"}
+    answer = client.post(f"/releases/{draft.pk}/method/", {**fields, "purpose": "cells"})
+    assert answer.url == f"/releases/{draft.pk}/review/"
+    draft.refresh_from_db()
+    assert draft.mechanism == "hierarchical-histogram"
+
+
+def test_a_method_that_does_not_exist_cannot_be_used(client, draft) -> None:
+    client.force_login(draft.created_by)
+    answer = client.post(f"/releases/{draft.pk}/method/", {"use": "guess", "amount": "0.1"})
+    assert answer.status_code == 422 and "Choose one of the methods shown." in answer.content.decode()
+
+
+def test_methods_that_are_not_made_for_the_columns_stand_apart_with_the_reason(client, draft) -> None:
+    draft.columns = ["colour"]
+    draft.save()
+    text = page(client, draft, amount="0.1", purpose="cells")
+    apart = text[text.index("Not made for this") :]
+    assert "tells nothing where no column has an order" in apart
+    assert "PrivTree" in apart and "PrivTree" not in text[: text.index("Not made for this")]
 
 
 def test_the_page_says_how_sure_it_is(draft, client) -> None:
     text = page(client, draft, amount="0.1", purpose="totals")
-    checked = advice.asked(draft, Decimal("0.1"), "totals").checked
+    checked = advised(draft, "totals").checked
     assert checked in [table.checked(columns, Definition.PURE, "totals") for columns in (1, 2)]
     assert f"on {checked.tables} tables that were drawn afterwards" in text
     assert f"between {checked.low:.2f} and {checked.high:.2f} times" in text
@@ -42,7 +86,7 @@ def test_private_cuts_and_clusters_come_last_and_it_is_said_why(draft, client) -
 
 
 def test_the_first_method_is_named_as_advised(draft, client) -> None:
-    found = advice.asked(draft, Decimal("0.1"), "cells")
+    found = advised(draft, "cells")
     first = found.titles[found.ranking.methods[0].mechanism]
     assert f"Advised: <strong>{first}</strong>" in page(client, draft, amount="0.1", purpose="cells")
 
@@ -55,12 +99,6 @@ def test_no_record_is_read_for_it(draft, client, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(records, "count", read)
     assert "Advised" in page(client, draft, amount="0.1", purpose="cells")
-
-
-def test_a_draft_without_a_number_of_people_is_asked_for_one(draft) -> None:
-    draft.people = None
-    with pytest.raises(DraftError, match="estimate of the number of people"):
-        advice.asked(draft, Decimal("0.1"), "cells")
 
 
 def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:

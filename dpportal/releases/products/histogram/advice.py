@@ -1,0 +1,78 @@
+"""Which method the wizard advises, from public statements alone: nothing is simulated, and no data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from dpportal.releases.products.recommended import Recommended
+from mechanisms import registry
+from mechanisms.advice import ranking, table
+from mechanisms.advice.ranking import PLAIN, Ranked, Ranking
+from mechanisms.advice.table import Checked
+from mechanisms.protocol import Plan
+
+# The most that are recommended, and how much worse than the first one may be, times.
+AT_MOST = 3
+HARDLY_WORSE = 1.5
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The ranking of methods that have a plan, and how good such advice was on tables drawn afterwards.
+
+    titles: of the methods, by name. columns: 1 or 2, of the drawn tables.
+    """
+
+    ranking: Ranking
+    checked: Checked
+    titles: dict[str, str]
+    columns: int
+
+
+def advice(plans: Mapping[str, Plan], purpose: str, people: int) -> Advice:
+    """The advice for a purpose on methods with plans for the same columns and loss; there is at least one.
+
+    Raises PlanError if the loss is absurd.
+    """
+    plan = next(iter(plans.values()))
+    methods = [registry.mechanism(name) for name in plans]
+    ranked = ranking.rank(methods, plan.domain, plan.loss, purpose, people)
+    columns = table.columns_of(plan.domain)
+    checked = table.checked(columns, plan.loss.definition, purpose)
+    return Advice(ranked, checked, {m.name: m.title for m in methods}, columns)
+
+
+def recommended(found: Advice, plans: Mapping[str, Plan]) -> list[Recommended]:
+    """The first ones of the ranking, and each cell by itself, which is the simplest to explain."""
+    advised = [line for line in found.ranking.methods if line.advised]
+    if not advised:
+        return []
+    plain = [line for line in advised if line.mechanism in PLAIN][:1]
+    near = [line for line in advised if line.ratio <= HARDLY_WORSE * advised[0].ratio]
+    others = near[: AT_MOST - len(plain)]
+    lines = others + [line for line in plain if line not in others]
+    return [_worded(line, line is advised[0], found, plans[line.mechanism]) for line in lines[:AT_MOST]]
+
+
+def _worded(line: Ranked, first: bool, found: Advice, plan: Plan) -> Recommended:
+    width = plan.half_width
+    figure = _("± depends on the data") if width is None else _("a count ± %(n)s") % {"n": f"{width:,}"}
+    return Recommended(line.mechanism, found.titles[line.mechanism], _why(line, first, found.ranking), figure)
+
+
+def _why(line: Ranked, first: bool, ranked: Ranking) -> str:
+    if ranked.few:
+        return _("So few cells are best counted each by itself.")
+    times = _("On drawn tables like yours its error was %(ratio)s times that of the best method, on average.")
+    sentence = times % {"ratio": f"{line.ratio:.2f}"}
+    if line.mechanism in PLAIN:
+        simple = _(
+            "Each cell is counted by itself: the simplest to explain, and every count has its interval."
+        )
+        return f"{simple} {sentence}"
+    if first:
+        return _("Advised for this.") + " " + sentence
+    return (_("As good as the first, as far as that can be told.") + " " if line.as_good else "") + sentence
