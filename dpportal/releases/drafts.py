@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
+from dpportal.publishing import cost
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, DraftError, Method, ReleasePlan, product_of
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
@@ -55,6 +56,11 @@ def loss_at(release: Release, amount: Decimal) -> Loss:
     """What a cost would buy for the draft's columns. Raises DraftError."""
     version, domain = domain_of(release)
     return Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit).over(domain)
+
+
+def meaning_of(release: Release, amount: Decimal) -> str:
+    """What a cost means in words."""
+    return cost.meaning(loss_at(release, amount), budget_of(release).delta)
 
 
 def budget_of(release: Release) -> Budget:

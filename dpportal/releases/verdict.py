@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from dpportal.publishing.dial import needed
 from mechanisms.accounting import Definition
 
 # Shares of people in another cell than in truth, up to which counts are of use, and of some use.
@@ -39,15 +40,11 @@ class Verdict:
         return self.level is Level.USEFUL
 
     def amount(self, amount: Decimal, definition: Definition) -> Decimal | None:
-        """The cost from which it is expected to be of use, rounded up to two digits; None if that is not known.
-
-        A standard error falls as ε rises, and as the root of ρ does.
-        """
+        """The cost from which it is expected to be of use, rounded up to two digits; None if that is not known."""
         if self.calmer <= 1:
             return None
-        power = 1 if definition is Definition.PURE else 2
-        needed = amount * Decimal(self.calmer) ** power
-        return needed.quantize(Decimal(1).scaleb(needed.adjusted() - 1), ROUND_CEILING)
+        enough = needed(amount, self.calmer, definition)
+        return enough.quantize(Decimal(1).scaleb(enough.adjusted() - 1), ROUND_CEILING)
 
 
 def level_of(error: float, ends: tuple[float, float]) -> Level:

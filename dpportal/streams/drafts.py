@@ -60,7 +60,7 @@ def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
     version, request = request_of(stream)
     if stream.amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
         raise DraftError(_("Choose how much of the budget to spend, and a strategy."))
-    loss = _loss(stream, version, stream.amount)
+    loss = loss_of(stream, version, stream.amount)
     try:
         return version, registry.stream(stream.mechanism).plan(request, loss)
     except PlanError as refusal:
@@ -70,7 +70,7 @@ def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
 def offers(stream: Stream, amount: Decimal) -> list[Offer]:
     """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError."""
     version, request = request_of(stream)
-    loss = _loss(stream, version, amount)
+    loss = loss_of(stream, version, amount)
     made = compare.offers(registry.STREAMS, request, loss)
     return sorted(made, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
 
@@ -87,6 +87,7 @@ def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
     return expectation_figure(periods, errors, unit=unit_of(stream, stream.dataset.current_domain()))
 
 
-def _loss(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
+def loss_of(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
+    """What a cost would buy for what the draft counts. Raises DraftError."""
     _version, counted = counted_of(stream)
     return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit).over(counted.domain)

@@ -6,11 +6,12 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponseBase
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -20,15 +21,15 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.views import own_dataset
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
-from dpportal.streams import corrections, drafts, services
+from dpportal.streams import choosing, corrections, drafts, services
 from dpportal.streams.access import own_stream
 from dpportal.streams.counted import DraftError
 from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
 from dpportal.streams.models import Stream
 from dpportal.streams.series import as_epsilon_delta, promise
 from dpportal.streams.services import StreamError
-from mechanisms.continual import compare
 from mechanisms.domain import Attribute
+from mechanisms.protocol import PlanError
 
 wizard = Wizard(
     space="streams",
@@ -98,21 +99,32 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     except DraftError as refusal:
         return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
     form = StrategyForm(request.POST or None, initial=initial, offers=made)
-    suggested = compare.suggested(made)
-    chosen = form["mechanism"].value() or draft.mechanism or (suggested.mechanism.name if suggested else "")
-    context = {"offers": made, "chosen": chosen, "suggested": suggested, "amount": amount}
-    context["figure"] = drafts.expectations(draft, made)
+    picked = request.POST.get("use") or form["mechanism"].value() or draft.mechanism
+    context = {"amount": amount, **choosing.strategies(draft, made, picked)}
     if getattr(request, "htmx", False):
         return render(request, "streams/_offers.html", {"form": form, "budget": budget, **context})
     if request.method == "POST" and form.is_valid():
-        draft.amount, draft.mechanism = form.cleaned_data["amount"], chosen
+        draft.amount, draft.mechanism = form.cleaned_data["amount"], context["chosen"]
         try:
             drafts.plan_of(draft)
         except DraftError as error:
             form.add_error("mechanism", str(error))
         else:
             return wizard.forward(request, draft, ("amount", "mechanism"), "review")
+    context.update(choosing.dial_shown(draft, amount))
     return wizard.page(request, "strategy", draft, form, **context)
+
+
+@curator_required
+@require_GET
+def dial(request: HttpRequest, stream_id: UUID) -> JsonResponse:
+    """ε (or ρ) ⇄ the interval of the last running count, as `releases` has it; {"error": a sentence} with 400."""
+    try:
+        return JsonResponse(choosing.turned(own_stream(request, stream_id), request.GET.dict()))
+    except ValidationError as error:
+        return JsonResponse({"error": error.messages[0]}, status=400)
+    except (DraftError, PlanError) as refusal:
+        return JsonResponse({"error": str(refusal)}, status=400)
 
 
 @wizard.step

@@ -13,6 +13,7 @@ urlpatterns = [
     path("<uuid:stream_id>/counted/", opening.counted, name="counted"),
     path("<uuid:stream_id>/timing/", opening.timing, name="timing"),
     path("<uuid:stream_id>/strategy/", opening.strategy, name="strategy"),
+    path("<uuid:stream_id>/strategy/dial/", opening.dial, name="dial"),
     path("<uuid:stream_id>/review/", opening.review, name="review"),
     path("<uuid:stream_id>/again/", opening.again, name="again"),
     path("<uuid:stream_id>/discard/", opening.discard, name="discard"),

@@ -5,6 +5,7 @@ Each draws for many independent runs at once; a release is one run.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from mechanisms.selection.score import Score, ScoreBound
 
 MAX_AMOUNT = 1000
 MAX_SCALE = 10**9
+LARGEST_LEAD = 2**40
 GAPS_IN_ROWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 # Scores are clipped here, which moves no two of them further apart, so that their differences fit 64 bits.
 _LARGEST_SCORE = 2**61
@@ -63,6 +65,11 @@ class Selection:
             resolved=tuple((gap, self._resolved(rate, gap * score.points_per_row)) for gap in GAPS_IN_ROWS),
             explanation=_explanation(loss, bound, epsilon, rate * score.points_per_row, picks),
         )
+
+    def lead(self, plan: SelectionPlan, chance: float) -> int:
+        """The fewest rows by which the better of two candidates has to lead to win a pick with that chance, < 1."""
+        leads, points = range(1, LARGEST_LEAD), plan.score.points_per_row
+        return 1 + bisect_left(leads, chance, key=lambda rows: self._resolved(plan.rate, rows * points))
 
     def measure(self, plan: SelectionPlan, scores: np.ndarray, noise: Noise) -> Measurement:
         """Choose. The only step that spends the loss.

@@ -6,6 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -20,7 +21,7 @@ from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.effort import Effort
 from dpportal.releases.products.recommended import Recommended
-from dpportal.releases.verdict import Verdict
+from dpportal.releases.verdict import Verdict, rounded
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise
@@ -131,8 +132,10 @@ class Product(ABC, Generic[M, P, R]):
     report_template: ClassVar[str] = ""
     # A file by itself for everyone, in the bundle, which says what the public page does; empty where there is none.
     public_report_template: ClassVar[str] = ""
-    # Whether a cost corresponds to one interval, so that the dial can be turned from either end.
-    has_interval: ClassVar[bool] = False
+    # What the dial sets against the cost: an error in a few words, and its unit; empty where a cost has no one error.
+    wanted: ClassVar[Text] = ""
+    wanted_unit: ClassVar[Text] = gettext_lazy("people")
+    wanted_sign: ClassVar[str] = "±"
     # Whether methods are recommended by what the release is for.
     has_purpose: ClassVar[bool] = False
     # Whether the choice of the method may be left to the portal.
@@ -181,7 +184,11 @@ class Product(ABC, Generic[M, P, R]):
         """What to take, best first: at most three. plans: of the methods that are made for these columns; not empty."""
         name = self.suggested(plans)
         method = next(m for m in self.mechanisms if m.name == name)
-        return [Recommended(name, method.title, method.summary)]
+        error = self.wanted_error(plans[name], draft)
+        figure = (
+            "" if error is None else f"{self.wanted}: {self.wanted_sign} {rounded(error)} {self.wanted_unit}"
+        )
+        return [Recommended(name, method.title, method.summary, figure)]
 
     def advice(self, draft: Release, plans: Mapping[str, P]) -> Any:
         """What the recommendation rests on, as `offers_template` shows it; None where it is said in a sentence."""
@@ -203,8 +210,15 @@ class Product(ABC, Generic[M, P, R]):
         """What the job takes, about, for so many people by the curator's estimate; None where it is next to nothing."""
         return None
 
-    def half_width(self, plan: P) -> int | None:
-        """Of the one interval that a cost corresponds to, in rows; None if there is none."""
+    def wanted_error(self, plan: P, draft: Release) -> float | None:
+        """What `wanted` names, in `wanted_unit`; None if the plan does not tell."""
+        return None
+
+    def amount_for(self, mechanism: str, loss: Loss, wanted: float) -> Decimal | None:
+        """The least cost with that error, where it is known exactly; else it is found by trying. Raises PlanError.
+
+        loss: any of the draft's; its amount does not matter.
+        """
         return None
 
     @abstractmethod

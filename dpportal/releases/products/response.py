@@ -93,6 +93,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     page_template = "releases/response/_page.html"
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/response/readme.md"
+    wanted = gettext_lazy("95% interval of an estimated count")
 
     def unavailable(self, unit: PrivacyUnit) -> str:
         if unit.total_public:
@@ -121,6 +122,9 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> dict[str, Any]:
         people = draft.people or 1
         return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
+
+    def wanted_error(self, plan: ResponsePlan, draft: Release) -> float | None:
+        return plan.half_width(draft.people) if draft.people else None
 
     def foreseen(self, plan: ResponsePlan, draft: Release) -> Verdict | None:
         if not draft.people:

@@ -145,6 +145,8 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
     page_template = "releases/selection/_page.html"
     compare_template = "releases/selection/_compare.html"
     readme_template = "releases/selection/readme.md"
+    wanted = gettext_lazy("Lead of the best that is told with 95% chance")
+    wanted_sign = ""
 
     @property
     def mechanisms(self) -> Sequence[Selection]:
@@ -168,6 +170,9 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
         self, plan: SelectionPlan, draft: Release, plans: Sequence[SelectionPlan] = ()
     ) -> dict[str, Any]:
         return {"resolved": plan.resolved}
+
+    def wanted_error(self, plan: SelectionPlan, draft: Release) -> float:
+        return registry.selection(plan.mechanism).lead(plan, 0.95)
 
     def suggested(self, plans: Mapping[str, SelectionPlan]) -> str:
         """The method that most often tells the better candidate, over the gaps that the page shows."""

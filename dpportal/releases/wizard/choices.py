@@ -7,14 +7,13 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.charts.style import Figure
 from dpportal.publishing import cost
+from dpportal.publishing.dial import ends, shown
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Optimisation, Release, Simulation
@@ -24,9 +23,6 @@ from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-
-SMALLEST_ON_DIAL = 0.001
-LARGEST_ON_DIAL = 10.0
 
 
 def declared_columns(draft: Release) -> Domain:
@@ -75,9 +71,8 @@ def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> dict[str, An
     """The dial's smallest and largest cost, as powers of ten; what the form's cost means; what others have chosen."""
     amount = _proposed(form["amount"].value())
     return {
-        "dial_low": math.log10(SMALLEST_ON_DIAL),
-        "dial_high": math.log10(max(LARGEST_ON_DIAL, float(budget.total))),
-        "meaning": meaning_of(draft, amount) if amount else "",
+        **ends(budget.total),
+        "meaning": drafts.meaning_of(draft, amount) if amount else "",
         "published_choices": cost.CHOICES,
     }
 
@@ -124,6 +119,7 @@ def methods(
         "verdict": verdict,
         "better_amount": verdict and taken and verdict.amount(amount, taken.loss.definition),
         "chosen_title": method_title(product.name, chosen) if chosen else "",
+        "chosen_error": shown(product.wanted_error(taken, draft)) if taken else None,
         "chosen_offer": next((row for row in rows if row["mechanism"].name == chosen), None),
         "best_method": best,
         "amount": amount,
@@ -163,45 +159,6 @@ def active_searches(draft: Release, searches: list[Optimisation]) -> list[dict[s
 def _place(product: AnyProduct) -> Callable[[Offer], float]:
     """The product's order of methods; those without a plan come last."""
     return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
-
-
-def dial(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
-    """One position of the dial: the cost, and the half width of the 95% interval that it buys.
-
-    asked: "epsilon" (the cost, in ε or ρ) or "half_width" (people), and "mechanism".
-    Raises ValidationError, DraftError or PlanError with a sentence for the curator.
-    """
-    methods = {m.name: m for m in product_of(draft).mechanisms}
-    method = methods.get(asked.get("mechanism", "")) or next(iter(methods.values()))
-    version, domain = drafts.domain_of(draft)
-    definition = Definition(drafts.budget_of(draft).definition)
-    if "half_width" in asked:
-        wanted = _half_width_field().clean(asked["half_width"])
-        loss = method.loss_for(wanted, definition, version.unit.allowing_absence(domain.leaves_out))
-        amount = Decimal(loss.amount.numerator) / Decimal(loss.amount.denominator)
-    else:
-        amount = amount_formfield().clean(asked.get("epsilon"))
-    said = {"amount": plain(amount), "meaning": meaning_of(draft, amount)}
-    if not product_of(draft).has_interval:
-        return {**said, "half_width": None}
-    offer = next(o for o in drafts.offers(draft, amount) if o.mechanism.name == method.name)
-    if offer.plan is None:
-        raise ValidationError(offer.refusal)
-    return {**said, "half_width": product_of(draft).half_width(offer.plan)}
-
-
-def meaning_of(draft: Release, amount: Decimal) -> str:
-    """What a cost means in words."""
-    return cost.meaning(drafts.loss_at(draft, amount), drafts.budget_of(draft).delta)
-
-
-def _half_width_field() -> forms.IntegerField:
-    wrong = _("Write the wanted interval as a whole number of people, such as 20.")
-    return forms.IntegerField(
-        min_value=0,
-        max_value=10**9,
-        error_messages={"invalid": wrong, "min_value": wrong, "max_value": wrong},
-    )
 
 
 def _offer_row(offer: Offer, draft: Release, offers: list[Offer]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from dpportal.releases.access import own_release
 from dpportal.releases.products import DraftError, product_of
 from dpportal.releases.products.queries.form import WorkloadForm
 from dpportal.releases.wizard import choices
+from dpportal.releases.wizard import dial as turning
 from dpportal.releases.wizard.forms import MethodForm
 from mechanisms.protocol import PlanError
 
@@ -103,13 +104,11 @@ def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @curator_required
 @require_GET
 def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
-    """ε (or ρ) ⇄ ± people at 95%: {"amount", "half_width"}, or {"error": a sentence} with 400."""
+    """ε (or ρ) ⇄ the wanted error: {"amount", "half_width"}, or {"error": a sentence} with 400."""
     draft = own_release(request, release_id)
     try:
-        return JsonResponse(choices.dial(draft, request.GET.dict()))
+        return JsonResponse(turning.turned(draft, request.GET.dict()))
     except ValidationError as error:
         return JsonResponse({"error": error.messages[0]}, status=400)
     except (DraftError, PlanError) as refusal:
         return JsonResponse({"error": str(refusal)}, status=400)
-    except KeyError:
-        return JsonResponse({"error": "There is no method of that name."}, status=400)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     page_template = "releases/histogram/_page.html"
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/histogram/readme.md"
-    has_interval = True
+    wanted = gettext_lazy("95% interval of a count")
     has_purpose = True
 
     @property
@@ -145,8 +146,14 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         found = self.advice(draft, plans)
         return advice.recommended(found, plans) if found else super().recommended(draft, plans)
 
-    def half_width(self, plan: Plan) -> int | None:
+    def wanted_error(self, plan: Plan, draft: Release) -> float | None:
         return plan.half_width
+
+    def amount_for(self, mechanism: str, loss: Loss, wanted: float) -> Decimal:
+        methods = {m.name: m for m in self.mechanisms}
+        method = methods.get(mechanism, self.mechanisms[0])
+        found = method.loss_for(math.floor(wanted), loss.definition, loss.unit).amount
+        return Decimal(found.numerator) / Decimal(found.denominator)
 
     def count(self, release: Release, plan: Plan, key: bytes) -> np.ndarray:
         assert release.domain_version is not None

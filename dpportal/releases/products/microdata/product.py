@@ -58,6 +58,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     page_template = "releases/microdata/_page.html"
     compare_template = "releases/microdata/_compare.html"
     readme_template = "releases/microdata/readme.md"
+    wanted = gettext_lazy("Share of people in a wrong cell of a single column")
+    wanted_unit = "%"
+    wanted_sign = ""
     report_template = "releases/microdata/report.html"
     public_report_template = "releases/microdata/public_report.html"
 
@@ -101,6 +104,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
     ) -> dict[str, Any]:
         return {"foresight": foresee(plan, plan.people) if plan.people else None}
+
+    def wanted_error(self, plan: MicrodataPlan, draft: Release) -> float | None:
+        return 100 * foresee(plan, plan.people).column if plan.people else None
 
     def foreseen(self, plan: MicrodataPlan, draft: Release) -> Verdict | None:
         return usefulness.foreseen(plan, plan.people) if plan.people else None

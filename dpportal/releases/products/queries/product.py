@@ -71,6 +71,7 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
     compare_template = "releases/queries/_compare.html"
     readme_template = "releases/queries/readme.md"
     has_automatic = True
+    wanted = gettext_lazy("95% interval of a typical answer")
     parameters = (RECONSTRUCTION,)
 
     @property
@@ -140,6 +141,9 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
         if not numbers.get("typical"):
             return None
         return answers_found(numbers["root_mean"] / numbers["typical"])
+
+    def wanted_error(self, plan: QueryPlan, draft: Release) -> float:
+        return 1.96 * plan.root_mean_error
 
     def order(self, plan: QueryPlan) -> float:
         return plan.total_error
