@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
@@ -141,8 +141,4 @@ class Mechanism(Protocol):
 
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """Post-process: no data, no randomness, the same result every time."""
-        ...
-
-    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
-        """The smallest loss with six decimal places whose 95% interval is at most ± half_width rows."""
         ...

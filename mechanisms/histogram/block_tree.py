@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Integers
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
@@ -30,7 +30,7 @@ from mechanisms.histogram.strategy import strategy_law
 from mechanisms.histogram.top_down import top_down
 from mechanisms.histogram.tree import Tree, best_tree
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import Measurement, Parameter, Plan, Result
 
 MAX_CELLS = 2**21
 
@@ -190,13 +190,6 @@ class BlockTreeHistogram(ABC):
             raw=(estimates[:blocks] / sizes)[labels],
             counts=_dealt_out(people, labels, sizes),
             partition=labels,
-        )
-
-    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
-        """Raises PlanError: no loss promises an interval, because the error depends on the data."""
-        raise PlanError(
-            f"{self.title}: its error depends on the data, so no cost promises ± {half_width} rows. "
-            "Choose a cost, or a method with an interval."
         )
 
     def _counting(self, plan: Plan, blocks: int) -> tuple[Tree, NoiseLaw]:

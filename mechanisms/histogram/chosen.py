@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.advice import table
 from mechanisms.arrays import Floats
 from mechanisms.counting import Sensitivity, histogram_sensitivity
@@ -152,13 +152,6 @@ class ChosenHistogram:
         method, inner = _candidate(plan, int(measurement.values[0]))
         result = method.reconstruct(inner, Measurement(measurement.values[len(plan.details["stages"]) :]))
         return replace(result, half_width=None, method=method.title)
-
-    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
-        """Raises PlanError: no loss promises an interval, because the method is not known beforehand."""
-        raise PlanError(
-            f"{self.title}: which method will be taken is not known beforehand, so no cost promises ± {half_width} "
-            "rows. Choose a cost, or a method with an interval."
-        )
 
 
 def _candidates(domain: Domain, common: Mapping[str, Any], rest: Loss) -> list[Plan]:

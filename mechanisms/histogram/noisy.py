@@ -36,7 +36,7 @@ LEVEL = 0.95
 _GRID = 10**6
 
 
-class _NoisyHistogram:
+class NoisyHistogram:
     """What the noisy histograms share; a subclass says which law of noise a loss buys."""
 
     name: ClassVar[str]
@@ -126,7 +126,7 @@ class _NoisyHistogram:
         return scale_squared(law) <= MAX_SCALE**2 and law.coverage(half_width) >= LEVEL
 
 
-class LaplaceHistogram(_NoisyHistogram):
+class LaplaceHistogram(NoisyHistogram):
     """Counts with discrete Laplace noise of scale Δ₁/ε. Under a zCDP budget, the largest ε with ε²/2 <= ρ."""
 
     name: ClassVar[str] = "laplace-histogram"
@@ -143,7 +143,7 @@ class LaplaceHistogram(_NoisyHistogram):
             raise PlanError(f"{loss.symbol} is too small for Laplace noise. Choose a larger one.") from error
 
 
-class GaussianHistogram(_NoisyHistogram):
+class GaussianHistogram(NoisyHistogram):
     """Counts with discrete Gaussian noise of variance parameter Δ₂²/(2ρ); Canonne, Kamath, Steinke 2020."""
 
     name: ClassVar[str] = "gaussian-histogram"

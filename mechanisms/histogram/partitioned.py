@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.accounting import Definition, Loss
 from mechanisms.counting import Sensitivity, histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import deal, spread
@@ -170,13 +170,6 @@ class PartitionedHistogram(ABC):
             raw=spread(blocks.estimates, blocks.labels),
             counts=deal(possible_leaves(blocks.estimates, blocks.parents, total), blocks.labels),
             partition=blocks.labels,
-        )
-
-    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
-        """Raises PlanError: no loss promises an interval, because the error depends on the data."""
-        raise PlanError(
-            f"{self.title}: its error depends on the data, so no cost promises ± {half_width} rows. "
-            "Choose a cost, or a method with an interval."
         )
 
 

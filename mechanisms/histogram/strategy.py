@@ -27,7 +27,7 @@ from mechanisms.histogram.request import (
 )
 from mechanisms.histogram.top_down import top_down
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import Measurement, Parameter, Plan, Result
 
 MAX_CELLS = 2**24
 
@@ -153,13 +153,6 @@ class StrategyHistogram(ABC):
         estimates = strategy.estimate(measurement.values)
         total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
         return Result(raw=estimates[:cells], counts=top_down(estimates, strategy.levels, total, cells))
-
-    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
-        """Raises PlanError: what an interval costs depends on the number of cells, which is not given here."""
-        raise PlanError(
-            f"{self.title}: what ± {half_width} rows cost depends on the number of cells. "
-            "Choose a cost and read the interval beside it."
-        )
 
 
 def answer_standard_error(law: NoiseLaw, strategy: Strategy, start: int, stop: int) -> float:

@@ -54,6 +54,7 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     quality = waiting.value.path().read_text()
     assert "Confidential" in quality and "Nearest real rows" in quality
     assert before - visiting.left(page) == Decimal(AMOUNT)
+    assert visiting.barriers(page) == []
     visiting.publish(page)
 
     files = visiting.download_all(page)

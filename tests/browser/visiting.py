@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response
 
 ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
@@ -52,6 +53,12 @@ class Published:
     files: dict[str, bytes]
     compare: str
     spent: Decimal
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe-core finds that keeps people from using the page: rule, element, page."""
+    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    return [f"{rule['id']}: {node['target']} on {page.url}" for rule in found for node in rule["nodes"]]
 
 
 def sign_in(page: Page, role: str, password: str) -> None:

@@ -196,9 +196,3 @@ def test_a_public_total_is_kept(mechanism: BlockTreeHistogram) -> None:
 def test_a_share_outside_its_bounds_is_refused(mechanism: BlockTreeHistogram) -> None:
     with pytest.raises(PlanError, match="give a whole number from"):
         mechanism.plan(DOMAIN, {mechanism.share.name: 99}, pure("1"))
-
-
-@BOTH
-def test_no_loss_promises_an_interval(mechanism: BlockTreeHistogram) -> None:
-    with pytest.raises(PlanError, match="depends on the data"):
-        mechanism.loss_for(5, Definition.PURE, PrivacyUnit())

@@ -162,11 +162,6 @@ def test_a_share_out_of_bounds_is_refused(share: object) -> None:
         CHOSEN.plan(box(8), {"statistic_share": share}, loss("1"))
 
 
-def test_no_cost_promises_an_interval() -> None:
-    with pytest.raises(PlanError, match="not known beforehand"):
-        CHOSEN.loss_for(10, Definition.PURE, PrivacyUnit())
-
-
 def test_every_candidate_is_a_method_of_the_registry() -> None:
     names = {m.name for m in registry.HISTOGRAMS}
     assert {m.name for m in chosen.CANDIDATES} <= names - {CHOSEN.name}

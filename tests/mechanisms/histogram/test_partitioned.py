@@ -218,9 +218,3 @@ def test_a_plan_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(PlanError, match=message):
         mechanism.plan(domain, parameters, asked)
-
-
-@every
-def test_no_loss_promises_an_interval(mechanism: PartitionedHistogram) -> None:
-    with pytest.raises(PlanError, match="depends on the data"):
-        mechanism.loss_for(10, Definition.PURE, PrivacyUnit())

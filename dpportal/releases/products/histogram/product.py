@@ -38,6 +38,7 @@ from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.arrays import summed
 from mechanisms.domain import Domain
 from mechanisms.error import expectation
+from mechanisms.histogram.noisy import NoisyHistogram
 from mechanisms.histogram.suited import unsuited
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, Mechanism, Plan, PlanError, Result
@@ -149,9 +150,10 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     def wanted_error(self, plan: Plan, draft: Release) -> float | None:
         return plan.half_width
 
-    def amount_for(self, mechanism: str, loss: Loss, wanted: float) -> Decimal:
-        methods = {m.name: m for m in self.mechanisms}
-        method = methods.get(mechanism, self.mechanisms[0])
+    def amount_for(self, mechanism: str, loss: Loss, wanted: float) -> Decimal | None:
+        method = next((m for m in self.mechanisms if m.name == mechanism), None)
+        if not isinstance(method, NoisyHistogram):
+            return None
         found = method.loss_for(math.floor(wanted), loss.definition, loss.unit).amount
         return Decimal(found.numerator) / Decimal(found.denominator)
 

@@ -1,0 +1,119 @@
+"""What the page of strategies shows at a cost: which to take, what the others do, the dial."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.publishing import cost, dial
+from dpportal.streams import drafts
+from dpportal.streams.counted import DraftError
+from dpportal.streams.models import Stream
+from dpportal.streams.series import unit_of
+from mechanisms.accounting import Definition, Loss
+from mechanisms.continual import compare
+from mechanisms.continual.compare import Offer
+from mechanisms.continual.mechanism import StreamPlan
+
+# A second strategy is recommended if its error is at most so many times the least.
+HARDLY_WORSE = 1.5
+
+
+def strategies(stream: Stream, made: list[Offer], chosen: str) -> dict[str, Any]:
+    """The strategies in three heaps: to take, to compare with, and those that cannot be had, with why.
+
+    made: of all strategies, the most accurate first.
+    """
+    suggested = compare.suggested(made)
+    usable = [offer for offer in made if offer.plan and not offer.mechanism.reference]
+    taken = next((o for o in made if o.plan and o.mechanism.name == chosen), suggested)
+    return {
+        "offers": usable,
+        "compared": [offer for offer in made if offer.plan and offer.mechanism.reference],
+        "refused": [offer for offer in made if not offer.plan],
+        "suggested": suggested,
+        "recommended": _recommended(suggested, usable) if suggested else [],
+        "chosen": taken.mechanism.name if taken else "",
+        "chosen_offer": taken,
+        "chosen_error": dial.shown(at_the_end(taken)) if taken else None,
+        "unit": unit_of(stream, stream.dataset.current_domain()),
+        "end": _end(stream),
+        "figure": drafts.expectations(stream, made),
+    }
+
+
+def _recommended(suggested: Offer, usable: list[Offer]) -> list[dict[str, Any]]:
+    """The most accurate, and the next one if it is hardly worse, each with its error at the end."""
+    least = suggested.standard_error or 0.0
+    others = [o for o in usable if o is not suggested and (o.standard_error or 0.0) <= HARDLY_WORSE * least]
+    return [
+        {"offer": offer, "half_width": at_the_end(offer), "ratio": (offer.standard_error or least) / least}
+        for offer in [suggested, *others[:1]]
+    ]
+
+
+def at_the_end(offer: Offer) -> float:
+    """Half the 95% interval of the last running count; without an end, of the last one that is foreseen."""
+    assert offer.plan is not None
+    last = np.array([_last(offer.plan)])
+    return float(offer.mechanism.half_widths(offer.plan, last)[0])
+
+
+def _last(plan: StreamPlan) -> int:
+    return plan.request.horizon or int(plan.details["periods_shown"])
+
+
+def _end(stream: Stream) -> str:
+    return _("at the end") if stream.horizon else _("after the periods foreseen")
+
+
+def turned(stream: Stream, asked: dict[str, str]) -> dict[str, Any]:
+    """One position of the dial: the cost, what it means, and the interval of the last running count.
+
+    asked: "epsilon" (the cost) or "half_width", and "mechanism". Raises ValidationError or DraftError.
+    """
+    budget, mechanism = drafts.budget_of(stream), asked.get("mechanism", "")
+    definition = Definition(budget.definition)
+
+    def error_of(amount: Decimal) -> float:
+        return at_the_end(_offer(drafts.offers(stream, amount), mechanism))
+
+    if "half_width" in asked:
+        amount = dial.amount_for(dial.wanted_field().clean(asked["half_width"]), definition, error_of)
+        if amount is None:
+            raise ValidationError(dial.unreachable())
+    else:
+        amount = amount_formfield().clean(asked.get("epsilon"))
+    return {
+        "amount": plain(amount),
+        "meaning": cost.meaning(_loss(stream, amount), budget.delta),
+        "half_width": dial.shown(error_of(amount)),
+    }
+
+
+def _offer(made: list[Offer], mechanism: str) -> Offer:
+    """The checked strategy's; the suggested one's if none is. Raises DraftError if it has no plan."""
+    found = next((o for o in made if o.mechanism.name == mechanism), None) or compare.suggested(made)
+    if found is None or found.plan is None:
+        raise DraftError(found.refusal if found else made[0].refusal)
+    return found
+
+
+def _loss(stream: Stream, amount: Decimal) -> Loss:
+    version, _counted = drafts.counted_of(stream)
+    return drafts.loss_of(stream, version, amount)
+
+
+def dial_shown(stream: Stream, amount: Decimal) -> dict[str, Any]:
+    """The dial's ends, what the cost means, and what others have chosen."""
+    budget = drafts.budget_of(stream)
+    return {
+        **dial.ends(budget.total),
+        "meaning": cost.meaning(_loss(stream, amount), budget.delta),
+        "published_choices": cost.CHOICES,
+    }
