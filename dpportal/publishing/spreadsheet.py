@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
 # A spreadsheet takes a cell that begins so for a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A code such as -1 is a number to it, and to every other program that reads the file.
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
 
 
 def inert(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet would take it for a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    runs = text.startswith(FORMULA_STARTS) and not PLAIN_NUMBER.fullmatch(text)
+    return f"'{text}" if runs else text
 
 
 def inert_frame(frame: pd.DataFrame) -> pd.DataFrame:

@@ -40,6 +40,7 @@ def _explanations(
     made: AnyMade, tables: list[Table], files: list[BundleFile], folder: Path
 ) -> list[BundleFile]:
     release, promised = made.release, promise(made.release, made.plan.loss)
+    cells = product_of(release).cells_file(made.plan)
     package = descriptions.package_file(
         folder, tables, name=f"release-{release.pk}", title=release.title, description=promised
     )
@@ -54,6 +55,8 @@ def _explanations(
             "filled": filled_columns(release),
             "product": product_of(release),
             "keeping": Keeping.of(release),
+            "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
+            "independent_cells": bool(cells),
         },
     )
     report = _report(made, folder)

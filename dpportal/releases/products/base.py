@@ -261,6 +261,10 @@ class Product(ABC, Generic[M, P, R]):
         """What `public_report_template` needs beside the release; nothing of the true counts."""
         return {}
 
+    def cells_file(self, plan: P) -> str:
+        """The file each line of which has a noisy count with noise of its own, independent; empty if there is none."""
+        return ""
+
     def facts(self, made: Made[P, R]) -> dict[str, Any]:
         """Further entries of release.json."""
         return {}

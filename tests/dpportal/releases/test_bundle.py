@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import math
+import re
+from typing import Any
 
 import frictionless
 import pandas as pd
@@ -88,6 +91,19 @@ def test_a_boolean_is_a_boolean_in_parquet(dataset):
     release = finish(building.requested_release(dataset, "0.05"))
     schema = pq.read_schema(io.BytesIO(content(release, "synthetic.parquet")))
     assert str(schema.field("colour").type) == "bool"
+
+
+def test_the_readmes_python_runs_and_its_interval_is_that_of_a_sum(finished, tmp_path, monkeypatch):
+    """Ten cells with Laplace noise of ε = 0.1 each: 1.96 times the root of ten variances."""
+    (tmp_path / "histogram.csv").write_bytes(content(finished, "histogram.csv"))
+    monkeypatch.chdir(tmp_path)
+    [code] = re.findall(r"```python\n(.*?)```", content(finished, "README.md").decode(), re.DOTALL)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    counts = table(finished, "histogram.csv")["noisy_count"]
+    assert found["total"] == counts.head(10).sum()
+    decay = math.exp(-0.1)
+    assert found["half_width"] == pytest.approx(1.96 * (10 * 2 * decay / (1 - decay) ** 2) ** 0.5, rel=1e-4)
 
 
 def test_the_readme_says_what_is_promised(finished):

@@ -21,13 +21,6 @@ from mechanisms.domain import Categorical
 from tests.dpportal.streams import building
 
 
-@pytest.fixture
-def curious(client: Client, curator) -> Client:
-    """The curator's browser."""
-    client.force_login(curator)
-    return client
-
-
 def text(response: Any) -> str:
     return response.content.decode()
 

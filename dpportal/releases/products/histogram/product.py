@@ -185,6 +185,9 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
         return usefulness.found(comparison["errors"])
 
+    def cells_file(self, plan: Plan) -> str:
+        return tables.CELLS if isinstance(registry.mechanism(plan.mechanism), NoisyHistogram) else ""
+
     def facts(self, made: Made[Plan, Result]) -> dict[str, Any]:
         chosen = {"chosen_method": made.result.method} if made.result.method else {}
         return {"synthetic_rows": int(made.result.counts.sum()), **chosen}

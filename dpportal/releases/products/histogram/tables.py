@@ -19,6 +19,7 @@ from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
 from mechanisms.protocol import Plan, Result
 from mechanisms.synthesis.table import rows
 
+CELLS = "histogram.csv"
 NUMBERS = {
     "noisy_count": ("number", "Estimate of the count with noise; may be negative"),
     "count": ("integer", "Count made into that of a possible table, never negative"),
@@ -33,7 +34,7 @@ NUMBERS = {
 
 def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
     """The synthetic table in two formats, and the histogram."""
-    histogram = folder / "histogram.csv"
+    histogram = folder / CELLS
     _write_histogram(plan, result, histogram)
     about = "Noisy counts with standard errors and 95% intervals"
     within_bins = str(plan.parameters.get("within_bins", "uniform"))
