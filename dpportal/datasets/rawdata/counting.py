@@ -6,34 +6,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
 import numpy as np
 
+from dpportal.datasets.rawdata.elsewhere.statement import PERSON
 from dpportal.datasets.rawdata.engine import literal, parquet, stored_table
 from dpportal.datasets.rawdata.options import ReadOptions
-from dpportal.datasets.rawdata.sources import Rows, every_cell, whole_cell
+from dpportal.datasets.rawdata.persons import Persons
+from dpportal.datasets.rawdata.sources import ROW_ID, Rows, every_cell, whole_cell
 from mechanisms.domain import Attribute, Domain
 
 BATCH_CELLS = 1 << 17
 # Cells of whole rows in a batch.
 BATCH_OF_ROWS = 1 << 21
 ROWS_PER_PART = 1_500_000
-
-
-@dataclass(frozen=True)
-class Persons:
-    """Whose rows belong together, and how many of each person's count.
-
-    column: of the identifier, compared as `reading.Reading.person` says; rows without one are one person's.
-    """
-
-    column: str
-    max_rows: int = 1
-    ignore_case: bool = False
 
 
 def count_cells(
@@ -129,11 +118,6 @@ def _add(counts: np.ndarray, columns: list[np.ndarray], shape: list[int]) -> Non
         counts += np.bincount(cell, minlength=counts.size)
 
 
-def person_expression(rows: Rows, persons: Persons) -> str:
-    """SQL: whose row it is. Raises KeyError if the table lacks the column."""
-    return rows.reading.person(rows.columns[persons.column].text, ignore_case=persons.ignore_case)
-
-
 @contextmanager
 def counted_rows(rows: Rows, cell: str, persons: Persons | None, key: bytes | None) -> Iterator[list[str]]:
     """SQL, a query for each part: `cell` of the rows that count.
@@ -157,17 +141,16 @@ def _few_of_each_person(rows: Rows, cell: str, units: Path, persons: Persons, ke
     and not for each part.
     """
     rows.connection.execute("SET preserve_insertion_order = false")
-    person = f"{person_expression(rows, persons)} AS person"
-    source = rows.cells(person, "file_row_number AS row_id", row_numbers=True)
-    cells = f"SELECT person, row_id, {cell} AS cell, hash(person) AS person_hash FROM ({source})"
+    source = rows.cells(persons)
+    cells = f"SELECT {PERSON}, {ROW_ID}, {cell} AS cell, hash({PERSON}) AS person_hash FROM ({source})"
     copy = f"COPY (SELECT * FROM ({cells}) WHERE cell IS NOT NULL)"
     copied = rows.connection.execute(f"{copy} TO {literal(str(units))} (FORMAT parquet, COMPRESSION snappy)")
     [(table_rows,)] = copied.fetchall()
     parts = max(1, -(-table_rows // ROWS_PER_PART))
-    digest = f"md5_number(concat({literal(key.hex())}, ':', row_id))"
+    digest = f"md5_number(concat({literal(key.hex())}, ':', {ROW_ID}))"
     return [
         f"SELECT unnest(min_by(cell, {digest}, {int(persons.max_rows)})) AS cell "
-        f"FROM {parquet(units)} WHERE person_hash % {parts} = {part} GROUP BY person"
+        f"FROM {parquet(units)} WHERE person_hash % {parts} = {part} GROUP BY {PERSON}"
         for part in range(parts)
     ]
 

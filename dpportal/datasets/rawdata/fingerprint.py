@@ -11,10 +11,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from dpportal.datasets.rawdata.engine import parquet
+from dpportal.datasets.rawdata.engine import literal, parquet
 from dpportal.datasets.rawdata.layout import StoredColumn, layout, plain_number
 from dpportal.datasets.rawdata.progress import Report
-from dpportal.datasets.rawdata.reading import trimmed
+from dpportal.datasets.rawdata.reading import TRIMMED
 from dpportal.datasets.rawdata.sketch import Sketcher
 
 LOW_64_BITS = 2**64 - 1
@@ -26,7 +26,7 @@ def canonical_text(column: StoredColumn) -> str:
     """SQL: a field's text, the same for 5, 5.0 and " 5 ", for true and TRUE; NULL if it is empty."""
     if column.all_plain:
         return _written(str(column.plain))
-    text = f"nullif({trimmed(column.text)}, '')"
+    text = f"nullif(regexp_extract({column.text}, {literal(TRIMMED)}, 1, 's'), '')"
     # A cast is cheap where it fails, and most texts are no numbers.
     read = f"CASE WHEN TRY_CAST({text} AS DOUBLE) IS NOT NULL THEN {plain_number(text)} END"
     number = f"coalesce({column.plain}, {read})" if column.plain else read

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -19,15 +19,23 @@ from dpportal.datasets.rawdata.engine import column_types, identifier, literal
 from dpportal.datasets.rawdata.reading import PLAIN_NUMBER
 
 NAMES_KEY = "columns"
+# Bytes of a column's dictionary in a part of the file, and in all parts together, up to which it has few texts.
+SHORT_DICTIONARY, ALL_DICTIONARIES = 2**18, 2**26
 
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """SQL of a column's fields. all_plain: whether every text has its plain number, so that no text need be read."""
+    """SQL of a column's fields. number: its place in the table.
 
+    all_plain: whether every text has its plain number, so that no text need be read. few: whether it has so few
+    different texts that what they mean is better looked up.
+    """
+
+    number: int
     text: str
     plain: str | None = None
     all_plain: bool = False
+    few: bool = False
 
 
 def text_name(number: int) -> str:
@@ -56,24 +64,45 @@ def layout(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Store
     found = connection.execute(
         f"SELECT decode(value) FROM parquet_kv_metadata({literal(str(path))}) WHERE decode(key) = '{NAMES_KEY}'"
     ).fetchone()
+    footer = _footer(connection, path)
     if found is None:
-        return {name: StoredColumn(identifier(name)) for name in stored}
-    absent = _absent(connection, path)
-    return {name: _column(number, stored, absent) for number, name in enumerate(json.loads(found[0]))}
+        return {
+            name: StoredColumn(number, identifier(name), few=_few(footer.get(name)))
+            for number, name in enumerate(stored)
+        }
+    return {name: _column(number, footer) for number, name in enumerate(json.loads(found[0]))}
 
 
-def _column(number: int, stored: dict[str, str], absent: dict[str, int | None]) -> StoredColumn:
-    text, plain = text_name(number), plain_name(number)
-    if plain not in stored:
-        return StoredColumn(text)
-    known = absent[text] is not None and absent[text] == absent[plain]
-    return StoredColumn(text, plain, known)
+@dataclass(frozen=True)
+class _Written:
+    """What a file says of a column. absent: its NULLs. longest, all: bytes of its dictionaries. None: not said."""
+
+    absent: int | None
+    longest: int | None
+    all: int | None
 
 
-def _absent(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, int | None]:
-    """The number of NULLs by column, None where the file does not say."""
-    counted = connection.execute(
-        "SELECT path_in_schema, sum(stats_null_count), count(stats_null_count) = count(*) "
-        f"FROM parquet_metadata({literal(str(path))}) GROUP BY ALL"
+def _column(number: int, footer: dict[str, _Written]) -> StoredColumn:
+    text, plain = footer[text_name(number)], footer.get(plain_name(number))
+    found = StoredColumn(number, text_name(number), few=_few(text))
+    if plain is None:
+        return found
+    known = text.absent is not None and text.absent == plain.absent
+    return replace(found, plain=plain_name(number), all_plain=known)
+
+
+def _few(text: _Written | None) -> bool:
+    if text is None or text.longest is None or text.all is None:
+        return False
+    return text.longest <= SHORT_DICTIONARY and text.all <= ALL_DICTIONARIES
+
+
+def _footer(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, _Written]:
+    known = "CASE WHEN count({0}) = count(*) THEN {1}({0})::BIGINT END"
+    terms = (("absent", "sum"), ("bytes", "max"), ("bytes", "sum"))
+    said = connection.execute(
+        f"SELECT name, {', '.join(known.format(*term) for term in terms)} FROM (SELECT path_in_schema AS name, "
+        "stats_null_count AS absent, data_page_offset - dictionary_page_offset AS bytes "
+        f"FROM parquet_metadata({literal(str(path))})) GROUP BY name"
     ).fetchall()
-    return {name: int(count) if known else None for name, count, known in counted}
+    return {name: _Written(*numbers) for name, *numbers in said}

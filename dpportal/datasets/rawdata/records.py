@@ -24,7 +24,6 @@ from dpportal.datasets.rawdata.conversion import Progress
 from dpportal.datasets.rawdata.elsewhere.types import not_exact
 from dpportal.datasets.rawdata.faults import lacks_columns
 from dpportal.datasets.rawdata.fit import TableFit
-from dpportal.datasets.rawdata.fit import fit as fit_of
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS
 from dpportal.datasets.rawdata.table import TableFacts
@@ -219,7 +218,7 @@ def fit(
 
         return counting.fit(_wanted(dataset), domain, options_of(dataset), persons_of(version))
     with storage.local_path(dataset.table) as path:
-        return fit_of(path, domain, options_of(dataset), persons_of(version), on_progress)
+        return rawdata.fit_table(path, domain, options_of(dataset), persons_of(version), on_progress)
 
 
 def persons_of(version: DomainVersion) -> Persons | None:

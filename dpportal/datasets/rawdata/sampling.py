@@ -26,7 +26,9 @@ def sample_cells(
     chosen = np.sort(random.choice(rows, min(rows, most), replace=False))
     kept, passed = [np.empty((0, len(domain.shape)), dtype=np.int64)], 0
     with stored_table(path) as connection:
-        source = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
+        source = Rows(
+            connection, path, (options or ReadOptions()).settled(), domain.attributes, in_order=True
+        )
         with counted_rows(source, every_cell(domain), None, None) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.shape)):
                 first, last = np.searchsorted(chosen, [passed, passed + columns.shape[1]])

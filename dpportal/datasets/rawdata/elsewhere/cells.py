@@ -1,12 +1,13 @@
-"""The cell of a row, written once for every engine: what `mechanisms.domain` documents, as `rawdata.cells` for uploads.
+"""The cell of a row, written once for every engine: what `mechanisms.domain` documents.
 
 Numbers and days outside the bounds go to the nearest bound, categories to `attribute.other`; missing, unreadable and
-NaN go to `attribute.missing`; where that is None the cell is NULL and the row is left out.
+NaN go to `attribute.missing`; where that is None the cell is NULL and the row is left out. A real value in an integer
+attribute is rounded down, so that 17.9 years is in the bin of 17 as it is in own edges (17 <= x < 18).
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
 
 from sqlglot import exp
 from sqlglot.expressions import Expr
@@ -45,7 +46,9 @@ def known_categories(attribute: Categorical, field: Field) -> tuple[Expr, list[t
         return field.value, field.values_of(attribute.cells)
     numbers = {number_written(value): cell for cell, value in enumerate(attribute.values)}
     if field.type.is_text:
-        written = [(_exactly(number), cell) for number, cell in numbers.items() if number is not None]
+        written = [
+            (field.dialect.exactly(number), cell) for number, cell in numbers.items() if number is not None
+        ]
         return field.exact_number(), written
     values = {number_of(field.type, number): cell for number, cell in numbers.items() if number is not None}
     return field.value, [
@@ -55,26 +58,42 @@ def known_categories(attribute: Categorical, field: Field) -> tuple[Expr, list[t
     ]
 
 
-def cell_of(attribute: Attribute, dialect: Dialect, value: Expr, known: Expr) -> Expr:
-    """The cell, 0..size-1; NULL if the row is left out. known: of a category, the cell that was looked up."""
+def search(attribute: Attribute, dialect: Dialect, value: Expr, found: Callable[[int], Expr]) -> list[Expr]:
+    """Expressions that in turn lead to a value's bin (see `Dialect.search`); none where there is nothing to search."""
+    if isinstance(attribute, Real):
+        return dialect.search(value, attribute.all_edges, "double", found, even=not attribute.edges)
+    if isinstance(attribute, Integer) and attribute.edges:
+        return dialect.search(value, attribute.edges, "bigint", found, even=False)
+    return []
+
+
+def left_out(attribute: Attribute, value: Expr, known: Expr) -> Expr:
+    """Whether a row is left out for what it says in a column. known: as of `cell_of`."""
+    found: list[Expr] = [exp.false()]
+    if attribute.missing is None:
+        found.append(value.is_(exp.null()))
+    if isinstance(attribute, Categorical) and attribute.other is None:
+        found.append(exp.and_(value.is_(exp.null()).not_(), known.is_(exp.null())))
+    return exp.or_(*found)
+
+
+def cell_of(attribute: Attribute, dialect: Dialect, value: Expr, found: Expr) -> Expr:
+    """The cell, 0..size-1; NULL if the row is left out.
+
+    found: of a category, the cell that was looked up; where there was something to search, what the last gave.
+    """
     missing = _cell(attribute.missing)
-    found: Expr
     if isinstance(attribute, Categorical):
-        found = exp.Coalesce(this=known, expressions=[_cell(attribute.other)])
+        found = exp.Coalesce(this=found, expressions=[_cell(attribute.other)])
     elif isinstance(attribute, Boolean):
         found = value
-    else:
+    elif isinstance(attribute, Date) or (isinstance(attribute, Integer) and not attribute.edges):
         found = _bin(attribute, dialect, value)
     return exp.case().when(value.is_(exp.null()), missing).else_(exp.cast(found, "bigint"))
 
 
-def _bin(attribute: Attribute, dialect: Dialect, value: Expr) -> Expr:
-    """The bin of a value that is not NULL."""
-    if isinstance(attribute, Real):
-        return dialect.edges_passed(value, attribute.all_edges[1:-1], "double")
-    if isinstance(attribute, Integer) and attribute.edges:
-        return dialect.edges_passed(value, attribute.edges[1:-1], "bigint")
-    assert isinstance(attribute, Integer | Date)
+def _bin(attribute: Integer | Date, dialect: Dialect, value: Expr) -> Expr:
+    """The bin of a value that is not NULL, where all are as wide."""
     lower, upper = exp.convert(attribute.lower), exp.convert(attribute.upper)
     clamped = exp.case().when(value < lower, lower).when(value > upper, upper).else_(value)
     if isinstance(attribute, Date):
@@ -106,15 +125,3 @@ def _part(part: str, day: Expr) -> Expr:
 
 def _cell(cell: int | None) -> Expr:
     return exp.cast(exp.null(), "bigint") if cell is None else exp.convert(cell)
-
-
-def _exactly(number: Fraction) -> Expr:
-    """A declared number as a literal: it has finitely many digits."""
-    digits = 0
-    while (number * 10**digits).denominator != 1:
-        digits += 1
-    scaled = int(number * 10**digits)
-    text = f"{'-' if scaled < 0 else ''}{abs(scaled):0{digits + 1}d}"
-    return exp.cast(
-        exp.Literal.string(f"{text[: len(text) - digits]}.{text[len(text) - digits :]}"), "decimal"
-    )

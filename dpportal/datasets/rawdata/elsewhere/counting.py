@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from dpportal.connections import postgres
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import SharedTable
-from dpportal.datasets.rawdata.counting import Persons
 from dpportal.datasets.rawdata.elsewhere.dialects import NotExactError, Postgres
 from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
 from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
@@ -21,6 +20,7 @@ from dpportal.datasets.rawdata.faults import UploadFault
 from dpportal.datasets.rawdata.fit import PersonFit, TableFit, column_fit
 from dpportal.datasets.rawdata.identifiers import named_like_identifier
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
+from dpportal.datasets.rawdata.persons import Persons
 from dpportal.datasets.rawdata.table import Column, checked_names
 from mechanisms.domain import Domain
 

@@ -6,12 +6,13 @@ A primitive that an engine lacks is refused with the reason, never approximated.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.expressions import Expr
+from sqlglot.expressions import Expr, Select
 
 from dpportal.datasets.rawdata.reference import capital, small
 
@@ -75,7 +76,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def exact_read(self, text: Expr) -> Expr:
-        """The number that such a text writes, exactly."""
+        """The number that such a text writes, exactly: equal to another if and only if the numbers are."""
 
     @abstractmethod
     def double_of(self, number: Expr) -> Expr:
@@ -92,6 +93,30 @@ class Dialect(ABC):
     @abstractmethod
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
         """How many of the rising edges are at or below a value. kind: bigint or double."""
+
+    def search(
+        self, value: Expr, edges: Sequence[float], kind: str, found: Callable[[int], Expr], *, even: bool
+    ) -> list[Expr]:
+        """Expressions that in turn lead to the bin of a value among rising edges, from the first bin's lower one on.
+
+        found: names what one of them gave, by its place. even: whether all bins are of one width.
+        """
+        return [self.edges_passed(value, edges[1:-1], kind)]
+
+    def exactly(self, number: Fraction) -> Expr:
+        """A declared number as what `exact_read` gives for it: it has finitely many digits."""
+        digits = 0
+        while (number * 10**digits).denominator != 1:
+            digits += 1
+        scaled = int(number * 10**digits)
+        text = f"{'-' if scaled < 0 else ''}{abs(scaled):0{digits + 1}d}"
+        point = len(text) - digits
+        return exp.cast(exp.Literal.string(f"{text[:point]}.{text[point:]}"), "decimal")
+
+    def once(self, rows: Select, name: str) -> Expr:
+        """A nested query whose columns are each computed once for a row, however often they are named outside."""
+        # A text, which PostgreSQL knows to be no number but 0 early enough to share the rows out among its processes.
+        return rows.offset(exp.Literal.string("0"), copy=False).subquery(name, copy=False)
 
     def each_row(self, cells: Sequence[Expr]) -> Expr:
         """A row for each of the cells."""

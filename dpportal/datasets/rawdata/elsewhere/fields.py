@@ -1,13 +1,15 @@
-"""What a field of a table elsewhere means: as a number, a whole number, yes or no, a day, a person.
+"""What a field means, in an upload or in a table elsewhere: as a number, a whole number, yes or no, a day, a person.
 
-The same as the text of its value means in a file (`reading`), said of the value itself where that is the same. Marks of
-numbers and the format of dates are declared of texts; a typed number or day needs none.
+By its own text and the declared options alone: no other row can change what a text means. `reference` says the same in
+Python, and the tests compare the two text by text. Of a typed value it is what the text that a file has of it would
+mean, said of the value itself where that is the same: marks of numbers and the format of dates are declared of texts.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,7 +17,7 @@ from sqlglot.expressions import Expr
 
 from dpportal.datasets.rawdata.dates import FIRST_OF_1900S, MONTHS, DatePattern, date_pattern
 from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, call, starts_with
-from dpportal.datasets.rawdata.elsewhere.types import ENDLESS, WHOLE_DOUBLES, ColumnType, Value
+from dpportal.datasets.rawdata.elsewhere.types import ENDLESS, STORED, WHOLE_DOUBLES, ColumnType, Value
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.reading import (
     EXACT_WHOLE,
@@ -36,7 +38,11 @@ NUMBERS = ("int2", "int4", "int8", "numeric", "float4", "float8")
 
 @dataclass(frozen=True)
 class Field:
-    """A column as one row has it. raw, value, number: names of what `found`, `read` and `as_number` give."""
+    """A column as one row has it. raw, value, number: names of what `found`, `read` and `as_number` give.
+
+    plain: of a stored text, its number where the text is a plain one and one is stored; always: wherever there is a
+    text.
+    """
 
     dialect: Dialect
     options: ReadOptions
@@ -44,6 +50,8 @@ class Field:
     raw: Expr
     value: Expr
     number: Expr
+    plain: Expr | None = None
+    always: bool = False
 
     def found(self, column: Expr) -> Expr:
         """What the column holds, a text between its spaces where these do not count."""
@@ -53,8 +61,9 @@ class Field:
 
     def text_found(self, column: Expr, *, strip: bool) -> Expr:
         text: Expr = self.dialect.written(column, self.type.name)
-        text = call("replace", text, exp.Literal.string("\r\n"), exp.Literal.string("\n"))
-        text = call("replace", text, exp.Literal.string("\r"), exp.Literal.string("\n"))
+        if self.type is not STORED:
+            text = call("replace", text, exp.Literal.string("\r\n"), exp.Literal.string("\n"))
+            text = call("replace", text, exp.Literal.string("\r"), exp.Literal.string("\n"))
         return self.dialect.stripped(text, SPACES) if strip else text
 
     def read(self) -> Expr:
@@ -68,11 +77,16 @@ class Field:
         text = exp.Nullif(this=self.dialect.composed(self.raw), expression=exp.Literal.string(""))
         return self.dialect.plain(text)
 
+    def read_plain(self, stored: Expr) -> Expr:
+        """The stored plain number, NULL if its text may mean that there is no value."""
+        absent = [self.dialect.double(number) for number in plain_words(self.options)]
+        return exp.case().when(exp.not_(stored.isin(*absent)), stored) if absent else stored
+
     def as_number(self) -> Expr:
         """The value as a double, NULL if it is no number. Numbers beyond all doubles are infinite."""
         value = self.value
         if self.type.is_text:
-            return self._number_of_text()
+            return self._or_plain(lambda plain: plain, self._number_of_text())
         if self.type.name == "bool":
             return exp.cast(exp.null(), "double")
         if self.type.name not in NUMBERS:
@@ -98,7 +112,8 @@ class Field:
             exact = exp.and_(
                 self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_WHOLE)
             )
-            return exp.case().when(exact, exp.cast(plain, "bigint")).else_(floor)
+            read = exp.case().when(exact, exp.cast(plain, "bigint")).else_(floor)
+            return self._or_plain(lambda plain: exp.cast(exp.Floor(this=plain), "bigint"), read)
         if self.type.name == "numeric":
             short = exp.Abs(this=self.value) < exp.Literal.number(10**18)
             exact = exp.and_(short, self.value.eq(exp.Floor(this=self.value)))
@@ -150,6 +165,15 @@ class Field:
             self._matches(number_pattern(self.options)), self.dialect.matches(plain, WRITTEN_NUMBER)
         )
         return exp.case().when(written, self.dialect.exact_read(plain))
+
+    def _or_plain(self, of_plain: Callable[[Expr], Expr], read: Expr) -> Expr:
+        """What is made of the stored plain number where there is one, else what is read of the text."""
+        if self.plain is None:
+            return read
+        found = of_plain(self.plain)
+        if self.always:
+            return found
+        return exp.case().when(self.plain.is_(exp.null()).not_(), found).else_(read)
 
     def _number_of_text(self) -> Expr:
         plain = self._without_marks()
@@ -223,6 +247,12 @@ SQL_TYPES = {
     "timestamp": "timestamp",
     "timestamptz": "timestamp",
 }
+
+
+def plain_words(options: ReadOptions) -> list[float]:
+    """The plain numbers among the words for missing."""
+    words = [prepared(word, options) for word in options.missing]
+    return [float(word) for word in words if re.fullmatch(PLAIN_NUMBER, word)]
 
 
 def sql_type(declared: ColumnType) -> str:

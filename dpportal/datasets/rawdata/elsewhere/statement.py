@@ -1,36 +1,61 @@
-"""The one query that counts a table elsewhere: only the cells that are not empty come back.
+"""The query that counts a table, in whatever engine: only the cells that are not empty come back.
 
-Fields, numbers, values and cells are nested queries, each of which an engine computes once for a row: `OFFSET 0` keeps
-a planner from writing an expression again wherever it is named.
+Fields, numbers, values and cells are nested queries, each of which an engine computes once for a row (`Dialect.once`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 from sqlglot.expressions import Expr, Select
 
-from dpportal.datasets.rawdata.counting import Persons
-from dpportal.datasets.rawdata.elsewhere.cells import cell_of, known_categories, needs_number, value_of
+from dpportal.datasets.rawdata.elsewhere.cells import (
+    cell_of,
+    known_categories,
+    needs_number,
+    search,
+    value_of,
+)
 from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError
-from dpportal.datasets.rawdata.elsewhere.fields import Field
+from dpportal.datasets.rawdata.elsewhere.fields import Field, plain_words
 from dpportal.datasets.rawdata.elsewhere.types import ColumnType, not_exact
 from dpportal.datasets.rawdata.options import ReadOptions
-from mechanisms.domain import Categorical, Domain
+from dpportal.datasets.rawdata.persons import Persons
+from mechanisms.domain import Attribute, Categorical, Domain
 
 LABEL, CELL, PERSON = "label", "cell", "person"
 
 
 @dataclass(frozen=True)
+class Plain:
+    """A column of plain numbers beside a column of texts. always: whether every text has one."""
+
+    column: Expr
+    always: bool
+
+
+@dataclass(frozen=True)
 class Source:
-    """A table elsewhere: what stands behind FROM, quoted already, and the types of its columns by name."""
+    """A table: what stands behind FROM, quoted already, and the types of its columns by name."""
 
     dialect: Dialect
     rows: str
     columns: Mapping[str, ColumnType]
+
+    def column(self, name: str) -> Expr:
+        return exp.column(exp.to_identifier(name, quoted=True))
+
+    def plain(self, name: str) -> Plain | None:
+        """The plain numbers that are stored of a column."""
+        return None
+
+    def known_cell(self, name: str) -> Expr | None:
+        """A column's cell, where the rows have it already."""
+        return None
 
 
 def count_statement(
@@ -47,7 +72,7 @@ def count_statement(
     so nobody's rows decide which of another's are taken. options: settled. Raises KeyError if the source lacks a
     column, NotExactError for what the engine cannot say.
     """
-    rows = _cells(source, domain, options, persons)
+    rows = cells(source, domain.attributes, options, persons)
     known = exp.and_(
         *(numbered(CELL, place).is_(exp.null()).not_() for place in range(len(domain.attributes)))
     )
@@ -55,7 +80,9 @@ def count_statement(
     if persons:
         rows = _few_of_each_person(rows, persons.max_rows)
     places = (
-        source.dialect.each_row(_places(domain, tables)) if len(tables) > 1 else _places(domain, tables)[0]
+        source.dialect.each_row(places_of(domain, tables))
+        if len(tables) > 1
+        else places_of(domain, tables)[0]
     )
     placed = exp.select(exp.alias_(places, "place")).from_(rows.subquery("counted", copy=False), copy=False)
     count = exp.alias_(exp.Count(this=exp.Star()), "n")
@@ -67,7 +94,7 @@ def count_statement(
     return source.dialect.sql(counted)
 
 
-def _places(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:
+def places_of(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:
     """Where a row is counted, of each table."""
     found: list[Expr] = []
     passed = 0
@@ -92,48 +119,110 @@ def _few_of_each_person(rows: Select, most: int) -> Select:
     )
 
 
-def _cells(source: Source, domain: Domain, options: ReadOptions, persons: Persons | None) -> Select:
-    """The cell of each attribute, and the person."""
-    cells = [
-        as_numbered(cell_of(a, source.dialect, numbered("value", place), numbered(LABEL, place)), CELL, place)
-        for place, a in enumerate(domain.attributes)
+def cells(
+    source: Source,
+    attributes: Sequence[Attribute],
+    options: ReadOptions,
+    persons: Persons | None,
+    beside: Sequence[Expr] = (),
+) -> Select:
+    """The cell of each attribute as cell_i, the person, and what the source has beside."""
+    dialect = source.dialect
+    rows = valued_rows(source, attributes, options, persons, beside)
+    known = {place for place, a in enumerate(attributes) if source.known_cell(a.name)}
+    searches = {
+        place: search(a, dialect, numbered("value", place), partial(_found, place))
+        for place, a in enumerate(attributes)
+        if place not in known
+    }
+    for layer in range(max(map(len, searches.values()), default=0) - 1):
+        layers = [(place, layers[layer]) for place, layers in searches.items() if layer < len(layers) - 1]
+        named = [exp.alias_(found, f"found_{layer}_{place}") for place, found in layers]
+        rows = dialect.once(exp.select("*", *named).from_(rows, copy=False), "searched")
+    selected = []
+    for place, a in enumerate(attributes):
+        if place in known:
+            selected.append(numbered(CELL, place))
+            continue
+        found = searches[place][-1] if searches[place] else numbered(LABEL, place)
+        cell = cell_of(a, dialect, numbered("value", place), found)
+        selected.append(as_numbered(cell, CELL, place))
+    return exp.select(*selected, *_passed(beside, persons)).from_(rows, copy=False)
+
+
+def _found(place: int, layer: int) -> Expr:
+    return exp.column(f"found_{layer}_{place}")
+
+
+def _passed(beside: Sequence[Expr], persons: Persons | None) -> list[Expr]:
+    return [
+        *(exp.column(further.alias_or_name) for further in beside),
+        *([exp.column(PERSON)] if persons else []),
     ]
-    whose = [exp.column(PERSON)] if persons else []
-    return exp.select(*cells, *whose).from_(valued_rows(source, domain, options, persons), copy=False)
 
 
-def valued_rows(source: Source, domain: Domain, options: ReadOptions, persons: Persons | None) -> Expr:
-    """A row's field_i and value_i of each attribute, label_i of categories, and the person."""
-    for a in domain.attributes:
+def valued_rows(
+    source: Source,
+    attributes: Sequence[Attribute],
+    options: ReadOptions,
+    persons: Persons | None,
+    beside: Sequence[Expr] = (),
+) -> Expr:
+    """A row's field_i and value_i of each attribute, label_i of categories, and the person.
+
+    beside: what else is taken from the source. Of a column whose cell the source knows there is the cell_i alone.
+    """
+    known = {
+        place: cell for place, a in enumerate(attributes) if (cell := source.known_cell(a.name)) is not None
+    }
+    beside = [*beside, *(as_numbered(cell, CELL, place) for place, cell in known.items())]
+    unknown = [(place, a) for place, a in enumerate(attributes) if place not in known]
+    for _place, a in unknown:
         if refusal := not_exact(source.columns[a.name].name, a):
             raise NotExactError(f"{a.name}: {refusal}")
-    columns = [
-        (place, a, _field(source, options, a.name, str(place))) for place, a in enumerate(domain.attributes)
-    ]
+    columns = [(place, a, _field(source, options, a.name, str(place))) for place, a in unknown]
     whose = _Whose(source, options, persons)
-    found = [as_numbered(field.found(_column(a.name)), "raw", place) for place, a, field in columns]
-    rows = exp.select(*(found + whose.found() or [exp.convert(1)])).from_(
+    passed = _passed(beside, None)
+    found = [as_numbered(field.found(source.column(a.name)), "raw", place) for place, a, field in columns]
+    stored = [
+        as_numbered(plain.column, "plain", place)
+        for place, a, field in columns
+        if field.plain is not None and (plain := source.plain(a.name))
+    ]
+    rows = exp.select(*(found + stored + whose.found() + list(beside) or [exp.convert(1)])).from_(
         exp.Var(this=source.rows), copy=False
     )
     read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
-    rows = exp.select(*(read + whose.read() or [exp.convert(1)])).from_(_once(rows, "found"), copy=False)
+    plain_numbers = [
+        as_numbered(field.read_plain(field.plain), "plain", place)
+        for place, _a, field in columns
+        if field.plain is not None
+    ]
+    rows = exp.select(*(read + plain_numbers + whose.read() + passed or [exp.convert(1)])).from_(
+        source.dialect.once(rows, "found"), copy=False
+    )
     numbers = [
         as_numbered(field.as_number(), "number", place) for place, a, field in columns if needs_number(a)
     ]
-    rows = exp.select("*", *numbers).from_(_once(rows, "fields"), copy=False)
+    rows = exp.select("*", *numbers).from_(source.dialect.once(rows, "fields"), copy=False)
     fields = [numbered("field", place) for place, _a, _field in columns]
     values = [as_numbered(value_of(a, field), "value", place) for place, a, field in columns]
-    rows = exp.select(*(fields + values + whose.told() or [exp.convert(1)])).from_(
-        _once(rows, "numbers"), copy=False
+    rows = exp.select(*(fields + values + whose.told() + passed or [exp.convert(1)])).from_(
+        source.dialect.once(rows, "numbers"), copy=False
     )
     for place, a, field in columns:
         rows = _looked_up(rows, place, a, field) if isinstance(a, Categorical) else rows
-    return _once(rows, "valued")
+    return source.dialect.once(rows, "valued")
 
 
 def _field(source: Source, options: ReadOptions, column: str, place: str) -> Field:
     raw, value, number = (numbered(kind, place) for kind in ("raw", "field", "number"))
-    return Field(source.dialect, options, source.columns[column], raw, value, number)
+    field = Field(source.dialect, options, source.columns[column], raw, value, number)
+    stored = source.plain(column) if options.decimal == "." else None
+    if stored is None:
+        return field
+    always = stored.always and not plain_words(options)
+    return replace(field, plain=numbered("plain", place), always=always)
 
 
 @dataclass(frozen=True)
@@ -151,7 +240,7 @@ class _Whose:
     def found(self) -> list[Expr]:
         if not self.persons:
             return []
-        field, column = self._field(), _column(self.persons.column)
+        field, column = self._field(), self.source.column(self.persons.column)
         found = field.text_found(column, strip=True) if field.type.is_text else column
         return [as_numbered(found, "raw", PERSON)]
 
@@ -185,15 +274,6 @@ def _looked_up(rows: Select, place: int, attribute: Categorical, field: Field) -
     declared = exp.Values(expressions=pairs, alias=names)
     rows = rows.join(declared, on=sought.eq(exp.column("category", table=name)), join_type="left", copy=False)
     return rows.select(exp.alias_(exp.column(CELL, table=name), label), copy=False)
-
-
-def _once(rows: Select, name: str) -> Expr:
-    # A text, which PostgreSQL knows to be no number but 0 early enough to share the rows out among its processes.
-    return rows.offset(exp.Literal.string("0"), copy=False).subquery(name, copy=False)
-
-
-def _column(name: str) -> Expr:
-    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def numbered(name: str, place: int | str) -> Expr:

@@ -42,6 +42,10 @@ class ColumnType:
         return self.value_of is None
 
 
+# A field of an upload: text whose line ends are newlines already.
+STORED = ColumnType("stored", "text")
+
+
 def _truth(text: str) -> bool | None:
     return {"true": True, "false": False}.get(text)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpportal.datasets.rawdata import Persons, ReadOptions, convert, count_cells, reference
-from dpportal.datasets.rawdata.fit import SHOWN_CHARACTERS, ColumnFit, TableFit, fit
+from dpportal.datasets.rawdata import Persons, ReadOptions, convert, count_cells, fit_table, reference
+from dpportal.datasets.rawdata.fit import ColumnFit, TableFit
+from dpportal.datasets.rawdata.fitting import SHOWN_CHARACTERS
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
 OPTIONS = ReadOptions(delimiter=";", decimal=".", missing=("NA",), date_format="iso").settled()
@@ -50,7 +51,7 @@ def table(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(table) -> TableFit:
-    return fit(table, DOMAIN, OPTIONS, PERSONS)
+    return fit_table(table, DOMAIN, OPTIONS, PERSONS)
 
 
 def reason(attribute: Attribute, field: str) -> str | None:
@@ -105,7 +106,7 @@ def test_only_the_ten_most_frequent_are_told(table, tmp_path):
     source, target = tmp_path / "t.csv", tmp_path / "t.parquet"
     source.write_text("code\n" + "".join(f"c{n:02}\n" * (n + 1) for n in range(30)))
     convert(source, target, source.name, OPTIONS, lambda done, total: None)
-    [column] = fit(target, Domain((Categorical("code", values=("z",)),)), OPTIONS, None).columns
+    [column] = fit_table(target, Domain((Categorical("code", values=("z",)),)), OPTIONS, None).columns
     assert [(m.text, m.rows) for m in column.frequent] == [(f"c{n:02}", n + 1) for n in range(29, 19, -1)]
     assert column.undeclared == 30 * 31 // 2
 
@@ -128,7 +129,7 @@ def test_whole_rows_and_persons_are_as_the_count_has_them(table, found):
 
 def test_without_persons_only_closed_columns_leave_rows_out(table):
     open_domain = Domain((Categorical("code", values=("a",)),))
-    whole = fit(table, open_domain, OPTIONS, None)
+    whole = fit_table(table, open_domain, OPTIONS, None)
     assert (whole.left_out, whole.persons, whole.counted) == (0, None, len(ROWS))
 
 
@@ -136,7 +137,7 @@ def test_numbers_compared_as_numbers_fit_however_they_are_written(tmp_path):
     source, target = tmp_path / "t.csv", tmp_path / "t.parquet"
     source.write_text("code\n1\n1.0\n01\n2\nU\n")
     convert(source, target, source.name, OPTIONS, lambda done, total: None)
-    [column] = fit(
+    [column] = fit_table(
         target, Domain((Categorical("code", values=("1",), as_numbers=True),)), OPTIONS, None
     ).columns
     assert {m.text for m in column.frequent} == {"2", "U"}

@@ -1,4 +1,4 @@
-"""The reading of one text: SQL against the Python reference, and the reference against examples checked by hand."""
+"""The reading of one text: DuckDB against the Python reference, and the reference against examples checked by hand."""
 
 import datetime as dt
 import itertools
@@ -9,10 +9,14 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
-from dpportal.datasets.rawdata import ReadOptions, reference
+from dpportal.datasets.rawdata import Persons, ReadOptions, reference
+from dpportal.datasets.rawdata.elsewhere.duck import DuckDB
+from dpportal.datasets.rawdata.elsewhere.statement import Source, valued_rows
+from dpportal.datasets.rawdata.elsewhere.types import STORED
 from dpportal.datasets.rawdata.options import OptionError
-from dpportal.datasets.rawdata.reading import Reading
+from mechanisms.domain import Boolean, Date, Integer, Real
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS, TEXTS
 
 SETTLED = [options.settled() for options in OPTIONS]
@@ -28,14 +32,23 @@ def database():
         yield connection
 
 
+def statement(rows: str, options: ReadOptions, ignore_case: bool) -> str:
+    """SQL: of each row's x its text, number, whole number, truth and day, and whose row it is."""
+    attributes = [Real("x"), Integer("x"), Boolean("x"), Date("x")]
+    source = Source(DuckDB(), rows, {"x": STORED})
+    read = valued_rows(source, attributes, options, Persons("x", ignore_case=ignore_case))
+    values = (f"value_{place}" for place in range(len(attributes)))
+    return source.dialect.sql(exp.select("field_0", *values, "person").from_(read))
+
+
 def read(database, field: str | None, options: ReadOptions) -> tuple:
-    reading = Reading(options)
-    text = reading.text("$1::VARCHAR")
-    values = (reading.number("t"), reading.whole("t"), reading.truth("t"), reading.day("t"))
-    persons = [reading.person("$1::VARCHAR", ignore_case=ignore) for ignore in (False, True)]
-    query = f"SELECT t, {', '.join(values)}, {', '.join(persons)} FROM (SELECT {text} AS t)"
-    found, number, whole, truth, day, *person = database.execute(query, [field]).fetchone()
-    return found, number, whole, None if truth is None else bool(truth), day, *person
+    one, other = (
+        database.execute(statement("(SELECT $1::VARCHAR AS x)", options, ignore), [field]).fetchone()
+        for ignore in (False, True)
+    )
+    assert one[:-1] == other[:-1]
+    found, number, whole, truth, day, person = one
+    return found, number, whole, None if truth is None else bool(truth), day, person, other[-1]
 
 
 def read_by_reference(field: str | None, options: ReadOptions) -> tuple:
@@ -146,8 +159,8 @@ def test_a_person_is_the_same_whatever_the_capitals(database, one, other):
 def test_every_letter_is_made_small_as_by_the_reference(database):
     letters = (chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000)
     texts = [f"x{letter}y" for letter in letters if unicodedata.category(letter)[0] in "LMN"]
-    small = Reading(ReadOptions().settled()).person("t", ignore_case=True)
-    read = database.execute(f"SELECT t, {small} FROM (SELECT unnest(?::VARCHAR[]) AS t)", [texts]).fetchall()
+    query = statement("(SELECT unnest(?::VARCHAR[]) AS x)", ReadOptions().settled(), ignore_case=True)
+    read = [(found, person) for found, *_values, person in database.execute(query, [texts]).fetchall()]
     assert len(read) > 100_000
     assert [text for text, found in read if found != reference.person_of(text, ignore_case=True)] == []
 

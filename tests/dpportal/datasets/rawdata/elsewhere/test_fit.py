@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dpportal.datasets.rawdata import Persons
+from dpportal.datasets.rawdata import Persons, fit_table
 from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
 from dpportal.datasets.rawdata.elsewhere.statement import Source
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
-from dpportal.datasets.rawdata.fit import ColumnFit, fit
+from dpportal.datasets.rawdata.fit import ColumnFit
 from mechanisms.domain import Attribute
 from tests.dpportal.datasets.rawdata.elsewhere import twins
 from tests.dpportal.datasets.rawdata.test_fit import DOMAIN, NAMES, OPTIONS, PERSONS, ROWS
@@ -23,7 +23,7 @@ def by_reason(column: ColumnFit) -> list[int]:
 def test_each_number_is_that_of_an_upload(postgres, tmp_path, persons):
     values = zip(*ROWS, strict=True)
     columns = {name: ("text", list(texts)) for name, texts in zip(NAMES, values, strict=True)}
-    theirs = fit(twins.stored(tmp_path, columns), DOMAIN, OPTIONS, persons)
+    theirs = fit_table(twins.stored(tmp_path, columns), DOMAIN, OPTIONS, persons)
     postgres.fill(columns)
     source = Source(postgres.dialect, "twin", dict.fromkeys(NAMES, TYPES["text"]))
     found = dict(postgres.rows(reasons_statement(source, DOMAIN, OPTIONS)))

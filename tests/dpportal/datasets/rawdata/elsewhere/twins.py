@@ -18,11 +18,11 @@ from psycopg import sql
 from dpportal.datasets.rawdata import Persons, ReadOptions, count_tables
 from dpportal.datasets.rawdata.canonical import as_text
 from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, Postgres
+from dpportal.datasets.rawdata.elsewhere.duck import DuckDB
 from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, text_name
 from mechanisms.domain import Domain
-from tests.dpportal.datasets.rawdata.elsewhere.duck import Duck
 
 MOODS = ("sad", "so so", " glad", "Zürich", "5")
 DECLARED = {"bpchar": "char(4)", "varchar": "varchar(40)", "enum": "mood"}
@@ -126,7 +126,7 @@ class PostgresTwin(Twin):
 
 
 class DuckTwin(Twin):
-    dialect = Duck()
+    dialect = DuckDB()
 
     def fill(self, columns: Columns) -> None:
         fields = ", ".join(f'"{n}" {DUCK.get(kind, kind.upper())}' for n, (kind, _v) in columns.items())

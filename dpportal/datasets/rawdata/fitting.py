@@ -1,0 +1,85 @@
+"""The look at a stored table that finds how well it fits its declarations."""
+# ruff: noqa: S608 names and values are quoted by engine.identifier and engine.literal
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlglot import exp
+
+from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reason_of, rows_statement
+from dpportal.datasets.rawdata.elsewhere.statement import valued_rows
+from dpportal.datasets.rawdata.engine import stored_table
+from dpportal.datasets.rawdata.fit import (
+    MISSING,
+    ColumnFit,
+    FrequentMisfit,
+    PersonFit,
+    TableFit,
+    column_fit,
+)
+from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.persons import Persons
+from dpportal.datasets.rawdata.sources import Rows
+from mechanisms.domain import Attribute, Domain
+
+FREQUENT = 10
+# A misfit is shown, and told from others, by its beginning: a field can hold a whole letter.
+SHOWN_CHARACTERS = 80
+
+
+def fit_table(
+    path: Path,
+    domain: Domain,
+    options: ReadOptions,
+    persons: Persons | None,
+    on_progress: Callable[[int, int | None], None] = lambda done, total: None,
+) -> TableFit:
+    """Look at a stored table as its declarations read it: a pass for each column and one for whole rows.
+
+    on_progress: is told how many passes are done, and of how many. Raises KeyError if the table lacks a column.
+    """
+    columns = []
+    for done, attribute in enumerate(domain.attributes):
+        on_progress(done, len(domain.attributes) + 1)
+        columns.append(_column(path, attribute, options.settled()))
+    on_progress(len(columns), len(columns) + 1)
+    return _whole_rows(path, domain, options.settled(), persons, tuple(columns))
+
+
+def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit:
+    with stored_table(path) as connection:
+        source = Rows(connection, path, options, []).source([attribute.name])
+        reasons = exp.select(
+            exp.alias_(exp.column("field_0"), "text"), exp.alias_(reason_of(attribute, 0), "reason")
+        ).from_(valued_rows(source, [attribute], options, None))
+        missing = REASONS.index(MISSING)
+        shown = f"CASE WHEN reason <> {missing} THEN left(text, {SHOWN_CHARACTERS}) END"
+        texts = (
+            f"SELECT reason, {shown} AS text, count(*) AS n FROM ({source.dialect.sql(reasons)}) AS reasons "
+            "WHERE reason IS NOT NULL GROUP BY ALL"
+        )
+        most = f"max({{'n': n, 'text': text}}, {FREQUENT}) FILTER (reason <> {missing})"
+        found = connection.execute(f"SELECT reason, sum(n)::BIGINT, {most} FROM ({texts}) GROUP BY reason")
+        by_reason = {REASONS[reason]: (n, most or []) for reason, n, most in found.fetchall()}
+    counts = {reason: n for reason, (n, _most) in by_reason.items()}
+    misfits = [
+        FrequentMisfit(m["text"], reason, m["n"]) for reason, (_, most) in by_reason.items() for m in most
+    ]
+    misfits.sort(key=lambda misfit: (-misfit.rows, misfit.text))
+    return column_fit(attribute, counts, tuple(misfits[:FREQUENT]))
+
+
+def _whole_rows(
+    path: Path, domain: Domain, options: ReadOptions, persons: Persons | None, columns: tuple[ColumnFit, ...]
+) -> TableFit:
+    """What only whole rows show: how many are left out by any column, and how many a person has."""
+    leaving = [attribute for attribute in domain.attributes if attribute.leaves_out]
+    names = [attribute.name for attribute in leaving]
+    with stored_table(path) as connection:
+        source = Rows(connection, path, options, []).source([*names, *([persons.column] if persons else [])])
+        found = connection.execute(rows_statement(source, leaving, options, persons)).fetchall()
+    people, rows, out, beyond, without = (number for _place, number in sorted(found))
+    of_persons = PersonFit(people, without, persons.max_rows, beyond) if persons else None
+    return TableFit(rows, out, columns, of_persons)
