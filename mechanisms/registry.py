@@ -40,9 +40,11 @@ from mechanisms.matrix.marginals.residual import ResidualPlanner
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
+from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.microdata.latent_classes import LatentClasses
 from mechanisms.microdata.mechanism import IndependentColumns, Microdata
 from mechanisms.microdata.principal_components import PrincipalComponents
+from mechanisms.microdata.private_partition import PrivatePartition
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
 from mechanisms.protocol import Mechanism
 from mechanisms.response import RandomisedResponse, Response, UnaryEncoding
@@ -85,6 +87,8 @@ MICRODATA: tuple[Microdata, ...] = (
     LatentClasses(),
     TreeOfPairs(),
     PrincipalComponents(),
+    PrivatePartition(),
+    Adversarial(),
     IndependentColumns(),
 )
 

@@ -142,10 +142,17 @@ class Boxes:
         Returns the 2k halves, the two of a box in succession. The axis has at least 2 cells.
         """
         rows = np.arange(len(self))
-        middle = (self.lower[rows, axis] + self.upper[rows, axis]) // 2
+        return self.cut(axis, (self.lower[rows, axis] + self.upper[rows, axis]) // 2)
+
+    def cut(self, axis: np.ndarray, at: np.ndarray) -> Boxes:
+        """Each box cut in two along its own axis, before its own cell `at`; both (k,) integers.
+
+        Returns the 2k parts, the two of a box in succession. Of both there is at least one cell.
+        """
+        rows = np.arange(len(self))
         lower, upper = np.repeat(self.lower, 2, axis=0), np.repeat(self.upper, 2, axis=0)
-        upper[2 * rows, axis[rows]] = middle
-        lower[2 * rows + 1, axis[rows]] = middle
+        upper[2 * rows, axis] = at
+        lower[2 * rows + 1, axis] = at
         return Boxes(lower, upper)
 
     def labels(self, shape: Shape) -> np.ndarray:

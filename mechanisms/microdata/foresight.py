@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from mechanisms.accounting import Loss
+from mechanisms.microdata.adversarial.critic import AT_ONCE, HIDDEN
+from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.microdata.coarsening import FEWEST, MOST
 from mechanisms.microdata.latent_classes import MOST_REFINED, LatentClasses
 from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws
@@ -16,6 +18,9 @@ from mechanisms.microdata.scoring import distortion
 
 # Of rows, of the classes' parameters, of tables of all pairs: how many are in memory at once.
 ROW_COPIES, PARAMETER_COPIES, TABLE_COPIES = 5, 9, 3
+# Of a block of rows at a time, while a network is trained and used. What PyTorch takes by itself, in bytes.
+STEP_COPIES, LOGIT_COPIES = 8, 4
+PROGRAM_BYTES = 600 * 2**20
 # Above this share of people in a wrong cell a table says next to nothing.
 USELESS = 0.5
 # What the names of steps that measure tables of pairs begin with.
@@ -24,7 +29,13 @@ TABLES = "tables"
 
 # Up to which expected total variation of a column latent classes, then a tree, were closest to the truth on public and
 # made-up tables of 14 and 20 columns, 2,000 to 48,842 rows, for both definitions; beyond, independent columns were.
-CLOSEST_UP_TO = {"latent-classes": 0.05, "tree-of-pairs": 0.105, "principal-components": 0.0}
+CLOSEST_UP_TO = {
+    "latent-classes": 0.05,
+    "tree-of-pairs": 0.105,
+    "principal-components": 0.0,
+    "private-partition": 0.0,
+    "dp-gan": 0.0,
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,9 @@ def _bytes(plan: MicrodataPlan, people: int) -> int:
         groups = sum(min(MOST + 1, size) for size in plan.domain.shape)
         refined = cells if cells <= MOST_REFINED else 0
         taken += PARAMETER_COPIES * 4 * CLASSES * groups + TABLE_COPIES * 8 * max(groups, refined) ** 2
+    if plan.mechanism == Adversarial.name:
+        groups = sum(min(MOST + 1, size) for size in plan.domain.shape)
+        taken += PROGRAM_BYTES + 8 * min(AT_ONCE, rows) * (STEP_COPIES * HIDDEN + LOGIT_COPIES * groups)
     return taken
 
 

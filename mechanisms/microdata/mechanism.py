@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import SYMBOL, Definition, Loss
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
@@ -59,6 +59,13 @@ class Microdata(ABC):
     pairwise: ClassVar[bool] = True
     # Whether whole rows follow the tables in what is measured, as `WholeRows` packs them.
     whole_rows: ClassVar[bool] = False
+    # What the rows' dependence comes from where no pair is measured.
+    without_pairs: ClassVar[str] = ""
+
+    @property
+    def missing(self) -> str:
+        """What has to be installed before it can be planned, and how; empty if nothing."""
+        return ""
 
     def plan(
         self,
@@ -79,6 +86,13 @@ class Microdata(ABC):
         criterion: what they are chosen by, of `features.CRITERIA`.
         Raises PlanError if columns, wishes or loss do not fit.
         """
+        if self.missing:
+            raise PlanError(f"{self.summary} {self.missing}")
+        if loss.definition not in self.definitions:
+            needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
+            raise PlanError(
+                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another method."
+            )
         loss = loss.over(domain)
         check_columns(domain)
         check_number(domain, keep)
@@ -127,7 +141,7 @@ class Microdata(ABC):
             raise ValueError(f"counts must be int64, got {counts.dtype}")
         if counts.min() < 0:
             raise ValueError("counts must not be negative")
-        columns = plan.tables.columns(counts) if plan.pairwise else counts
+        columns = plan.tables.columns(counts) if plan.pairwise else tables
         laws = margin_laws(plan)
         sizes = plan.domain.shape
         drawn = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
@@ -269,6 +283,7 @@ class IndependentColumns(Microdata):
     summary = "Counts each column by itself; the rows hold no dependence between columns. To compare with."
     shares = {MARGINS: Fraction(1)}
     pairwise = False
+    without_pairs = "every column was counted by itself, and the rows hold no dependence between columns."
 
     def _check(self, domain: Domain, wishes: Wishes) -> None:
         if wishes.required:

@@ -140,8 +140,8 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
                 plan = method.plan(domain, Wishes(), replace(loss, amount=Fraction(amount) * stronger))
             except PlanError:
                 continue
-            counted = np.concatenate([tables, whole]) if method.whole_rows else tables
-            counts = counted if plan.pairwise else columns
+            counted = tables if plan.pairwise else columns
+            counts = np.concatenate([counted, whole]) if method.whole_rows else counted
             noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
             start = time.process_time()
             rows = method.reconstruct(plan, method.measure(plan, counts, noise)).rows

@@ -12,7 +12,7 @@ import numpy as np
 from mechanisms.domain import Domain
 
 # What each needs beyond the plain install; its packages are in requirements-NAME.txt of this folder.
-NEEDS = {"gan": ("torch", "opacus"), "aim": ("mbi",)}
+NEEDS = {"aim": ("mbi",)}
 
 
 def ready(name: str) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pytest
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
+from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.registry import microdata
+from mechanisms.registry import MICRODATA, microdata
 
 DOMAIN = Domain(
     (
@@ -20,6 +24,21 @@ DOMAIN = Domain(
         Categorical("town", values=("x", "y"), closed=True, misfits_to=0),
     )
 )
+
+
+def of_methods(methods: Iterable[Microdata] = MICRODATA) -> list[Any]:
+    """Parameters of a test for each method, which is skipped where its packages are missing."""
+    return [
+        pytest.param(
+            m, id=m.name, marks=[pytest.mark.skipif(bool(m.missing), reason=m.missing or "all is there")]
+        )
+        for m in methods
+    ]
+
+
+def skip_unless_offered(method: Microdata, definition: Definition) -> None:
+    if definition not in method.definitions:
+        pytest.skip(f"{method.title} has no noise for this kind of budget")
 
 
 def people(size: int = 4000) -> np.ndarray:
@@ -34,13 +53,13 @@ def people(size: int = 4000) -> np.ndarray:
 def counted(plan: MicrodataPlan, rows: np.ndarray) -> np.ndarray:
     """The counts that a plan measures."""
     if plan.pairwise:
-        whole = microdata(plan.mechanism).whole_rows
-        packed = WholeRows(plan.domain.shape).pack(rows) if whole else np.empty(0, dtype=np.int64)
-        return np.concatenate([plan.tables.of_rows(rows), packed])
-    sizes = plan.domain.shape
-    return np.concatenate([np.bincount(rows[:, j], minlength=c) for j, c in enumerate(sizes)]).astype(
-        np.int64
-    )
+        counts = plan.tables.of_rows(rows)
+    else:
+        singles = [np.bincount(rows[:, j], minlength=c) for j, c in enumerate(plan.domain.shape)]
+        counts = np.concatenate(singles).astype(np.int64)
+    if not microdata(plan.mechanism).whole_rows:
+        return counts
+    return np.concatenate([counts, WholeRows(plan.domain.shape).pack(rows)])
 
 
 def loss(

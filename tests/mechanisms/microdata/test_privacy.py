@@ -19,13 +19,13 @@ from mechanisms.microdata.tables import Grouping
 from mechanisms.microdata.tree_of_pairs import CHOICES
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.registry import MICRODATA, microdata
+from mechanisms.registry import microdata
 from mechanisms.selection import ExponentialMechanism
 from mechanisms.selection.odds import exponential
-from tests.mechanisms.microdata.building import DOMAIN, counted, loss, people
+from tests.mechanisms.microdata.building import DOMAIN, counted, loss, of_methods, people
 from tests.mechanisms.neighbours import UNITS, changes, name
 
-every_method = pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+every_method = pytest.mark.parametrize("method", of_methods())
 every_unit = pytest.mark.parametrize("unit", UNITS, ids=name)
 SMALL = Domain(tuple(Categorical(n, values=("0", "1"), closed=True, misfits_to=0) for n in "abc"))
 MAJOR, RUNS, FALSE_ALARM = 50, 200_000, 1e-7

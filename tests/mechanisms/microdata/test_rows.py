@@ -19,9 +19,9 @@ from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.registry import MICRODATA, microdata
-from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, people
+from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, of_methods, people
 
-every_method = pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+every_method = pytest.mark.parametrize("method", of_methods())
 # Those that measure tables of pairs, categories included.
 PAIRWISE = [m for m in MICRODATA if m.pairwise and not m.whole_rows]
 
@@ -119,7 +119,7 @@ def test_settling_comes_near_to_a_table_and_keeps_the_columns():
     assert after < before / 10
 
 
-@pytest.mark.parametrize("method", MICRODATA, ids=lambda m: m.name)
+@every_method
 def test_what_cannot_occur_does_not(method):
     zeros = (("ill", "true", "town", "x"), ("age", "3", "job", "b"), ("job", "b", "ill", "true"))
     plan, measurement = measured(method, Wishes(zeros=zeros))

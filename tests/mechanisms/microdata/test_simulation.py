@@ -10,15 +10,15 @@ import pytest
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.microdata.association import cramers_v
-from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.foresight import PROGRAM_BYTES, foresee
 from mechanisms.microdata.quality import table_of_rows
 from mechanisms.microdata.simulation import AMOUNTS, Shape, drawn, simulated
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
-from mechanisms.registry import MICRODATA, microdata
-from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, people
+from mechanisms.registry import MICRODATA
+from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, of_methods, people
 
-FAST = {m.name: m for m in MICRODATA if m.name != "latent-classes"}
+FAST = {m.name: m for m in MICRODATA if m.name not in ("latent-classes", "dp-gan")}
 
 
 def test_made_up_people_have_the_shape_and_depend():
@@ -62,13 +62,14 @@ def test_the_simulated_errors_are_those_of_another_table_within_a_factor():
     assert real / 2 < found.pairs < 2 * real
 
 
-@pytest.mark.parametrize("name", [m.name for m in MICRODATA])
-def test_memory_is_foreseen_within_a_factor_of_two(name):
-    method, rows = microdata(name), people(60_000)
+@pytest.mark.parametrize("method", of_methods())
+def test_memory_is_foreseen_within_a_factor_of_two(method):
+    rows = people(60_000)
     plan = method.plan(DOMAIN, Wishes(), loss("1/10"))
     counts = counted(plan, rows)
     tracemalloc.start()
     method.reconstruct(plan, method.measure(plan, counts, Noise()))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert foresee(plan, 60_000).bytes / 2 < peak < 2 * foresee(plan, 60_000).bytes
+    of_arrays = foresee(plan, 60_000).bytes - PROGRAM_BYTES * (method.name == "dp-gan")
+    assert of_arrays / 2 < peak < 2 * of_arrays

@@ -12,6 +12,7 @@ from dpportal.releases.products.microdata import measured
 from dpportal.releases.products.microdata.directions import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
+from mechanisms import registry
 from mechanisms.microdata.foresight import foresee
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
@@ -34,6 +35,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
             for first, second, _measured, groups, error in shown.itertuples(index=False)
         ],
         "pairs": len(pairs),
+        "without_pairs": registry.microdata(plan.mechanism).without_pairs,
         "components": component_lines(kept, result),
         "column": foresight.column,
         "pair": foresight.pair,

@@ -16,7 +16,9 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases import execution, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, product_of
+from mechanisms.accounting import Definition
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
+from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.registry import MICRODATA
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
@@ -62,7 +64,7 @@ def made(dataset: Dataset, method: str = "latent-classes", amount: str = "50", *
     )
 
 
-@pytest.mark.parametrize("method", [m.name for m in MICRODATA])
+@pytest.mark.parametrize("method", [m.name for m in MICRODATA if Definition.PURE in m.definitions])
 def test_a_release_gives_rows_of_the_declared_kinds(wide, method) -> None:
     release = made(wide, method)
     given = files(release)
@@ -73,6 +75,38 @@ def test_a_release_gives_rows_of_the_declared_kinds(wide, method) -> None:
     assert len(pd.read_csv(io.BytesIO(given["synthetic.csv"]))) == len(rows)
     assert {"columns.csv", "pairs.csv", "release.json", "README.md"} <= set(given)
     assert wide.budgets.get().spent == 50
+
+
+@pytest.mark.skipif(bool(Adversarial().missing), reason=Adversarial().missing or "all is there")
+def test_a_network_makes_rows_for_a_budget_in_rho(curator, administrator, client, monkeypatch) -> None:
+    monkeypatch.setattr("mechanisms.microdata.adversarial.method.STEPS", 12)
+    dataset = building.granted(five_columns(curator), administrator, "10", "zcdp")
+    release = made(dataset, "dp-gan", "10")
+    given = files(release)
+    assert pd.read_parquet(io.BytesIO(given["synthetic.parquet"])).columns.tolist() == COLUMNS
+    client.force_login(curator)
+    text = page_of(client, release)
+    assert "by a network" in text and "training 7/10" in text
+    assert dataset.budgets.get().spent == 10
+
+
+def test_without_its_packages_the_method_page_says_how_to_add_the_network(
+    curator, administrator, client, monkeypatch
+) -> None:
+    monkeypatch.setattr("mechanisms.microdata.adversarial.method.NEEDS", ("a_package_that_nobody_has",))
+    dataset = building.granted(five_columns(curator), administrator, "10", "zcdp")
+    draft = Release.objects.create(
+        dataset=dataset,
+        created_by=curator,
+        product="microdata",
+        columns=COLUMNS,
+        parameters={"wishes": {}, "rows": None, "keep": None},
+        people=300,
+        amount="1",
+    )
+    client.force_login(curator)
+    text = client.get(f"/releases/{draft.pk}/method/").content.decode()
+    assert "neural network" in text and "requirements-gan.txt adds them" in text
 
 
 def test_dependence_that_was_measured_is_in_the_rows(wide) -> None:

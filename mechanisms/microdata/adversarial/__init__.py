@@ -1,0 +1,1 @@
+"""Rows by a generative adversarial network: an optional extra, with exact noise on whole numbers."""
