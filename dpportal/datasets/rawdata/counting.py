@@ -18,6 +18,7 @@ from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.persons import Persons
 from dpportal.datasets.rawdata.sources import ROW_ID, Rows, every_cell, whole_cell
 from mechanisms.domain import Attribute, Domain
+from mechanisms.microdata.whole_rows import WholeRows
 
 BATCH_CELLS = 1 << 17
 # Cells of whole rows in a batch.
@@ -77,7 +78,7 @@ def count_tables(
     return np.concatenate(counts)
 
 
-def cells_of_rows(
+def packed_rows(
     path: Path,
     domain: Domain,
     options: ReadOptions | None = None,
@@ -85,15 +86,18 @@ def cells_of_rows(
     persons: Persons | None = None,
     key: bytes | None = None,
 ) -> np.ndarray:
-    """The cells of the rows that `count_tables` counts, given the same key: (rows, columns) integers, in no order."""
+    """The cells of the rows that `count_tables` counts, given the same key, as `WholeRows` packs them, in no order.
+
+    Rows are packed as they are read, a batch at a time.
+    """
+    whole = WholeRows(domain.shape)
     with stored_table(path) as connection:
         rows = Rows(connection, path, (options or ReadOptions()).settled(), domain.attributes)
-        smallest = np.min_scalar_type(max(domain.shape))
-        found = [np.empty((len(domain.shape), 0), dtype=smallest)]
+        found = [np.empty((len(whole.words), 0), dtype=np.int64)]
         with counted_rows(rows, every_cell(domain), persons, key) as parts:
             for columns in cells_in_batches(connection, parts, len(domain.shape)):
-                found.append(columns.astype(smallest))
-    return np.concatenate(found, axis=1).T
+                found.append(whole.pack(columns.T).reshape(len(whole.words), -1))
+    return np.concatenate(found, axis=1).ravel()
 
 
 def cells_in_batches(

@@ -202,11 +202,11 @@ def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
         return rawdata.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
 
 
-def cells_of_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
-    """The cells of the rows that `count_tables` counts, given the same key: (rows, columns), in no order."""
+def packed_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
+    """The rows that `count_tables` counts, given the same key, as `WholeRows` packs them, in no order."""
     _require_here(dataset)
     with storage.local_path(dataset.table) as path:
-        return rawdata.cells_of_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
+        return rawdata.packed_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
 
 
 def fit(

@@ -98,7 +98,8 @@ class People:
 
 def whole(values: np.ndarray) -> Integers:
     """Weights as the nearest whole multiples of their unit."""
-    return np.clip(np.rint(values * 2**WEIGHT_BITS), -LARGEST, LARGEST).astype(np.int64)
+    nearest: Integers = np.clip(np.rint(values * 2**WEIGHT_BITS), -LARGEST, LARGEST).astype(np.int64)
+    return nearest
 
 
 def _one_hot(places: np.ndarray, cells: int) -> csr_matrix:

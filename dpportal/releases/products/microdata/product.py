@@ -35,7 +35,6 @@ from mechanisms.microdata.mechanism import MOST_COLUMNS, Microdata, check_column
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.simulation import MOST_CELLS
 from mechanisms.microdata.tables import PairTables
-from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -136,8 +135,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         counts = records.count_tables(dataset, version, plan.domain, wanted, key)
         if not registry.microdata(plan.mechanism).whole_rows:
             return counts
-        rows = records.cells_of_rows(dataset, version, plan.domain, key)
-        return np.concatenate([counts, WholeRows(plan.domain.shape).pack(rows)])
+        return np.concatenate([counts, records.packed_rows(dataset, version, plan.domain, key)])
 
     def rows_counted(self, plan: MicrodataPlan, true: np.ndarray) -> int:
         """The total of the first table: all count the same rows."""

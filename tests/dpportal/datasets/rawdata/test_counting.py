@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.datasets.rawdata import Persons, ReadOptions, cells_of_rows, count_cells, count_tables
+from dpportal.datasets.rawdata import Persons, ReadOptions, count_cells, count_tables, packed_rows
 from dpportal.datasets.rawdata import counting as counting_module
 from dpportal.datasets.rawdata.canonical import plain_numbers
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.microdata.whole_rows import WholeRows
 
 KEY = b"a key for these tests"
 
@@ -383,7 +384,8 @@ class TestTables:
                 apart.append(count_cells(path, domain, persons=persons, key=KEY, further=further))
             assert together.dtype == np.int64
             assert together.tolist() == np.concatenate(apart).tolist()
-            rows = cells_of_rows(path, self.DOMAIN, persons=persons, key=KEY).astype(np.int64)
+            packed = packed_rows(path, self.DOMAIN, persons=persons, key=KEY)
+            rows = np.concatenate(list(WholeRows(self.DOMAIN.shape).blocks(packed)))
             of_rows = []
             for columns in self.TABLES:
                 places = [self.DOMAIN.names.index(name) for name in columns]
