@@ -34,9 +34,7 @@ from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, NoiseLaw, repeatable
 from mechanisms.protocol import Measurement, PlanError
 
-FEWEST_COLUMNS, MOST_COLUMNS = 2, 60
-# Columns among which so many can be chosen privately.
-MOST_CANDIDATES = 250
+FEWEST_COLUMNS, MOST_COLUMNS = 2, 250
 # A count takes eight bytes, and what is made of the tables at most as much again.
 MOST_CELLS = 2**25
 MOST_ROWS = 5_000_000
@@ -95,7 +93,6 @@ class Microdata(ABC):
             )
         loss = loss.over(domain)
         check_columns(domain)
-        check_number(domain, keep)
         check_amount(loss)
         wishes.check(domain)
         self._check(domain, wishes)
@@ -217,10 +214,10 @@ class Microdata(ABC):
 def check_columns(domain: Domain) -> None:
     """Raises PlanError unless there are 2 to 250 columns of at least two cells, whose pairs fit in memory."""
     count = len(domain.attributes)
-    if not FEWEST_COLUMNS <= count <= MOST_CANDIDATES:
+    if not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
         raise PlanError(
-            f"Choose between {FEWEST_COLUMNS} and {MOST_COLUMNS} columns, not {count}; or at most {MOST_CANDIDATES}, "
-            f"of which {MOST_COLUMNS} are kept."
+            f"Choose between {FEWEST_COLUMNS} and {MOST_COLUMNS} columns, not {count}. Of more, release groups that "
+            "belong together, each by itself."
         )
     for attribute in domain.attributes:
         if attribute.size < 2:
@@ -231,19 +228,6 @@ def check_columns(domain: Domain) -> None:
             f"The tables of all pairs of these columns have {cells:,} cells; at most {MOST_CELLS:,} fit in memory. "
             "Choose wider bins, fewer categories or fewer columns."
         )
-
-
-def check_number(domain: Domain, keep: int | None) -> None:
-    """Raises PlanError if more than 60 columns would be in the rows."""
-    count = len(domain.attributes)
-    if keep is None and count > MOST_COLUMNS:
-        raise PlanError(
-            f"These are {count} columns, and rows can have {MOST_COLUMNS}. Choose at most {MOST_COLUMNS}; or name a "
-            f"target and keep at most {MOST_COLUMNS} columns, those that tell most about it, which are then chosen "
-            "privately; or release groups of columns that belong together, each by itself."
-        )
-    if keep is not None and keep > MOST_COLUMNS:
-        raise PlanError(f"Keep at most {MOST_COLUMNS} columns, not {keep}.")
 
 
 def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:

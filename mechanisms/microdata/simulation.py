@@ -31,6 +31,8 @@ AMOUNTS = {
 }
 # Cells of all pairs together up to which it is simulated: a look ahead may not take the memory of a release.
 MOST_CELLS = 2**22
+# More columns are not simulated either: every method is fitted three times.
+MOST_SIMULATED = 60
 KINDS = 6
 # Of a value: taken from the row's kind, from an earlier column, or from nothing.
 OF_KIND, OF_BEFORE = 0.45, 0.35

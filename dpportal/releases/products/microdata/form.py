@@ -17,7 +17,6 @@ from mechanisms.microdata.mechanism import (
     MOST_COLUMNS,
     MOST_ROWS,
     check_columns,
-    check_number,
 )
 from mechanisms.microdata.wishes import HEAVIEST, Wishes
 from mechanisms.protocol import PlanError
@@ -31,7 +30,7 @@ class ColumnsForm(ChoiceForm):
     columns = forms.MultipleChoiceField(
         label=gettext_lazy("Columns"),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": gettext_lazy("Choose between 2 and 60 columns.")},
+        error_messages={"required": gettext_lazy("Choose between 2 and 250 columns.")},
     )
     people = people_field()
     target = forms.ChoiceField(
@@ -122,7 +121,6 @@ class ColumnsForm(ChoiceForm):
         domain = self.declared.project(data["columns"])
         try:
             check_columns(domain)
-            check_number(domain, data["keep"])
         except PlanError as refusal:
             self.add_error("columns", str(refusal))
             return data

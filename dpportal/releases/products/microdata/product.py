@@ -31,9 +31,9 @@ from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.microdata.features import DISTANCE
 from mechanisms.microdata.foresight import advised, foresee
-from mechanisms.microdata.mechanism import MOST_COLUMNS, Microdata, check_columns
+from mechanisms.microdata.mechanism import Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
-from mechanisms.microdata.simulation import MOST_CELLS
+from mechanisms.microdata.simulation import MOST_CELLS, MOST_SIMULATED
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -41,12 +41,12 @@ from mechanisms.protocol import Measurement, PlanError
 
 
 class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
-    """Synthetic rows of 2 to 60 columns, chosen privately of up to 250 if wished, from noisy tables of one and two."""
+    """Synthetic rows of 2 to 250 columns, the most telling of them if wished, from noisy tables of one and two."""
 
     name = Release.Product.MICRODATA.value
     title = gettext_lazy("Synthetic table of many columns")
     summary = gettext_lazy(
-        "Rows to work with, of up to 60 columns at once: single columns and the pairs of columns that tell most are "
+        "Rows to work with, of up to 250 columns at once: single columns and the pairs of columns that tell most are "
         "measured, and rows are made that agree with them."
     )
     icon = "icon-microdata"
@@ -114,7 +114,11 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return usefulness.found(comparison)
 
     def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
-        if not draft.people or len(domain.shape) > MOST_COLUMNS or PairTables(domain.shape).size > MOST_CELLS:
+        if (
+            not draft.people
+            or len(domain.shape) > MOST_SIMULATED
+            or PairTables(domain.shape).size > MOST_CELLS
+        ):
             return None
         return simulations.question(domain, loss, draft.people)
 

@@ -287,7 +287,7 @@ class TestWizard:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"columns": ["age"]}, "Choose between 2 and 60 columns, not 1"),
+            ({"columns": ["age"]}, "Choose between 2 and 250 columns, not 1"),
             ({"columns": ["age", "job"]}, "ill is not among the chosen columns"),
             ({"weights": "age, heavy"}, "whole numbers from 1 to 10"),
             ({"weights": "age"}, "each line needs 2 parts"),
