@@ -20,12 +20,14 @@ TARGET_WEIGHT = 4
 class Wishes:
     """Public statements about the columns, by name.
 
-    weights: of columns, 1 to 10, 1 unless given; a pair counts by the heavier. target: a column whose pairs count four
-    times, or empty. required: pairs that are measured whatever their scores. zeros: (column, label, column, label) that
-    cannot occur together, and do in no row.
+    weights: of columns, 1 to 10, 1 unless given; a pair counts by the heavier. pairs: (column, column, weight) of pairs
+    that have a weight of their own instead. target: a column whose pairs count four times, or empty. required: pairs
+    that are measured whatever their scores. zeros: (column, label, column, label) that cannot occur together, and do
+    in no row.
     """
 
     weights: Mapping[str, int] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str, int], ...] = ()
     target: str = ""
     required: tuple[tuple[str, str], ...] = ()
     zeros: tuple[tuple[str, str, str, str], ...] = ()
@@ -33,17 +35,17 @@ class Wishes:
     def check(self, domain: Domain) -> None:
         """Raises PlanError if they speak of columns or values that are not declared, or leave no row possible."""
         named = [*self.weights, *([self.target] if self.target else [])]
-        named += [name for pair in self.required for name in pair] + [
-            z[i] for z in self.zeros for i in (0, 2)
-        ]
+        named += [name for pair in (*self.required, *(p[:2] for p in self.pairs)) for name in pair]
+        named += [z[i] for z in self.zeros for i in (0, 2)]
         for name in named:
             if name not in domain.names:
                 raise PlanError(
                     f"{name} is not among the chosen columns. Choose it, or leave it out of the wishes."
                 )
-        if any(not 1 <= weight <= HEAVIEST for weight in self.weights.values()):
-            raise PlanError(f"Weights of columns must be whole numbers from 1 to {HEAVIEST}.")
-        if any(a == b for a, b in self.required) or any(z[0] == z[2] for z in self.zeros):
+        weights = [*self.weights.values(), *(weight for _a, _b, weight in self.pairs)]
+        if any(not 1 <= weight <= HEAVIEST for weight in weights):
+            raise PlanError(f"Weights of columns and pairs must be whole numbers from 1 to {HEAVIEST}.")
+        if any(p[0] == p[1] for p in (*self.required, *self.pairs)) or any(z[0] == z[2] for z in self.zeros):
             raise PlanError("A pair needs two different columns.")
         if possible_row(domain.shape, self.impossible(domain)) is None:
             raise PlanError(
@@ -54,6 +56,7 @@ class Wishes:
         """Those wishes that speak of these columns alone."""
         return Wishes(
             weights={name: weight for name, weight in self.weights.items() if name in names},
+            pairs=tuple(pair for pair in self.pairs if set(pair[:2]) <= set(names)),
             target=self.target if self.target in names else "",
             required=tuple(pair for pair in self.required if set(pair) <= set(names)),
             zeros=tuple(zero for zero in self.zeros if {zero[0], zero[2]} <= set(names)),
@@ -62,7 +65,8 @@ class Wishes:
     def pair_weight(self, domain: Domain, pair: Pair) -> int:
         """How much a pair counts, a whole number of at least 1."""
         names = [domain.names[j] for j in pair]
-        weight = max(self.weights.get(name, 1) for name in names)
+        own = [weight for a, b, weight in self.pairs if {a, b} == set(names)]
+        weight = own[-1] if own else max(self.weights.get(name, 1) for name in names)
         return weight * (TARGET_WEIGHT if self.target in names else 1)
 
     def required_pairs(self, domain: Domain) -> list[Pair]:
@@ -83,6 +87,7 @@ class Wishes:
     def to_json(self) -> dict[str, Any]:
         return {
             "weights": dict(self.weights),
+            "pairs": [list(pair) for pair in self.pairs],
             "target": self.target,
             "required": [list(pair) for pair in self.required],
             "zeros": [list(zero) for zero in self.zeros],
@@ -92,6 +97,7 @@ class Wishes:
     def from_json(cls, value: Mapping[str, Any]) -> Wishes:
         return cls(
             weights={str(k): int(v) for k, v in value.get("weights", {}).items()},
+            pairs=tuple((str(a), str(b), int(w)) for a, b, w in value.get("pairs", ())),
             target=str(value.get("target", "")),
             required=tuple((str(a), str(b)) for a, b in value.get("required", ())),
             zeros=tuple((str(a), str(x), str(b), str(y)) for a, x, b, y in value.get("zeros", ())),

@@ -162,6 +162,8 @@ def test_a_row_is_found_if_and_only_if_there_is_one():
     [
         (Wishes(target="income"), "not among the chosen columns"),
         (Wishes(weights={"age": 11}), "whole numbers from 1 to 10"),
+        (Wishes(pairs=(("age", "job", 0),)), "whole numbers from 1 to 10"),
+        (Wishes(pairs=(("age", "age", 2),)), "two different columns"),
         (Wishes(required=(("age", "age"),)), "two different columns"),
         (Wishes(zeros=(("ill", "perhaps", "town", "x"),)), "no declared value"),
         (
@@ -173,6 +175,14 @@ def test_a_row_is_found_if_and_only_if_there_is_one():
 def test_wishes_that_cannot_be_granted_are_refused(wishes, word):
     with pytest.raises(PlanError, match=word):
         microdata("latent-classes").plan(DOMAIN, wishes, loss())
+
+
+def test_a_pair_counts_by_its_own_weight_or_the_heavier_of_its_columns():
+    wishes = Wishes(weights={"age": 3, "job": 2}, pairs=(("ill", "age", 7), ("job", "age", 1)), target="ill")
+    assert wishes == Wishes.from_json(json.loads(json.dumps(wishes.to_json())))
+    found = [wishes.pair_weight(DOMAIN, pair) for pair in PairTables(DOMAIN.shape).pairs]
+    assert found == [1, 4 * 7, 3, 4 * 2, 2, 4]
+    assert wishes.among(["age", "ill"]).pairs == (("ill", "age", 7),)
 
 
 def test_shapes_that_cannot_be_served_are_refused():

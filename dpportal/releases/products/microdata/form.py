@@ -66,11 +66,14 @@ class ColumnsForm(ChoiceForm):
         ),
     )
     weights = forms.CharField(
-        label=gettext_lazy("Weights of columns"),
+        label=gettext_lazy("Weights of columns and pairs"),
         required=False,
         max_length=MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "age, 3"}),
-        help_text=gettext_lazy("A line for each: a column, a comma, a whole number from 1 to 10."),
+        help_text=gettext_lazy(
+            "A line for each: a column, or two, and a whole number from 1 to 10, with commas between. A pair without its "
+            "own has the larger one of its columns."
+        ),
     )
     required_pairs = forms.CharField(
         label=gettext_lazy("Pairs that must be measured"),
@@ -108,7 +111,12 @@ class ColumnsForm(ChoiceForm):
             "target": wishes.target,
             "rows": draft.parameters.get("rows"),
             "keep": draft.parameters.get("keep"),
-            "weights": _lines([(name, str(weight)) for name, weight in wishes.weights.items()]),
+            "weights": _lines(
+                [
+                    *((name, str(weight)) for name, weight in wishes.weights.items()),
+                    *((a, b, str(weight)) for a, b, weight in wishes.pairs),
+                ]
+            ),
             "required_pairs": _lines(wishes.required),
             "zeros": _lines(wishes.zeros),
         }
@@ -144,33 +152,35 @@ class ColumnsForm(ChoiceForm):
         }
 
     def _wishes(self, data: dict[str, Any]) -> Wishes:
-        weights = _fields(data["weights"], 2, _("Weights of columns"))
-        if not all(weight.isdecimal() for _column, weight in weights):
+        weights = _fields(data["weights"], (2, 3), _("Weights of columns and pairs"))
+        if not all(fields[-1].isdecimal() for fields in weights):
             raise PlanError(
-                _("Weights of columns must be whole numbers from 1 to %(most)s.") % {"most": HEAVIEST}
+                _("Weights of columns and pairs must be whole numbers from 1 to %(most)s.")
+                % {"most": HEAVIEST}
             )
         return Wishes(
-            weights={column: int(weight) for column, weight in weights},
+            weights={fields[0]: int(fields[1]) for fields in weights if len(fields) == 2},
+            pairs=tuple((f[0], f[1], int(f[2])) for f in weights if len(f) == 3),
             target=data["target"],
             required=tuple(
-                (a, b) for a, b in _fields(data["required_pairs"], 2, _("Pairs that must be measured"))
+                (a, b) for a, b in _fields(data["required_pairs"], (2,), _("Pairs that must be measured"))
             ),
             zeros=tuple(
                 (a, x, b, y)
-                for a, x, b, y in _fields(data["zeros"], 4, _("Values that cannot occur together"))
+                for a, x, b, y in _fields(data["zeros"], (4,), _("Values that cannot occur together"))
             ),
         )
 
 
-def _fields(text: str, wanted: int, label: str) -> list[list[str]]:
+def _fields(text: str, wanted: tuple[int, ...], label: str) -> list[list[str]]:
     """The fields of each line that is not empty. Raises PlanError unless every line has as many as wanted."""
     lines = [
         [field.strip() for field in fields] for fields in csv.reader(text.splitlines(), skipinitialspace=True)
     ]
     lines = [fields for fields in lines if any(fields)]
-    if any(len(fields) != wanted for fields in lines):
+    if any(len(fields) not in wanted for fields in lines):
         message = _("%(label)s: each line needs %(wanted)s parts with commas between.")
-        raise PlanError(message % {"label": label, "wanted": wanted})
+        raise PlanError(message % {"label": label, "wanted": _(" or ").join(map(str, wanted))})
     return lines
 
 

@@ -53,7 +53,7 @@ def wide(curator: User, administrator: User) -> Dataset:
     return building.granted(five_columns(curator), administrator, "100")
 
 
-ANSWER = {"columns": COLUMNS, "people": 300, "target": "ill", "rows": "", "weights": "age, 2"}
+ANSWER = {"columns": COLUMNS, "people": 300, "target": "ill", "rows": "", "weights": "age, 2\nage, since, 5"}
 WISHES = {"target": "ill", "weights": {"age": 2}, "required": [["age", "job"]], "zeros": []}
 
 
@@ -290,7 +290,7 @@ class TestWizard:
             ({"columns": ["age"]}, "Choose between 2 and 250 columns, not 1"),
             ({"columns": ["age", "job"]}, "ill is not among the chosen columns"),
             ({"weights": "age, heavy"}, "whole numbers from 1 to 10"),
-            ({"weights": "age"}, "each line needs 2 parts"),
+            ({"weights": "age"}, "each line needs 2 or 3 parts"),
             ({"keep": "3", "target": ""}, "Choose the target"),
             ({"zeros": "ill, perhaps, job, j0"}, "no declared value"),
             (
