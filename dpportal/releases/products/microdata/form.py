@@ -71,8 +71,8 @@ class ColumnsForm(ChoiceForm):
         max_length=MAX_TEXT,
         widget=forms.Textarea(attrs={"rows": 2, "placeholder": "age, 3"}),
         help_text=gettext_lazy(
-            "A line for each: a column, or two, and a whole number from 1 to 10, with commas between. A pair without its "
-            "own has the larger one of its columns."
+            "A line for each: a column, or two, and a whole number from 1 to 10, with commas between. A pair without "
+            "its own has the larger one of its columns."
         ),
     )
     required_pairs = forms.CharField(
