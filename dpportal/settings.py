@@ -67,6 +67,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "dpportal.serving.unreachable.StorageUnreachable",
 ]
 
 ROOT_URLCONF = "dpportal.urls"

@@ -48,6 +48,18 @@ class DiskFullError(Exception):
         )
 
 
+class StorageFault(Exception):  # noqa: N818 a fault of the server that keeps the files, not of the portal
+    """Stored files that cannot be reached or written now; the message is for whoever wanted to."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "The portal's file storage does not answer, so nothing was begun. Try again in a few minutes, and tell "
+                "an administrator if it lasts."
+            )
+        )
+
+
 def floor() -> int:
     """The bytes that must stay free, at most a tenth of the disk."""
     return min(settings.MIN_FREE_BYTES, shutil.disk_usage(settings.DATA_DIR).total // 10)
@@ -66,7 +78,10 @@ def require_space(more: int = 0) -> None:
 
 @contextmanager
 def local_path(name: str) -> Iterator[Path]:
-    """A path at which a stored file can be read: its own on a local storage, else a copy for the while."""
+    """A path at which a stored file can be read: its own on a local storage, else a copy on disk for the while.
+
+    Raises DiskFullError if the disk has no space for the copy.
+    """
     try:
         own: Path | None = Path(default_storage.path(name))
     except NotImplementedError:
@@ -74,6 +89,7 @@ def local_path(name: str) -> Iterator[Path]:
     if own is not None:
         yield own
         return
+    require_space(default_storage.size(name))
     with scratch_folder() as folder:
         copy = folder / Path(name).name
         with default_storage.open(name) as source, copy.open("wb") as target:
@@ -133,7 +149,8 @@ def keep(path: Path, name: str) -> str:
     try:
         target = Path(default_storage.path(name))
     except NotImplementedError:
-        default_storage.delete(name)
+        if not getattr(default_storage, "file_overwrite", False):
+            default_storage.delete(name)
         with path.open("rb") as file:
             return default_storage.save(name, File(file))
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -184,9 +201,7 @@ def _fsync(path: Path) -> None:
 
 def delete_orphans(folder: str, known: set[str], older: timedelta, suffixes: tuple[str, ...] = ("",)) -> None:
     """Delete stored files under a folder that are not `known`, end in one of the suffixes, and are old enough."""
-    if not default_storage.exists(folder):
-        return
-    directories, files = default_storage.listdir(folder)
+    directories, files = _listed(folder)
     for directory in directories:
         delete_orphans(f"{folder}/{directory}", known, older, suffixes)
     for name in (f"{folder}/{file}" for file in files):
@@ -196,9 +211,16 @@ def delete_orphans(folder: str, known: set[str], older: timedelta, suffixes: tup
 
 def delete_all(folder: str) -> None:
     """Delete the stored files of a folder."""
-    if default_storage.exists(folder):
-        for name in default_storage.listdir(folder)[1]:
-            default_storage.delete(f"{folder}/{name}")
+    for name in _listed(folder)[1]:
+        default_storage.delete(f"{folder}/{name}")
+
+
+def _listed(folder: str) -> tuple[list[str], list[str]]:
+    """The folders and files in a folder. An object store has files only, whose names begin alike."""
+    try:
+        return default_storage.listdir(folder)
+    except FileNotFoundError:
+        return [], []
 
 
 def local_now(folder: Path) -> float:

@@ -11,6 +11,7 @@ from django.conf import settings
 from dpportal import storage
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import ORIGINAL
 from dpportal.releases import execution
 from dpportal.releases import tasks as release_tasks
@@ -44,6 +45,8 @@ def sweep_files() -> None:
     known |= execution.pending_files()
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
+    for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
+        records.erase(erased)  # where the storage did not answer when it should have
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
     storage.delete_orphans(
         "records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)

@@ -20,6 +20,7 @@ NOT_QUICK = ("browser", "worker", "postgres", "redis", "slow")
 # Tests whose ids hold one of these share portals that take long to start; they stay together in one process.
 SHARED = (
     "tests/browser/",
+    "tests/dpportal/crashes/test_buckets.py",
     "tests/dpportal/portal_command/test_runs.py",
     "tests/dpportal/serving/test_slow_visitors.py",
     "tests/dpportal/serving/test_proxies.py",

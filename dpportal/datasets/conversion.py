@@ -18,6 +18,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.connections.faults import SourceFault
 from dpportal.datasets import likeness
@@ -56,6 +57,11 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
     except SourceFault as fault:
         log.warning("table elsewhere %s refused: %s", dataset.pk, fault.code)
         _refuse(dataset, claim, fault.message)
+    except storage.StorageFault as fault:
+        if claim.is_last_attempt:
+            _refuse(dataset, claim, str(fault))
+        else:
+            claim.give_back()
     except SoftTimeLimitExceeded:
         _refuse(
             dataset, claim, _("Reading the file took too long and was stopped. Split it into smaller files.")
@@ -101,7 +107,7 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         _keep_declarations(dataset, [column.name for column in stored.facts.columns])
         if dataset.reading_frozen:  # nothing can change how the file is read, so it is not needed again
             Dataset.objects.filter(pk=dataset.pk).update(upload="")
-            transaction.on_commit(partial(default_storage.delete, dataset.upload))
+            transaction.on_commit(partial(default_storage.delete, dataset.upload), robust=True)
 
 
 def _connect(dataset: Dataset, claim: Claim) -> None:

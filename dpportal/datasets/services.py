@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -102,11 +102,15 @@ def count_upload(by: User) -> None:
 @contextmanager
 def _kept_original(dataset: Dataset, file: File) -> Iterator[str]:
     """The name of the file in private storage; it is deleted if the block fails."""
-    name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
+    try:
+        name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
+    except storage.StorageFault as fault:
+        raise DatasetError(str(fault)) from None
     try:
         yield name
     except BaseException:
-        default_storage.delete(name)
+        with suppress(storage.StorageFault):  # the sweep deletes what no row names
+            default_storage.delete(name)
         raise
 
 
@@ -197,7 +201,7 @@ def freeze_reading(dataset: Dataset) -> None:
     current = Dataset.objects.select_for_update().get(pk=dataset.pk)
     Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
     if current.upload:
-        transaction.on_commit(partial(default_storage.delete, current.upload))
+        transaction.on_commit(partial(default_storage.delete, current.upload), robust=True)
 
 
 def hold(dataset: Dataset) -> None:
@@ -349,7 +353,20 @@ def erase(dataset: Dataset, by: User) -> None:
         erasing.send(Dataset, dataset=dataset)
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
         audit.record(by, "erased records", dataset)
-    records.erase(dataset)
+    _erase_files(dataset)
+
+
+def _erase_files(dataset: Dataset) -> None:
+    """Delete the files of a dataset that no row names any more. Raises DatasetError if they cannot be reached now."""
+    try:
+        records.erase(dataset)
+    except storage.StorageFault:
+        raise DatasetError(
+            _(
+                "Nothing can be released from these records any more, but the file storage does not answer. The portal "
+                "deletes the files by itself as soon as it does."
+            )
+        ) from None
 
 
 def allow_duplicate(dataset: Dataset, reason: str, by: User) -> None:
@@ -375,4 +392,4 @@ def remove(dataset: Dataset) -> None:
             raise DatasetError(
                 _("This dataset has a budget or drafts, so it stays on the list. Delete its records instead.")
             ) from None
-    records.erase(dataset)
+    _erase_files(dataset)

@@ -75,6 +75,13 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
         raise
     except (JobFailedError, BudgetRefusedError, SourceFault) as failure:
         _fail(release_id, claim, str(failure))
+    except storage.StorageFault as fault:
+        # What was measured is finished later, however often that takes.
+        measured = Release.objects.filter(pk=release_id, state=Release.State.MEASURED).exists()
+        if claim.is_last_attempt and not measured:
+            _fail(release_id, claim, str(fault))
+        else:
+            claim.give_back()
     except SoftTimeLimitExceeded:
         _fail(release_id, claim, _(TOO_LONG))
     except Exception as error:

@@ -52,6 +52,7 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
         return withdrawn(request, "releases")
     artifact = get_object_or_404(Artifact, release=release, name=name)
     response = attachment(default_storage.open(artifact.stored), name, release.title)
+    response["Content-Length"] = artifact.size
     response["ETag"] = f'"{artifact.sha256}"'
     return response
 

@@ -170,6 +170,12 @@ class Claim:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
         self.write(lease_until=Now())
 
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether the job is given up if this attempt fails, too."""
+        used_up = self.model._base_manager.filter(pk=self.pk, attempts__gte=settings.JOB_ATTEMPTS)
+        return used_up.exists()
+
     @contextmanager
     def kept_alive(self) -> Iterator[None]:
         """Renew the lease in the background while the block runs."""

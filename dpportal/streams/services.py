@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import require_publisher
@@ -154,7 +155,7 @@ def drop_records(stream: Stream, by: User) -> None:
     """Delete a file that was asked about; nothing of it is published."""
     job = _asking(stream)
     StreamJob.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, options={})
-    transaction.on_commit(partial(default_storage.delete, job.file))
+    transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
     audit.record(by, "dropped repeated records", stream)
 
 
@@ -169,7 +170,7 @@ def stop(stream: Stream, by: User) -> None:
         raise StreamError(_("The work on this file has ended already, so there is nothing to stop."))
     ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
     active.update(**ended, step="", progress=0, progress_total=0, options={})
-    transaction.on_commit(partial(default_storage.delete, job.file))
+    transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
     audit.record(by, "stopped a file", stream)
 
 
@@ -257,7 +258,10 @@ def _queue_file(job: StreamJob, file: File) -> StreamJob:
         raise StreamError(_("This stream is not open, so it takes no periods."))
     job.file_name = (file.name or "file")[-255:]
     name = f"{records.folder(job.stream.dataset_id)}/{uuid.uuid4()}{WAITING}"
-    job.file = default_storage.save(name, file)
+    try:
+        job.file = default_storage.save(name, file)
+    except storage.StorageFault as fault:
+        raise StreamError(str(fault)) from None
     try:
         with transaction.atomic():
             _queue(job)

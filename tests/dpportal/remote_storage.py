@@ -22,3 +22,6 @@ class RemoteStorage(Storage):
 
     def exists(self, name: str) -> bool:
         return name in self.files
+
+    def size(self, name: str) -> int:
+        return len(self.files[name])

@@ -20,6 +20,7 @@ ROOMS = {
     "accounts": set(),
     "publishing": set(),
     "connections": {"accounts"},
+    "objects": set(),
     "serving": {"accounts"},
     "pages": {"accounts", "publishing", "running"},
     "datasets": {"accounts", "connections", "publishing", "serving", "running", "pages", "charts"},

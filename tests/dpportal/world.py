@@ -17,6 +17,8 @@ from typing import Any, BinaryIO
 import psycopg
 import redis
 
+from tests.dpportal.bucket import Bucket
+
 ROOT = Path(__file__).resolve().parents[2]
 LEASE_SECONDS = 3
 
@@ -28,6 +30,7 @@ class World:
     folder: Path
     database_url: str
     broker: dict[str, str] = field(default_factory=dict)
+    bucket: Bucket | None = None
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -41,7 +44,13 @@ class World:
             "DATABASE_URL": self.database_url,
             "PYTHONPATH": str(ROOT),
             **self.broker,
+            **(self.bucket.environment if self.bucket else {}),
         }
+
+    @property
+    def files(self) -> Path:
+        """Where what the portal stores lies on this machine's disk."""
+        return self.bucket.objects if self.bucket else self.folder / "data" / "files"
 
     def run(self, *arguments: str) -> str:
         """Run `python arguments` to its end; returns what it printed. Raises CalledProcessError."""
@@ -116,10 +125,11 @@ def _plain(value: Any) -> Any:
 
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[World]:
-    """SQLite and the filesystem as queue, as a fresh portal has them."""
+def embedded(folder: Path, bucket: Bucket | None = None) -> Iterator[World]:
+    """SQLite and the filesystem as queue, as a fresh portal has them; its files in the bucket, if there is one."""
     (folder / "data").mkdir(parents=True)
-    with _migrated(World(folder, f"sqlite:///{folder / 'data' / 'portal.sqlite3'}")) as world:
+    address = f"sqlite:///{folder / 'data' / 'portal.sqlite3'}"
+    with _migrated(World(folder, address, bucket=bucket)) as world:
         yield world
 
 

@@ -305,10 +305,7 @@ def erase(dataset: Dataset) -> None:
     """Delete every file that holds values of the dataset."""
     if dataset.upload:
         default_storage.delete(dataset.upload)
-    if default_storage.exists(folder(dataset.pk)):
-        _directories, files = default_storage.listdir(folder(dataset.pk))
-        for file in files:
-            default_storage.delete(f"{folder(dataset.pk)}/{file}")
+    storage.delete_all(folder(dataset.pk))
 
 
 def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:

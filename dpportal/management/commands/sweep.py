@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError as QueueError
 from dpportal import sweeping
 from dpportal.running.heartbeat import Pulse
 from dpportal.running.models import Heartbeat
+from dpportal.storage import StorageFault
 
 
 class Command(BaseCommand):
@@ -35,6 +36,8 @@ class Command(BaseCommand):
             except OperationalError:
                 self.stderr.write("The database does not answer; sweeping again in a moment.")
                 connection.close()
+            except StorageFault:
+                self.stderr.write("The file storage does not answer; sweeping again in a moment.")
             except QueueError:
                 self.stderr.write("The queue does not answer; sweeping again in a moment.")
             if options["once"]:

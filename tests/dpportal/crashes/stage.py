@@ -125,7 +125,7 @@ class Stage:
 
     def files(self) -> dict[str, str]:
         """The digest of every stored file."""
-        stored = self.world.folder / "data" / "files"
+        stored = self.world.files
         return {
             str(path.relative_to(stored)): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in stored.rglob("*")
