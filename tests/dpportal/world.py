@@ -134,15 +134,20 @@ def embedded(folder: Path, bucket: Bucket | None = None) -> Iterator[World]:
 
 
 @contextmanager
-def with_servers(folder: Path, postgres_url: str, redis_url: str) -> Iterator[World]:
-    """A PostgreSQL database that is dropped and a Redis queue that is emptied afterwards."""
+def with_servers(
+    folder: Path, postgres_url: str, redis_url: str, bucket: Bucket | None = None, **shared: str
+) -> Iterator[World]:
+    """A PostgreSQL database that is dropped and a Redis queue that is emptied afterwards.
+
+    bucket: where the files are kept, if not in a folder; shared: what else the environment of all machines says.
+    """
     name = f"dpportal_test_{uuid.uuid4().hex[:12]}"
-    broker = {"CELERY_BROKER_URL": redis_url, "TEST_QUEUE_PREFIX": f"{name}:"}
+    broker = {"CELERY_BROKER_URL": redis_url, "TEST_QUEUE_PREFIX": f"{name}:", **shared}
     (folder / "data").mkdir(parents=True)
     with psycopg.connect(f"{postgres_url}/postgres", autocommit=True) as server:
         server.execute(f'CREATE DATABASE "{name}"')
         try:
-            with _migrated(World(folder, f"{postgres_url}/{name}", broker)) as world:
+            with _migrated(World(folder, f"{postgres_url}/{name}", broker, bucket)) as world:
                 yield world
         finally:
             server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -47,11 +47,11 @@ def test_a_worker_killed_while_it_reads_an_upload(stage: Stage, slow: str, tmp_p
     following = UUID(stage.ask("upload", str(tmp_path / "next.csv")))
     wait_until(lambda: stage.conversion(following)[0] == "stored", "the next file is read")
     kill(successor)
-    assert not [path for path in (stage.world.folder / "data" / "scratch").glob("work-*/*")]
+    assert not list((stage.world.folder / "data" / "scratch").glob("work-*/*"))
 
 
 def test_a_server_that_is_gone_for_a_while_delays_a_release(stage: Stage, server: Bucket):
-    """The worker that held the job is stopped with it, wakes up to a server that is gone, and the job is tried again."""
+    """A worker that had the job wakes up to a server that is gone; the job is tried again once it is back."""
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
     sleeper = stage.saboteur(points.COUNTING, release, signal.SIGSTOP)
