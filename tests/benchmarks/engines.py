@@ -1,0 +1,226 @@
+"""The same counts from each engine that a table may lie in: how long, what comes here, and what memory that takes.
+
+    python -m tests.benchmarks.engines [--rows 10_000_000] [--folder DIRECTORY]
+
+The table is that of the benchmark `tables`. Each count runs in a process of its own, whose peak memory is printed, and
+all engines must count the same. Bytes moved are those that came to that process: read from the file, or received from
+the server. Loading is not measured. An engine more is an entry more in ENGINES.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import multiprocessing
+import os
+import resource
+import socket
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import psycopg
+
+from mechanisms.domain import Domain
+from tests.benchmarks.tables import COLUMNS, SMALL, WIDE, write_csv
+from tests.conftest import POSTGRES_URL
+
+ASKED = {"three columns": SMALL, "four columns, many cells": WIDE}
+NAMES = (*(column.name for column in COLUMNS), "income")
+PIECE_BYTES = 2**16
+
+
+class Wire:
+    """Stands between here and a server, and counts what the server sends."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.server = (host, port)
+        self.received = 0
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.port = self.door.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self.door.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                visitor, _address = self.door.accept()
+                server = socket.create_connection(self.server)
+                for source, target, counts in ((visitor, server, False), (server, visitor, True)):
+                    threading.Thread(target=self._pass, args=(source, target, counts), daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket, counts: bool) -> None:
+        with suppress(OSError):
+            while piece := source.recv(PIECE_BYTES):
+                self.received += len(piece) if counts else 0
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
+
+
+@dataclass
+class Place:
+    """Where an engine has the table. told: what its count needs to find it; wire: what comes from its server."""
+
+    told: Any
+    wire: Wire | None = None
+
+
+@contextmanager
+def file(csv: Path) -> Iterator[Place]:
+    """As every upload is stored."""
+    from dpportal.datasets.rawdata import convert
+
+    parquet = csv.with_name("table.parquet")
+    convert(csv, parquet, csv.name)
+    yield Place(str(parquet))
+
+
+def count_file(parquet: str, domain: Domain) -> np.ndarray:
+    from dpportal.datasets.rawdata import count_cells
+
+    return count_cells(Path(parquet), domain)
+
+
+@contextmanager
+def postgres(csv: Path) -> Iterator[Place]:
+    """In a database that is dropped afterwards."""
+    name, at = f"dpportal_benchmark_{uuid.uuid4().hex[:12]}", urlsplit(POSTGRES_URL)
+    with psycopg.connect(f"{POSTGRES_URL}/postgres", autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        wire = Wire(at.hostname or "127.0.0.1", at.port or 5432)
+        try:
+            load(f"{POSTGRES_URL}/{name}", csv)
+            password = at.password or "none"
+            yield Place((wire.port, name, at.username, password), wire)
+        finally:
+            wire.close()
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def load(address: str, csv: Path) -> None:
+    with psycopg.connect(address, autocommit=True) as database:
+        database.execute("CREATE TABLE people (age integer, sex text, region text, income double precision)")
+        with database.cursor().copy("COPY people FROM STDIN (FORMAT csv, HEADER)") as copied:
+            with csv.open("rb") as lines:
+                while piece := lines.read(2**20):
+                    copied.write(piece)
+        database.execute("VACUUM ANALYZE people")
+
+
+def count_postgres(told: tuple[int, str, str, str], domain: Domain) -> np.ndarray:
+    from dpportal.connections.models import Connection, SharedTable
+
+    port, database, user, os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = told
+    connection = Connection(
+        name="Benchmark",
+        host="127.0.0.1",
+        port=port,
+        database=database,
+        user=user,
+        credential="benchmark",
+        encryption=Connection.Encryption.NONE,
+    )
+    return counted_elsewhere(SharedTable(connection=connection, title="People", table="people"), domain)
+
+
+def counted_elsewhere(table: Any, domain: Domain) -> np.ndarray:
+    """As a release of a connected table is counted."""
+    from dpportal.datasets.rawdata.elsewhere import counting
+    from dpportal.datasets.rawdata.options import ReadOptions
+
+    schema = counting.look(table)
+    wanted = counting.Wanted(table, schema.identity, schema.types)
+    return counting.count_tables(wanted, domain, [domain.names], ReadOptions(), None).counts
+
+
+@dataclass(frozen=True)
+class Engine:
+    """place: has the table until it is left. count: run in a process of its own, with what the place told."""
+
+    name: str
+    place: Callable[[Path], Any]
+    count: Callable[[Any, Domain], np.ndarray]
+
+
+ENGINES = (
+    Engine("DuckDB, a file", file, count_file),
+    Engine("PostgreSQL", postgres, count_postgres),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    seconds: float
+    memory_mb: float
+    read_bytes: int
+    rows: int
+    digest: str
+
+
+def measured(count: Callable[[Any, Domain], np.ndarray], told: Any, domain: Domain) -> Measured:
+    """One count, in a process that has loaded what it needs."""
+    import django
+
+    django.setup()
+    from dpportal.datasets.rawdata.elsewhere import counting  # noqa: F401 loaded before the clock starts
+
+    before, start = bytes_read(), time.perf_counter()
+    counts = count(told, domain)
+    seconds = time.perf_counter() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    digest = hashlib.sha256(counts.astype("<i8").tobytes()).hexdigest()
+    return Measured(seconds, memory, bytes_read() - before, int(counts.sum()), digest)
+
+
+def bytes_read() -> int:
+    """What this process read from files so far, cached or not; sockets do not count."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["rchar"])
+
+
+def measure(engine: Engine, place: Place, asked: str) -> Measured:
+    before = place.wire.received if place.wire else 0
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(measured, engine.count, place.told, ASKED[asked]).result()
+    moved = place.wire.received - before if place.wire else found.read_bytes
+    print(
+        f"| {engine.name:<16} | {asked:<24} | {found.seconds:7.2f} | {moved:13,} | {found.memory_mb:7,.0f} |",
+        flush=True,
+    )
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
+        os.environ.update(DPPORTAL_DATA_DIR=f"{folder}/data", DJANGO_SETTINGS_MODULE="dpportal.settings")
+        csv = folder / "table.csv"
+        write_csv(csv, options.rows)
+        places = [stack.enter_context(engine.place(csv)) for engine in ENGINES]
+        print(f"{options.rows:,} rows × {len(NAMES)} columns\n")
+        print("| engine | counts of | seconds | bytes moved | peak MB here |\n|---|---|---:|---:|---:|")
+        same = True
+        for asked in ASKED:
+            found = [measure(e, place, asked) for e, place in zip(ENGINES, places, strict=True)]
+            same = same and len({each.digest for each in found}) == 1
+    print("\nAll engines count the same." if same else "\nThe engines count differently.")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
