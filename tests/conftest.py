@@ -6,6 +6,7 @@ Where a server is missing its tests are skipped with the reason; in CI they fail
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -13,12 +14,17 @@ import redis
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import clusters
+from tests.clusters import Cluster
+
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
 # Every other test is marked quick.
-NOT_QUICK = ("browser", "worker", "postgres", "redis", "slow")
-# Tests whose ids hold one of these share portals that take long to start; they stay together in one process.
+NOT_QUICK = ("browser", "worker", "postgres", "spark", "redis", "slow")
+# Tests whose ids hold one of these share what takes long to start, portals or a cluster; they stay together in one
+# process.
 SHARED = (
+    "/spark/",
     "tests/browser/",
     "tests/dpportal/crashes/test_buckets.py",
     "tests/dpportal/portal_command/test_runs.py",
@@ -66,6 +72,15 @@ def redis_url() -> str:
     except redis.RedisError:
         _missing(f"no Redis answers at {REDIS_URL}; set DPPORTAL_TEST_REDIS")
     return REDIS_URL
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A Spark cluster of two workers, which answers by Spark Connect."""
+    if reason := clusters.lacking():
+        _missing(reason)
+    with clusters.started(tmp_path_factory.mktemp("spark"), "local-cluster[2,1,1024]") as found:
+        yield found
 
 
 def _missing(reason: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from mechanisms import registry
 
 ROOT = Path(__file__).resolve().parents[1]
-SERVERS = {"postgres_url", "redis_url", "portal", "browser", "visit", "stage"}
+SERVERS = {"postgres_url", "redis_url", "cluster", "portal", "browser", "visit", "stage"}
 # What starts the portal's processes.
 STARTERS = {
     "tests.dpportal.world.World",

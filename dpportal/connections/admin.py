@@ -38,7 +38,7 @@ class ConnectionAdmin(admin.ModelAdmin):
     list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]
     fieldsets = [
         (None, {"fields": ["name", "kind", "host", "port", "database", "user", "credential", "encryption"]}),
-        (gettext_lazy("Limits"), {"fields": ["seconds", "most_rows"]}),
+        (gettext_lazy("Limits"), {"fields": ["seconds", "most_rows", "most_bytes"]}),
         (gettext_lazy("Who may use it"), {"fields": ["all_curators", "curators"]}),
     ]
     filter_horizontal = ["curators"]

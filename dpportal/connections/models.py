@@ -20,6 +20,7 @@ class Connection(models.Model):
 
     class Kind(models.TextChoices):
         POSTGRESQL = "postgresql", "PostgreSQL"
+        SPARK = "spark", _("Spark, by Spark Connect")
 
     class Encryption(models.TextChoices):
         VERIFIED = "verify-full", _("encrypted, and the server's certificate is verified")
@@ -27,25 +28,44 @@ class Connection(models.Model):
         NONE = "disable", _("not encrypted: on this machine or a trusted network only")
 
     name = models.CharField(_("name"), max_length=80, unique=True)
-    kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices, default=Kind.POSTGRESQL)
+    kind = models.CharField(
+        _("kind"),
+        max_length=20,
+        choices=Kind.choices,
+        default=Kind.POSTGRESQL,
+        help_text=_(
+            "PostgreSQL holds each session to reading. Spark cannot: the portal sends it SELECT alone, and its user or "
+            "token should be allowed to read nothing but the tables that are offered."
+        ),
+    )
     host = models.CharField(_("host"), max_length=255)
     port = models.PositiveIntegerField(
-        _("port"), default=5432, validators=[MinValueValidator(1), MaxValueValidator(65535)]
+        _("port"),
+        default=5432,
+        validators=[MinValueValidator(1), MaxValueValidator(65535)],
+        help_text=_("Of PostgreSQL usually 5432, of Spark Connect 15002."),
     )
-    database = models.CharField(_("database"), max_length=128)
+    database = models.CharField(
+        _("database"),
+        max_length=128,
+        blank=True,
+        help_text=_("Of Spark the catalog; its own one if left empty."),
+    )
     user = models.CharField(
         _("user"),
         max_length=128,
+        blank=True,
         help_text=_("Best one that may read nothing but the tables that are offered."),
     )
     credential = models.CharField(
         _("credential"),
         max_length=40,
+        blank=True,
         validators=[RegexValidator(rf"\A{credentials.NAME}\Z")],
         help_text=_(
-            "The name of the password, small letters, digits and _: the portal reads it from the environment variable "
-            "DPPORTAL_CREDENTIAL_ and the name in capitals, or from the file of that name in the folder for "
-            "credentials. It is never kept in the portal's database."
+            "The name of the password, or of Spark's bearer token, small letters, digits and _: the portal reads it "
+            "from the environment variable DPPORTAL_CREDENTIAL_ and the name in capitals, or from the file of that "
+            "name in the folder for credentials. It is never kept in the portal's database. Of Spark it may be empty."
         ),
     )
     encryption = models.CharField(
@@ -59,6 +79,11 @@ class Connection(models.Model):
     most_rows = models.PositiveBigIntegerField(
         _("most rows read by a query"),
         default=10**9,
+        help_text=_("As the database expects before it runs the query; one that expects more is refused."),
+    )
+    most_bytes = models.PositiveBigIntegerField(
+        _("most bytes read by a query"),
+        default=10**12,
         help_text=_("As the database expects before it runs the query; one that expects more is refused."),
     )
     all_curators = models.BooleanField(_("for all curators"), default=False)
@@ -76,6 +101,17 @@ class Connection(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        if self.kind == self.Kind.SPARK:
+            if self.encryption == self.Encryption.ENCRYPTED:
+                raise ValidationError(
+                    {"encryption": _("An encrypted connection to Spark is always verified.")}
+                )
+            return
+        needed = [name for name in ("database", "user", "credential") if not getattr(self, name)]
+        if needed:
+            raise ValidationError(dict.fromkeys(needed, _("PostgreSQL needs this.")))
 
 
 class SharedTable(models.Model):

@@ -19,6 +19,8 @@ from django.utils.translation import gettext as _
 from psycopg import errors, sql
 
 from dpportal.connections import credentials
+from dpportal.connections.engine import Described
+from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
 
@@ -34,6 +36,12 @@ TYPES_OF = """SELECT oid, CASE WHEN typtype = 'e' THEN 'enum'
     WHEN typnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN typname::pg_catalog.text
     ELSE pg_catalog.format('%%s.%%s', typnamespace::pg_catalog.regnamespace, typname) END
     FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
+# A plan's reading of a whole table, and what that takes.
+WHOLE = "Seq Scan"
+SIZES_OF = """SELECT nspname::pg_catalog.text, relname::pg_catalog.text, pg_catalog.pg_relation_size(c.oid)
+    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE (nspname, relname) IN
+    (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))"""
 # Whatever the server's or the role's own settings are.
 SETTINGS: dict[LiteralString, LiteralString] = {
     "standard_conforming_strings": "on",
@@ -53,23 +61,16 @@ def source(table: SharedTable) -> str:
     return sql.Identifier(*names).as_string()
 
 
-@dataclass(frozen=True)
-class Described:
-    """A column of the other database. type: as PostgreSQL calls its own; "enum" for any enumeration."""
-
-    name: str
-    type: str
-
-
 @dataclass
 class Session:
     """One read-only transaction. version: of the engine. read_at: when its snapshot was taken, by its own clock."""
 
     cursor: psycopg.Cursor[Any]
-    most_rows: int
+    connection: Connection
     version: str
     read_at: dt.datetime
     server: str
+    lot: str = ""
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""
@@ -92,15 +93,7 @@ class Session:
 
         Raises SourceFault.
         """
-        read = sum(node["Plan Rows"] for node in self._plan(statement) if "Relation Name" in node)
-        if read > self.most_rows:
-            raise SourceFault(
-                "rows",
-                _(
-                    "The database expects to read more rows for this than the connection allows. "
-                    "Ask an administrator to raise the limit."
-                ),
-            )
+        check(self.connection, self._expected(statement))
         # A copy, and not a cursor: a cursor would keep the server from working in parallel.
         with told(), self.cursor.copy(_trusted(f"COPY ({statement}) TO STDOUT (FORMAT binary)")) as copied:
             waiting, begun = bytearray(), False
@@ -112,6 +105,23 @@ class Session:
                 if begun and len(waiting) >= BATCH_ROWS * PAIR.itemsize:
                     yield _pairs(waiting)
             yield _pairs(waiting)
+
+    def _expected(self, statement: str) -> Expected:
+        """Rows and bytes of every table that the plan reads: a whole one as it is stored, of others what is found."""
+        nodes = [node for node in self._plan(statement) if "Relation Name" in node]
+        whole = {(n.get("Schema", ""), n["Relation Name"]) for n in nodes if n["Node Type"] == WHOLE}
+        names = sorted(whole)
+        self._run(SIZES_OF, [[schema for schema, _table in names], [table for _schema, table in names]])
+        sizes = {(schema, table): size for schema, table, size in self.cursor.fetchall()}
+        found = [
+            max(
+                node["Plan Rows"] * node["Plan Width"],
+                sizes.get(place, 0) if node["Node Type"] == WHOLE else 0,
+            )
+            for node in nodes
+            for place in [(node.get("Schema", ""), node["Relation Name"])]
+        ]
+        return Expected(sum(node["Plan Rows"] for node in nodes), sum(found))
 
     def _plan(self, statement: str) -> list[dict[str, Any]]:
         """Every node of the plan of a query, which is not run."""
@@ -178,7 +188,7 @@ def _begun(opened: psycopg.Connection[Any], connection: Connection) -> Session:
     _end_with_client(opened)
     server = _server(opened, connection)
     told_version = f"PostgreSQL {version // 10000}.{version % 10000}"
-    return Session(cursor, connection.most_rows, told_version, read_at, f"{server}/{database}")
+    return Session(cursor, connection, told_version, read_at, f"{server}/{database}")
 
 
 def _pairs(waiting: bytearray) -> tuple[np.ndarray, np.ndarray]:

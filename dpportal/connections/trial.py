@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from dpportal.connections import engine
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection
 
@@ -23,16 +24,15 @@ class Said:
 
 def tried(connection: Connection) -> Iterator[Said]:
     """What was found, the connection first. Raises SourceFault if there is no session at all."""
-    from dpportal.connections import postgres
-
-    with postgres.reading(connection) as session:
+    speaking = engine.of(connection)
+    with speaking.reading(connection) as session:
         yield Said(str(connection), _("%(version)s answers.") % {"version": session.version})
     for table in connection.tables.select_related("connection"):
         try:
             # A session each: one that met a fault answers nothing more.
-            with postgres.reading(connection) as session:
-                columns = len(session.describe(postgres.source(table)))
-                session.relations(postgres.source(table))
+            with speaking.reading(connection) as session:
+                columns = len(session.describe(speaking.source(table)))
+                session.relations(speaking.source(table))
         except SourceFault as fault:
             yield Said(table.title, fault.message, works=False)
         else:

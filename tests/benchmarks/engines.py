@@ -111,10 +111,10 @@ def postgres(csv: Path) -> Iterator[Place]:
 def load(address: str, csv: Path) -> None:
     with psycopg.connect(address, autocommit=True) as database:
         database.execute("CREATE TABLE people (age integer, sex text, region text, income double precision)")
-        with database.cursor().copy("COPY people FROM STDIN (FORMAT csv, HEADER)") as copied:
-            with csv.open("rb") as lines:
-                while piece := lines.read(2**20):
-                    copied.write(piece)
+        copying = database.cursor().copy("COPY people FROM STDIN (FORMAT csv, HEADER)")
+        with copying as copied, csv.open("rb") as lines:
+            while piece := lines.read(2**20):
+                copied.write(piece)
         database.execute("VACUUM ANALYZE people")
 
 

@@ -210,7 +210,8 @@ def readers_of_records(source: Source) -> Iterator[str]:
         return
     yield from (i for i in source.imports() if i.startswith(("duckdb", "pyarrow.dataset", "sqlglot")))
     if not source.inside("dpportal.connections"):
-        yield from (i for i in source.imports() if i.startswith(("psycopg", "dpportal.connections.postgres")))
+        engines = tuple(f"dpportal.connections.{name}" for name in ("engine", "postgres", "spark"))
+        yield from (i for i in source.imports() if i.startswith(("psycopg", "pyspark", *engines)))
     yield from (name for name, _call in source.calls() if name in READERS_OF_TABLES)
     for name, call in source.calls():
         opened = [n.attr for a in call.args for n in ast.walk(a) if isinstance(n, ast.Attribute)]
@@ -273,6 +274,7 @@ RULES: list[tuple[Rule, str, str]] = [
     (readers_of_records, "dpportal.releases.views", "import pyarrow.parquet as pq\npq.read_table(path)"),
     (readers_of_records, "dpportal.releases.comparison", "from duckdb import connect"),
     (readers_of_records, "dpportal.releases.services", "from dpportal.connections.postgres import reading"),
+    (readers_of_records, "dpportal.datasets.services", "from dpportal.connections import engine"),
     (readers_of_records, "dpportal.datasets.admin", "default_storage.open(dataset.table)"),
     (readers_of_records, "dpportal.home", "with storage.local_path(release.true_counts) as path: pass"),
     (writers_of_the_ledger, "dpportal.releases.services", "Budget.objects.filter(pk=1).update(total=9)"),

@@ -53,6 +53,7 @@ class TestAdministrator:
             "encryption": "disable",
             "seconds": 60,
             "most_rows": 10**6,
+            "most_bytes": 10**9,
             "all_curators": "on",
         }
         table = {"title": "Visits", "schema": "health", "table": "visits", "query": "", "is_offered": "on"}
@@ -72,6 +73,8 @@ class TestAdministrator:
             ({"tables-0-table": ""}, "not both"),
             ({"credential": "../secret_key"}, "Enter a valid value"),
             ({"seconds": 10**6}, "less than or equal"),
+            ({"user": ""}, "PostgreSQL needs this"),
+            ({"kind": "spark", "encryption": "require"}, "always verified"),
         ],
     )
     def test_is_told_what_is_wrong(self, office, connection, fields, why):
@@ -217,4 +220,4 @@ def test_the_portal_starts_without_what_speaks_to_other_engines():
         command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True
     )
     loaded = done.stdout.split()
-    assert "dpportal.releases.execution" in loaded and not {"sqlglot", "psycopg"} & set(loaded)
+    assert "dpportal.releases.execution" in loaded and not {"sqlglot", "psycopg", "pyspark"} & set(loaded)

@@ -312,6 +312,13 @@ class TestBadInput:
         elsewhere.source.connection.save()
         assert "expects to read more rows" in self.failed(elsewhere)
 
+    def test_more_bytes_than_are_allowed(self, elsewhere, owner):
+        """A table of 300 rows is stored in whole pages."""
+        elsewhere.source.connection.most_bytes = 8191
+        elsewhere.source.connection.save()
+        said = self.failed(elsewhere)
+        assert "to read 24.0\xa0KB for this; the connection allows 8.0\xa0KB" in said
+
     def test_rights_that_were_taken_away(self, elsewhere, owner):
         owner.execute(f"REVOKE SELECT ON health.visits FROM {READER}")
         assert "may not read this table" in self.failed(elsewhere)

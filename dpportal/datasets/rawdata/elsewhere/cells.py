@@ -105,7 +105,7 @@ def _bin(attribute: Integer | Date, dialect: Dialect, value: Expr) -> Expr:
 
 def _period(attribute: Date, dialect: Dialect, day: Expr) -> Expr:
     """`Date.period`."""
-    days = exp.paren(day - exp.cast(exp.Literal.string(FIRST_DAY), "date"))
+    days = dialect.days_since(FIRST_DAY, day)
     if attribute.step == "day":
         return days + exp.convert(1)
     if attribute.step == "week":

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.connections import postgres
+from dpportal.connections import engine
 from dpportal.connections.faults import SourceFault
-from dpportal.connections.models import SharedTable
-from dpportal.datasets.rawdata.elsewhere.dialects import NotExactError, Postgres
+from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError, Postgres
 from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
+from dpportal.datasets.rawdata.elsewhere.spark import Spark
 from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
 from dpportal.datasets.rawdata.faults import UploadFault
@@ -64,8 +65,9 @@ class Counted:
 
 def look(table: SharedTable) -> Schema:
     """Columns and types of a table elsewhere; no row is read. Raises SourceFault."""
-    source = postgres.source(table)
-    with postgres.reading(table.connection) as session:
+    speaking = engine.of(table.connection)
+    source = speaking.source(table)
+    with speaking.reading(table.connection) as session:
         described = session.describe(source)
         relations = tuple(session.relations(source))
         identity = _identity(session, table)
@@ -114,18 +116,27 @@ def fit(wanted: Wanted, domain: Domain, options: ReadOptions, persons: Persons |
 @contextmanager
 def _opened(
     wanted: Wanted, domain: Domain, persons: Persons | None
-) -> Iterator[tuple[postgres.Session, Source]]:
+) -> Iterator[tuple[engine.Session, Source]]:
     """A session and the table in it, once both are found to be what the dataset was made from."""
-    source = postgres.source(wanted.table)
-    with postgres.reading(wanted.table.connection) as session:
+    connection = wanted.table.connection
+    speaking = engine.of(connection)
+    source = speaking.source(wanted.table)
+    with speaking.reading(connection) as session:
         if _identity(session, wanted.table) != wanted.identity:
             raise SourceFault("other", _(OTHER_TABLE))
         names = [*domain.names, *([persons.column] if persons else [])]
         _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
-        yield session, Source(Postgres(), source, {name: TYPES[wanted.types[name]] for name in names})
+        types = {name: TYPES[wanted.types[name]] for name in names}
+        yield session, Source(_dialect(connection, session), source, types)
+        # Where nothing keeps a table as it was described, it may have changed before it was counted.
+        _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
 
 
-def _add(session: postgres.Session, counts: np.ndarray, statement: Callable[[], str]) -> None:
+def _dialect(connection: Connection, session: engine.Session) -> Dialect:
+    return Spark(session.lot) if connection.kind == Connection.Kind.SPARK else Postgres()
+
+
+def _add(session: engine.Session, counts: np.ndarray, statement: Callable[[], str]) -> None:
     """Put what a query counts in its places."""
     try:
         query = statement()
@@ -141,7 +152,7 @@ OTHER_TABLE = (
 )
 
 
-def _identity(session: postgres.Session, table: SharedTable) -> str:
+def _identity(session: engine.Session, table: SharedTable) -> str:
     return f"{session.server} {table.declared}"
 
 
@@ -181,5 +192,5 @@ def _check_names(names: Sequence[str]) -> None:
         )
 
 
-def _may_identify(column: postgres.Described) -> bool:
+def _may_identify(column: engine.Described) -> bool:
     return column.type == "uuid" or named_like_identifier(column.name)

@@ -50,6 +50,42 @@ class Dialect(ABC):
         """A list of numbers as one literal: thousands of expressions would take an engine long to read."""
         return exp.cast(exp.Literal.string(f"{{{','.join(map(repr, numbers))}}}"), f"{kind}[]")
 
+    def typed(self, text: str, type_name: str, sql_type: str) -> Expr:
+        """The value of a type that is no text, whose text this is."""
+        return exp.cast(exp.Literal.string(text), sql_type)
+
+    def held(self, column: Expr, type_name: str) -> Expr:
+        """What a column of a type that is no text holds, in a form in which equal values are equal."""
+        return self.in_utc(column) if type_name == "timestamptz" else column
+
+    def is_short_whole(self, number: Expr) -> Expr:
+        """Whether an exact number is a whole one below 10^18."""
+        short = exp.Abs(this=number) < exp.Literal.number(10**18)
+        return exp.and_(short, number.eq(exp.Floor(this=number)))
+
+    def widened(self, single: Expr, whole_below: float) -> Expr:
+        """The double that the shortest digits of a float of 32 bits write; a whole one below a bound is itself."""
+        double = exp.cast(single, "double")
+        whole = exp.and_(double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.double(whole_below))
+        return exp.case().when(whole, double).else_(exp.cast(exp.cast(single, "text"), "double"))
+
+    def group(self, text: Expr, pattern: str, group: int) -> Expr:
+        """What a group of a pattern holds, of a text that is wholly of it."""
+        return call(
+            "regexp_replace", text, exp.Literal.string(f"^{pattern}$"), exp.Literal.string(f"\\{group}")
+        )
+
+    def days_since(self, first: str, day: Expr) -> Expr:
+        """How many days after the first one a day is."""
+        return exp.paren(day - exp.cast(exp.Literal.string(first), "date"))
+
+    def turns(self, rows: Select, person: str, cells: Sequence[str]) -> Select:
+        """The rows with the turn of each among its person's, in random order. cells: of a row, which decide nothing."""
+        drawn = exp.Order(expressions=[exp.Ordered(this=exp.Rand())])
+        turn = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(person)], order=drawn)
+        known = rows.subquery("known", copy=False)
+        return exp.select("*", exp.alias_(turn, "turn")).from_(known, copy=False)
+
     @abstractmethod
     def written(self, field: Expr, type_name: str) -> Expr:
         """A field of a type of texts as the text that a file holds."""
@@ -146,8 +182,8 @@ class Postgres(Dialect):
     def without_capitals(self, text: Expr) -> Expr:
         # The server's own letters depend on its locale.
         simple = call("octet_length", text).eq(call("char_length", text))
-        large = _normalised(call("translate", text, *map(exp.Literal.string, _letters(capital))))
-        other = _normalised(call("translate", large, *map(exp.Literal.string, _letters(small))))
+        large = _normalised(call("translate", text, *map(exp.Literal.string, letters(capital))))
+        other = _normalised(call("translate", large, *map(exp.Literal.string, letters(small))))
         return exp.case().when(simple, call("lower", self.plain(text))).else_(other)
 
     def double_read(self, text: Expr) -> Expr:
@@ -186,15 +222,26 @@ def _normalised(text: Expr) -> Expr:
     return exp.Normalize(this=text, form=exp.var("NFC"))
 
 
+def scientific(number: Fraction) -> str:
+    """A number of finitely many digits as a text that is the same for all who write it: digits, and a power of ten."""
+    digits, power = abs(number), 0
+    while digits.denominator != 1:
+        digits, power = digits * 10, power - 1
+    whole = str(digits.numerator)
+    kept = whole.rstrip("0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{kept}e{power + len(whole) - len(kept)}" if kept else "0"
+
+
 def starts_with(text: Expr, beginning: str) -> Expr:
     return call("left", text, exp.convert(len(beginning))).eq(exp.Literal.string(beginning))
 
 
 @cache
-def _letters(changed: object) -> tuple[str, str]:
+def letters(changed: object) -> tuple[str, str]:
     """The letters that `reference.capital` or `reference.small` changes, and to what."""
     assert callable(changed)
     surrogates = range(0xD800, 0xE000)
-    letters = (chr(code) for code in range(1, LAST_CHARACTER + 1) if code not in surrogates)
-    pairs = [(letter, to) for letter in letters if (to := changed(letter)) != letter]
+    valid = (chr(code) for code in range(1, LAST_CHARACTER + 1) if code not in surrogates)
+    pairs = [(letter, to) for letter in valid if (to := changed(letter)) != letter]
     return "".join(letter for letter, _to in pairs), "".join(to for _letter, to in pairs)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 from sqlglot.expressions import Expr, Select
 
-from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, call, starts_with
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, call, scientific, starts_with
 from dpportal.datasets.rawdata.reading import SPACES, TRIMMED
 
 # A number in plain or scientific notation by its parts: sign, digits before and after the point, exponent.
@@ -65,24 +65,18 @@ class DuckDB(Dialect):
         """
         digits = call("concat", _group(text, PARTS, BEFORE), _group(text, PARTS, AFTER))
         kept = call("rtrim", digits, exp.Literal.string("0"))
-        power = exp.cast(
+        written_power = exp.cast(
             exp.Nullif(this=_group(text, PARTS, EXPONENT), expression=exp.Literal.string("")), "int"
         )
         moved = call("length", _group(text, PARTS, BEFORE)) - call("length", kept)
-        power = call("coalesce", power, exp.convert(0)) + moved
+        power = call("coalesce", written_power, exp.convert(0)) + moved
         first = call("ltrim", kept, exp.Literal.string("0"))
         sign = call("replace", _group(text, PARTS, SIGN), exp.Literal.string("+"), exp.Literal.string(""))
         written = call("concat", sign, first, exp.Literal.string("e"), power)
         return exp.case().when(first.eq(exp.Literal.string("")), exp.Literal.string("0")).else_(written)
 
     def exactly(self, number: Fraction) -> Expr:
-        digits, power = abs(number), 0
-        while digits.denominator != 1:
-            digits, power = digits * 10, power - 1
-        whole = str(digits.numerator)
-        kept = whole.rstrip("0")
-        sign = "-" if number < 0 else ""
-        return exp.Literal.string(f"{sign}{kept}e{power + len(whole) - len(kept)}" if kept else "0")
+        return exp.Literal.string(scientific(number))
 
     def double_of(self, number: Expr) -> Expr:
         # Its cast of a decimal divides by a power of ten, which rounds twice.

@@ -8,6 +8,7 @@ mean, said of the value itself where that is the same: marks of numbers and the 
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class Field:
         """What the column holds, a text between its spaces where these do not count."""
         if self.type.is_text:
             return self.text_found(column, strip=self.options.strip)
-        return self.dialect.in_utc(column) if self.type.name == "timestamptz" else column
+        return self.dialect.held(column, self.type.name)
 
     def text_found(self, column: Expr, *, strip: bool) -> Expr:
         text: Expr = self.dialect.written(column, self.type.name)
@@ -93,13 +94,13 @@ class Field:
             return self._endless()
         if self.type.name in ("int2", "int4", "int8"):
             return exp.cast(value, "double")
-        no_number = value.eq(exp.cast(exp.Literal.string("nan"), sql_type(self.type)))
+        no_number = value.eq(literal(self.dialect, self.type, math.nan))
         if self.type.name == "numeric":
             double = self.dialect.double_of(value)
         elif self.type.name == "float8":
             double = value
         else:
-            double = self._widened(value)
+            double = self.dialect.widened(value, WHOLE_DOUBLES)
         return exp.case().when(no_number, exp.null()).else_(double)
 
     def as_whole(self) -> Expr:
@@ -115,9 +116,8 @@ class Field:
             read = exp.case().when(exact, exp.cast(plain, "bigint")).else_(floor)
             return self._or_plain(lambda plain: exp.cast(exp.Floor(this=plain), "bigint"), read)
         if self.type.name == "numeric":
-            short = exp.Abs(this=self.value) < exp.Literal.number(10**18)
-            exact = exp.and_(short, self.value.eq(exp.Floor(this=self.value)))
-            return exp.case().when(exact, exp.cast(self.value, "bigint")).else_(floor)
+            short = self.dialect.is_short_whole(self.value)
+            return exp.case().when(short, exp.cast(self.value, "bigint")).else_(floor)
         return floor
 
     def as_truth(self) -> Expr:
@@ -215,22 +215,36 @@ class Field:
         clamped = exp.case().when(self.number < low, low).when(self.number > high, high).else_(floor)
         return exp.cast(clamped, "bigint")
 
-    def _widened(self, single: Expr) -> Expr:
-        """A float of 32 bits by its own digits: 0.7 means 0.7, not 0.699999988."""
-        double = exp.cast(single, "double")
-        whole = exp.and_(
-            double.eq(exp.Floor(this=double)), exp.Abs(this=double) < self.dialect.double(WHOLE_DOUBLES)
-        )
-        return exp.case().when(whole, double).else_(exp.cast(exp.cast(single, "text"), "double"))
-
     def _day_of_text(self, text: Expr) -> Expr:
         form = date_pattern(str(self.options.date_format))
-        year, month = _year(text, form), _month(text, form)
+        year, month = self._year(text, form), self._month(text, form)
         first = call("make_date", year, month, exp.convert(1))
-        day = exp.paren(first) + exp.paren(_group(text, form, form.day) - exp.convert(1))
+        day = exp.paren(first) + exp.paren(self._group(text, form, form.day) - exp.convert(1))
         # The 30th of February is a day of March.
         real = exp.cast(exp.Extract(this=exp.var("MONTH"), expression=exp.paren(day)), "int").eq(month)
         return exp.case().when(self.dialect.matches(text, form.pattern), exp.case().when(real, day))
+
+    def _group(self, text: Expr, form: DatePattern, group: int) -> Expr:
+        return exp.cast(self.dialect.group(text, form.pattern, group), "int")
+
+    def _year(self, text: Expr, form: DatePattern) -> Expr:
+        year = self._group(text, form, form.year)
+        if "y" not in form.letters:
+            return year
+        century = (
+            exp.case().when(year >= exp.convert(FIRST_OF_1900S), exp.convert(1900)).else_(exp.convert(2000))
+        )
+        return century + year
+
+    def _month(self, text: Expr, form: DatePattern) -> Expr:
+        if "m" in form.letters:
+            return self._group(text, form, form.month)
+        written = self.dialect.group(text, form.pattern, form.month)
+        name = call("lower", call("left", written, exp.convert(3)))
+        found = exp.case()
+        for number, month in enumerate(MONTHS, 1):
+            found = found.when(name.eq(exp.Literal.string(month)), exp.convert(number))
+        return found
 
 
 # `mechanisms.numerals.PATTERN`, in repetitions that every engine's expressions allow.
@@ -265,33 +279,5 @@ def literal(dialect: Dialect, declared: ColumnType, value: Value) -> Expr:
         return dialect.plain(exp.Literal.string(str(value)))
     if isinstance(value, bool):
         return exp.convert(value)
-    if declared.name == "numeric" and not isinstance(value, float):
-        return exp.cast(exp.Literal.string(f"{value:f}"), "decimal")
-    return exp.cast(exp.Literal.string(str(value)), sql_type(declared))
-
-
-def _group(text: Expr, form: DatePattern, group: int) -> Expr:
-    return exp.cast(_group_text(text, form, group), "int")
-
-
-def _group_text(text: Expr, form: DatePattern, group: int) -> Expr:
-    pattern, kept = exp.Literal.string(f"^{form.pattern}$"), exp.Literal.string(f"\\{group}")
-    return call("regexp_replace", text, pattern, kept)
-
-
-def _year(text: Expr, form: DatePattern) -> Expr:
-    year = _group(text, form, form.year)
-    if "y" not in form.letters:
-        return year
-    century = exp.case().when(year >= exp.convert(FIRST_OF_1900S), exp.convert(1900)).else_(exp.convert(2000))
-    return century + year
-
-
-def _month(text: Expr, form: DatePattern) -> Expr:
-    if "m" in form.letters:
-        return _group(text, form, form.month)
-    name = call("lower", call("left", _group_text(text, form, form.month), exp.convert(3)))
-    found = exp.case()
-    for number, month in enumerate(MONTHS, 1):
-        found = found.when(name.eq(exp.Literal.string(month)), exp.convert(number))
-    return found
+    plain = declared.name == "numeric" and not isinstance(value, float)
+    return dialect.typed(f"{value:f}" if plain else str(value), declared.name, SQL_TYPES[declared.name])

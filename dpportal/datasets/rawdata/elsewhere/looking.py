@@ -60,11 +60,15 @@ def rows_statement(
     sums = [exp.Count(this=exp.Star()), *(exp.Sum(this=term) for term in (n, gone, beyond, without))]
     once = exp.select(*(as_numbered(_number(term), "sum", place) for place, term in enumerate(sums)))
     once = once.from_(by_person.subquery("persons", copy=False), copy=False)
-    pairs = [
-        exp.select(_number(exp.convert(place)), numbered("sum", place)).from_("sums")
-        for place in range(len(sums))
-    ]
-    return source.dialect.sql(exp.union(*pairs, distinct=False).with_("sums", as_=once))
+    places = [_number(exp.convert(place)) for place in range(len(sums))]
+    each = exp.select(exp.alias_(source.dialect.each_row(places), "place"), exp.Star())
+    each = each.from_(once.subquery("sums", copy=False), copy=False)
+    picked = exp.case()
+    for place in range(len(sums)):
+        picked = picked.when(exp.column("place").eq(exp.convert(place)), numbered("sum", place))
+    return source.dialect.sql(
+        exp.select("place", exp.alias_(picked, "n")).from_(each.subquery("each_sum", copy=False), copy=False)
+    )
 
 
 def _number(term: Expr) -> Expr:

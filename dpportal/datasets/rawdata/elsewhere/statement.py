@@ -78,7 +78,7 @@ def count_statement(
     )
     rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False).where(known, copy=False)
     if persons:
-        rows = _few_of_each_person(rows, persons.max_rows)
+        rows = _few_of_each_person(source.dialect, rows, len(domain.attributes), persons.max_rows)
     places = (
         source.dialect.each_row(places_of(domain, tables))
         if len(tables) > 1
@@ -108,10 +108,8 @@ def places_of(domain: Domain, tables: Sequence[Sequence[str]]) -> list[Expr]:
     return found
 
 
-def _few_of_each_person(rows: Select, most: int) -> Select:
-    drawn = exp.Order(expressions=[exp.Ordered(this=exp.Rand())])
-    turn = exp.Window(this=exp.RowNumber(), partition_by=[exp.column(PERSON)], order=drawn)
-    turns = exp.select("*", exp.alias_(turn, "turn")).from_(rows.subquery("known", copy=False), copy=False)
+def _few_of_each_person(dialect: Dialect, rows: Select, columns: int, most: int) -> Select:
+    turns = dialect.turns(rows, PERSON, [f"{CELL}_{place}" for place in range(columns)])
     return (
         exp.select("*")
         .from_(turns.subquery("turns", copy=False), copy=False)

@@ -30,6 +30,15 @@ PEOPLE = [
 ]
 
 
+def every_letter() -> list[str]:
+    """A person for each letter that has another form, and one for that form."""
+    letters = (chr(code) for code in range(1, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
+    changed = [c for c in letters if c not in "İΣ" and (c.lower() != c or c.upper() != c)]
+    return [
+        name for c in changed for name in (c, c.lower(), c.upper()) if unicodedata.is_normalized("NFC", name)
+    ]
+
+
 @pytest.mark.postgres
 @pytest.mark.parametrize("ignore_case", [False, True])
 def test_persons_are_the_same_in_postgresql(postgres, tmp_path, ignore_case):
@@ -44,12 +53,8 @@ def test_persons_are_the_same_in_postgresql(postgres, tmp_path, ignore_case):
 
 @pytest.mark.postgres
 def test_every_letter_is_made_small_as_in_an_upload(postgres, tmp_path):
-    """A person for each letter that has another form, and one for that form: one row of each counts."""
-    letters = (chr(code) for code in range(1, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
-    changed = [c for c in letters if c not in "İΣ" and (c.lower() != c or c.upper() != c)]
-    people = [
-        name for c in changed for name in (c, c.lower(), c.upper()) if unicodedata.is_normalized("NFC", name)
-    ]
+    """One row of each counts."""
+    people = every_letter()
     columns = {"who": ("text", people), "x": ("int4", ["1"] * len(people))}
     domain = Domain((Integer("x", lower=0, upper=1),))
     theirs, ours = both(postgres, tmp_path, columns, domain, ReadOptions(), persons=Persons("who", 1, True))

@@ -89,6 +89,7 @@ class Twin:
 
     def __init__(self, connection) -> None:
         self.connection = connection
+        self.table = "twin"
 
     def fill(self, columns: Columns) -> None:
         raise NotImplementedError
@@ -100,7 +101,7 @@ class Twin:
         self, columns: Columns, domain: Domain, tables, options: ReadOptions, persons: Persons | None
     ) -> np.ndarray:
         types = {name: TYPES[kind] for name, (kind, _values) in columns.items()}
-        source = Source(self.dialect, "twin", types)
+        source = Source(self.dialect, self.table, types)
         found = np.zeros(sum(domain.project(names).size for names in tables), dtype=np.int64)
         for place, rows in self.rows(count_statement(source, domain, tables, options.settled(), persons)):
             found[place] += rows

@@ -1,0 +1,77 @@
+"""What the portal asks of an engine, whichever it is: who speaks to it, and a session that only reads.
+
+Each engine's module is imported where a table elsewhere is looked at, and not when the portal starts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpportal.connections.models import Connection, SharedTable
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column of the other database. type: the name that rules for its values go by, or the engine's own.
+
+    Rules go by PostgreSQL's names; "enum" is any enumeration.
+    """
+
+    name: str
+    type: str
+
+
+class Session(Protocol):
+    """A session with a connection's database, under its limits. Every method raises SourceFault."""
+
+    @property
+    def version(self) -> str:
+        """The engine with its version."""
+
+    @property
+    def read_at(self) -> dt.datetime:
+        """When the snapshot was taken, else when the session began; by the engine's clock."""
+
+    @property
+    def server(self) -> str:
+        """What is the same for one server, under all its addresses where that can be known."""
+
+    @property
+    def lot(self) -> str:
+        """What an engine drew for queries that cannot draw themselves, else empty."""
+
+    def describe(self, source: str) -> list[Described]:
+        """The columns of what stands behind FROM."""
+
+    def relations(self, source: str) -> list[str]:
+        """The tables that a reading of the source comes to, however many views lie between."""
+
+    def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
+
+
+class Engine(Protocol):
+    """A module that speaks to an engine."""
+
+    def reading(self, connection: Connection) -> AbstractContextManager[Session]:
+        """A session, which ends with the block. Raises SourceFault."""
+
+    def source(self, table: SharedTable) -> str:
+        """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
+
+
+def of(connection: Connection) -> Engine:
+    """Who speaks to a connection's engine. Raises SourceFault where a package is missing that it needs."""
+    if connection.kind == Connection.Kind.SPARK:
+        from dpportal.connections import spark
+
+        return spark
+    from dpportal.connections import postgres
+
+    return postgres

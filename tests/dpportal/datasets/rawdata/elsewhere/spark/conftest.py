@@ -1,0 +1,23 @@
+import pytest
+
+from dpportal.connections import spark as speaking
+from dpportal.connections.models import Connection
+from tests.clusters import TOKEN
+from tests.dpportal.datasets.rawdata.elsewhere.spark.twin import SparkTwin
+
+
+@pytest.fixture(scope="session")
+def spark(cluster, tmp_path_factory):
+    """A table in the cluster, read in a session as a job has it."""
+    connection = Connection(
+        kind=Connection.Kind.SPARK,
+        host="127.0.0.1",
+        port=cluster.port,
+        credential="spark",
+        encryption=Connection.Encryption.NONE,
+        seconds=300,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPPORTAL_CREDENTIAL_SPARK", TOKEN)
+        with speaking.reading(connection) as session:
+            yield SparkTwin(session, tmp_path_factory.mktemp("twins"))
