@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -15,3 +16,16 @@ def whole_number(name: str, default: int, most: int = 999_999_999) -> int:
             f"{name} must be a whole number from 1 to {most}. Change it, or leave it out for {default}."
         )
     return int(given)
+
+
+def origin(name: str) -> str:
+    """The scheme, host and port of a server, or nothing."""
+    given = os.environ.get(name, "")
+    split = urlsplit(given)
+    if given and (split.scheme not in ("https", "http") or given != f"{split.scheme}://{split.netloc}"):
+        raise ImproperlyConfigured(
+            f"{name} must be an origin such as https://s3.example, without a path. Change it, or leave it out."
+        )
+    if any(sign in given for sign in ";, '\""):
+        raise ImproperlyConfigured(f"{name} must be an origin such as https://s3.example.")
+    return given

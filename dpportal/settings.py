@@ -11,7 +11,7 @@ import plotly
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datafolder import prepare
-from dpportal.environment import whole_number
+from dpportal.environment import origin, whole_number
 from dpportal.keys import Keyring, former_secrets, secret
 from dpportal.mail import MailServer
 from dpportal.running import queues
@@ -166,6 +166,8 @@ STORAGES = {
     "default": {"BACKEND": STORAGE_BACKEND, "OPTIONS": STORAGE_OPTIONS or {"location": DATA_DIR / "files"}},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+# The origin of the bucket's addresses, if browsers are to send tables there by themselves.
+DIRECT_UPLOADS = origin("DPPORTAL_DIRECT_UPLOADS")
 SCRATCH_DIR = DATA_DIR / "scratch"
 # Whatever a library spills while it works on records stays private, and the sweep clears what a crash leaves.
 tempfile.tempdir = str(SCRATCH_DIR)

@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from dpportal import storage
+from dpportal.datasets import direct
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
@@ -45,6 +46,7 @@ def sweep_files() -> None:
     known |= execution.pending_files()
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
+    direct.sweep()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)

@@ -9,9 +9,11 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.connections.models import SharedTable
 from dpportal.datasets.conversion import fingerprint
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
+from dpportal.datasets.quotas import CONNECTED, count_upload
 from dpportal.datasets.rawdata import ReadOptions, records
-from dpportal.datasets.services import CONNECTED, DatasetError, count_upload, hold
+from dpportal.datasets.services import hold
 from dpportal.datasets.tasks import convert_upload
 
 

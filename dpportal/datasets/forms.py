@@ -20,6 +20,7 @@ from mechanisms.accounting import Neighbours
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
 WHOLE = "whole"
+EMPTY = _("This file is empty. Choose one with a line of column names and at least one row.")
 CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
 
@@ -31,7 +32,7 @@ class UploadForm(ReadingForm, forms.ModelForm):
         help_text=_("CSV, TSV, Parquet or XLSX."),
         error_messages={
             "required": _("Choose a file first."),
-            "empty": _("This file is empty. Choose one with a line of column names and at least one row."),
+            "empty": EMPTY,
         },
     )
     name = forms.CharField(

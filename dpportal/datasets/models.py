@@ -115,6 +115,28 @@ class Dataset(models.Model):
         return next(c["kind"] for c in self.columns if c["name"] == name)
 
 
+class DirectUpload(models.Model):
+    """A file that was announced and that a browser sends to the storage itself; gone once it is a dataset or given up.
+
+    The dataset will have its id. stored: where the file will lie; key: the storage's word for its parts.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=120, blank=True)
+    description = models.TextField(blank=True)
+    file_name = models.CharField(max_length=255)
+    size = SealedField()
+    megabytes = models.PositiveIntegerField()
+    options = models.JSONField(default=dict)
+    stored = models.CharField(max_length=200)
+    key = models.CharField(max_length=1024)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"Upload of {self.pk}"
+
+
 class TableSketch(models.Model):
     """A keyed sample of a dataset's table, in Base64. It outlives the records, as the fingerprint does.
 

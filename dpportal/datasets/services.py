@@ -8,25 +8,24 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import ProtectedError, Sum
+from django.db.models import ProtectedError
 from django.db.models.functions import Now
 from django.dispatch import Signal
-from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
 from dpportal import storage
 from dpportal.accounts import audit
-from dpportal.accounts.models import AuditEntry, User
+from dpportal.accounts.models import User
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
+from dpportal.datasets.quotas import UPLOADED, UPLOADED_AGAIN, megabytes, require_room
 from dpportal.datasets.rawdata import ReadOptions, records
 from dpportal.datasets.rawdata.identifiers import named_like_identifier
 from dpportal.datasets.tasks import convert_upload
-from dpportal.running.clock import ago
 from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 
@@ -35,68 +34,30 @@ from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 erasing = Signal()
 
 
-UPLOADED, UPLOADED_AGAIN, CONNECTED = "uploaded", "uploaded again", "connected a table"
 # Ends the name of an uploaded file, kept with the records until nothing can change how it is read.
 ORIGINAL = ".original"
 
 
-class DatasetError(Exception):
-    """Something that cannot be done now; the message says why and what to do."""
-
-
 def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User) -> Dataset:
     """Keep the upload and queue its conversion."""
-    draft.owner = by
-    draft.file_name = (file.name or "table")[-255:]
-    draft.name = draft.name or draft.file_name.rsplit(".", 1)[0][:120]
-    draft.options = options
-    draft.megabytes = _megabytes(file)
-    with _kept_original(draft, file) as draft.upload, transaction.atomic():
-        _require_room(by, draft.megabytes)
-        draft.save()
-        audit.record(by, UPLOADED, draft)
-        Conversion.objects.create(dataset=draft)
-        convert_upload.delay_on_commit(str(draft.pk))
+    with _kept_original(draft, file) as upload, transaction.atomic():
+        queue_new(draft, upload, file.name or "table", megabytes(file.size), options, by)
     return draft
 
 
-def _megabytes(file: File) -> int:
-    """The size of a file, rounded up: exact bytes would tell whether somebody is in it."""
-    return -(-file.size // 2**20)
-
-
-def _require_room(by: User, megabytes: int) -> None:
-    """Refuse an upload where a curator's tables are too many in a day, too many at once, or too large together."""
-    User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
-    mine = Dataset.objects.filter(owner=by)
-    if mine.filter(state=Dataset.State.CONVERTING).count() >= settings.WAITING_UPLOADS:
-        raise DatasetError(
-            _("%(most)s of your uploads wait to be read. Upload this one when some of them have been read.")
-            % {"most": settings.WAITING_UPLOADS}
-        )
-    kept = mine.exclude(state=Dataset.State.ERASED).aggregate(kept=Sum("megabytes", default=0))["kept"]
-    if (kept + megabytes) * 2**20 > settings.CURATOR_BYTES:
-        raise DatasetError(
-            _(
-                "With this file your tables would take more than %(most)s, which is what the portal keeps for one "
-                "person. Delete the records of a table that you do not need any more, or ask an administrator."
-            )
-            % {"most": filesizeformat(settings.CURATOR_BYTES)}
-        )
-    count_upload(by)
-
-
-def count_upload(by: User) -> None:
-    """Refuse one upload too many of a curator in a day, whatever is in the files."""
-    actions = {"by": by, "action__in": (UPLOADED, UPLOADED_AGAIN, CONNECTED)}
-    if AuditEntry.objects.filter(**actions, at__gt=ago(24 * 3600)).count() >= settings.UPLOADS_PER_DAY:
-        raise DatasetError(
-            _(
-                "You have uploaded %(most)s tables within a day, the most that this portal takes from one person. "
-                "Upload this one tomorrow, or ask an administrator to raise the limit."
-            )
-            % {"most": settings.UPLOADS_PER_DAY}
-        )
+@transaction.atomic
+def queue_new(
+    draft: Dataset, upload: str, file_name: str, megabytes: int, options: dict[str, Any], by: User
+) -> None:
+    """A dataset of a file that lies in private storage already, and the job that reads it."""
+    require_room(by, megabytes)
+    draft.owner, draft.upload, draft.options, draft.megabytes = by, upload, options, megabytes
+    draft.file_name = file_name[-255:]
+    draft.name = draft.name or draft.file_name.rsplit(".", 1)[0][:120]
+    draft.save(force_insert=True)
+    audit.record(by, UPLOADED, draft)
+    Conversion.objects.create(dataset=draft)
+    convert_upload.delay_on_commit(str(draft.pk))
 
 
 @contextmanager
@@ -119,10 +80,10 @@ def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User
 
     Where a release has fixed how the file is read, that stays, too.
     """
-    megabytes = _megabytes(file)
+    size = megabytes(file.size)
     with _kept_original(dataset, file) as upload, transaction.atomic():
         hold(dataset)
-        _require_room(by, megabytes)
+        require_room(by, size)
         if dataset.reading_frozen:  # what nobody declared is still to be proposed
             options = {name: value for name, value in dataset.options.items() if value is not None}
         waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
@@ -130,7 +91,7 @@ def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User
             "upload": upload,
             "options": options,
             "file_name": (file.name or "table")[-255:],
-            "megabytes": megabytes,
+            "megabytes": size,
         }
         if not waiting.update(state=Dataset.State.CONVERTING, **changes):
             raise DatasetError(_("This dataset does not wait for its file."))

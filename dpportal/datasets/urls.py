@@ -1,12 +1,16 @@
 from django.urls import path
 
-from dpportal.datasets import domain_views, fit_views, views
+from dpportal.datasets import direct_views, domain_views, fit_views, views
 
 app_name = "datasets"
 
 urlpatterns = [
     path("", views.listing, name="list"),
     path("new/", views.upload, name="upload"),
+    path("new/direct/", direct_views.begin, name="direct"),
+    path("new/direct/<uuid:upload_id>/part/", direct_views.part, name="direct_part"),
+    path("new/direct/<uuid:upload_id>/finish/", direct_views.finish, name="direct_finish"),
+    path("new/direct/<uuid:upload_id>/give-up/", direct_views.give_up, name="direct_give_up"),
     path("elsewhere/", views.elsewhere, name="elsewhere"),
     path("<uuid:dataset_id>/", views.home, name="home"),
     path("<uuid:dataset_id>/progress/", views.progress, name="progress"),

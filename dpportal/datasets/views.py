@@ -55,6 +55,7 @@ def listing(request: HttpRequest) -> HttpResponse:
         "nav_section": "datasets",
         "form": UploadForm(),
         "limit": settings.MAX_UPLOAD_BYTES,
+        "direct": bool(settings.DIRECT_UPLOADS),
         "offered": SharedTable.offered_to(current_user(request)).exists(),
     }
     return render(request, "datasets/list.html", context)
@@ -85,6 +86,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
         "form": form,
         "nav_section": "datasets",
         "limit": settings.MAX_UPLOAD_BYTES,
+        "direct": bool(settings.DIRECT_UPLOADS),
         "offered": SharedTable.offered_to(current_user(request)).exists(),
     }
     return render(request, "datasets/upload.html", context, status=422 if form.errors else 200)

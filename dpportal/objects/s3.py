@@ -61,6 +61,10 @@ class PrivateS3Storage(S3Storage):
         """What the server calls a file."""
         return cast(str, self._normalize_name(name))
 
+    def write_parameters(self, name: str) -> dict[str, Any]:
+        """What goes with everything that is written: access, encryption."""
+        return cast(dict[str, Any], self._get_write_parameters(name))
+
     def url(self, *_args: Any, **_options: Any) -> str:
         raise ValueError("private files have no URL")
 

@@ -49,6 +49,12 @@ def takes_files(most_bytes: int | None = None) -> Callable[[View], View]:
     return taking
 
 
+def too_large(most_bytes: int) -> str:
+    """Why a file is not taken."""
+    text = _("The file is larger than %(limit)s. Upload a part of it, or as Parquet, which is smaller.")
+    return text % {"limit": filesizeformat(most_bytes)}
+
+
 class NoFiles(FileUploadHandler):
     """Of every other request the files are left out, unread."""
 
@@ -78,10 +84,7 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.received += len(raw_data)
         if self.received > self.most_bytes:
-            text = _(
-                "The file is larger than %(limit)s. Upload a part of it, or as Parquet, which is smaller."
-            )
-            self._refuse(text % {"limit": filesizeformat(self.most_bytes)})
+            self._refuse(too_large(self.most_bytes))
         # How much comes is not always said beforehand.
         self._require_space()
         super().receive_data_chunk(raw_data, start)

@@ -7,7 +7,10 @@
      <… data-upload-errors role="alert">  errors that belong to no field
    </form>
    The server answers {"location": "/address"} to go on, or {"errors": {"field": ["sentence"]}} with 400 or 409;
-   each error is put after its field. Any other answer, or none, shows the sentence in data-upload-failed. */
+   each error is put after its field. Any other answer, or none, shows the sentence in data-upload-failed.
+   With data-upload-direct="/address" the file goes to the storage itself, in parts: the address is told the form
+   without the file, its size and its file_name, and answers {"bytes": of a part, "address": that signs a part,
+   "finish": address, "give_up": address}. A part that fails is sent again, by a new signature. */
 "use strict";
 {
   // Of 1,024 each, as the server's pages say them.
@@ -17,6 +20,31 @@
     const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
     const number = (bytes / 1024 ** power).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 });
     return `${number} ${UNITS[power]}`;
+  }
+
+  // Waits before something is tried again.
+  const PAUSES_MS = [500, 1000, 2000, 4000, 8000];
+
+  async function again(attempt) {
+    for (const pause of PAUSES_MS) {
+      try {
+        return await attempt();
+      } catch {
+        await new Promise((resolve) => { setTimeout(resolve, pause); });
+      }
+    }
+    return attempt();
+  }
+
+  function put(address, part, progress) {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open("PUT", address);
+      request.upload.addEventListener("progress", progress);
+      request.addEventListener("load", () => (request.status === 200 ? resolve() : reject(new Error(request.status))));
+      request.addEventListener("error", reject);
+      request.send(part);
+    });
   }
 
   class Upload {
@@ -54,15 +82,57 @@
     submit(event) {
       event.preventDefault();
       this.clearErrors();
+      if (this.form.dataset.uploadDirect && this.file.files.length) {
+        this.busy(true);
+        this.sendParts(this.file.files[0]).then((told) => this.answer(told), () => this.fail());
+        return;
+      }
       const request = new XMLHttpRequest();
       request.open("POST", this.form.action);
       request.setRequestHeader("Accept", "application/json");
       request.responseType = "json";
       request.upload.addEventListener("progress", (progress) => this.progress(progress));
-      request.addEventListener("load", () => this.answer(request.status, request.response));
+      request.addEventListener("load", () => this.answer(request.response));
       request.addEventListener("error", () => this.fail());
       request.send(new FormData(this.form));
       this.busy(true);
+    }
+
+    /* Announce the file, send its parts, have it made of them; what is answered last. */
+    async sendParts(file) {
+      const form = new FormData(this.form);
+      form.delete(this.file.name);
+      form.set("size", file.size);
+      form.set("file_name", file.name);
+      const begun = await this.ask(this.form.dataset.uploadDirect, form);
+      if (!begun?.address) return begun;
+      try {
+        for (let from = 0, number = 1; from < file.size; from += begun.bytes, number += 1) {
+          await this.sendPart(file, begun, from, number);
+        }
+        return await again(() => this.ask(begun.finish));
+      } catch (trouble) {
+        await this.ask(begun.give_up).catch(() => null);
+        throw trouble;
+      }
+    }
+
+    sendPart(file, begun, from, number) {
+      const part = file.slice(from, from + begun.bytes);
+      const told = (progress) => this.progress({ loaded: from + progress.loaded, total: file.size });
+      return again(async () => {
+        const signed = await this.ask(begun.address, new URLSearchParams({ number }));
+        return put(signed.address, part, told);
+      });
+    }
+
+    /* What the portal answers as JSON, null where it says nothing. */
+    async ask(address, body) {
+      const token = this.form.elements.namedItem("csrfmiddlewaretoken").value;
+      const headers = { "X-CSRFToken": token, Accept: "application/json" };
+      const response = await fetch(address, { method: "POST", headers, body });
+      if (response.status >= 500) throw new Error(response.status);
+      return response.status === 204 ? null : response.json();
     }
 
     busy(busy) {
@@ -77,7 +147,7 @@
       this.part("percent").textContent = `${percent} %`;
     }
 
-    answer(status, response) {
+    answer(response) {
       if (response?.location) {
         window.location.assign(response.location);
         return;

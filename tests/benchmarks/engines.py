@@ -31,10 +31,10 @@ import numpy as np
 import psycopg
 
 from mechanisms.domain import Domain
-from tests.benchmarks.tables import COLUMNS, SMALL, WIDE, write_csv
+from tests.benchmarks.tables import ALL_FOUR, COLUMNS, SMALL, WIDE, write_csv
 from tests.conftest import POSTGRES_URL
 
-ASKED = {"three columns": SMALL, "four columns, many cells": WIDE}
+ASKED = {"three columns": SMALL, "four columns": ALL_FOUR, "four columns, many cells": WIDE}
 NAMES = (*(column.name for column in COLUMNS), "income")
 PIECE_BYTES = 2**16
 

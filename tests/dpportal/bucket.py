@@ -65,7 +65,7 @@ class Bucket:
         self.objects.mkdir(parents=True, exist_ok=True)
         program = shutil.which("rclone", path=str(Path(sys.executable).parent)) or "rclone"
         command = [program, "serve", "s3", "--addr", f"127.0.0.1:{self.port}"]
-        command += ["--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", "--dir-cache-time", "0s"]
+        command += ["--auth-key", f"{ACCESS_KEY},{SECRET_KEY}"]
         command += ["--allow-origin", self.origin] if self.origin else []
         environment = {**os.environ, "RCLONE_CONFIG": os.devnull, "GOMAXPROCS": "1"}
         with (self.folder / "rclone.log").open("ab") as log:

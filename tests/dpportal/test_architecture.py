@@ -23,7 +23,16 @@ ROOMS = {
     "objects": set(),
     "serving": {"accounts"},
     "pages": {"accounts", "publishing", "running"},
-    "datasets": {"accounts", "connections", "publishing", "serving", "running", "pages", "charts"},
+    "datasets": {
+        "accounts",
+        "connections",
+        "objects",
+        "publishing",
+        "serving",
+        "running",
+        "pages",
+        "charts",
+    },
     "budgets": {"accounts", "publishing", "running", "pages", "charts", "datasets"},
     "releases": {
         "accounts",

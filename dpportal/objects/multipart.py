@@ -1,0 +1,143 @@
+"""A file that a browser sends to the bucket itself, in parts, each by an address that is signed for it alone.
+
+The address is for one part of one file, of exactly the bytes that were announced, and for a quarter of an hour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import default_storage
+
+from dpportal.objects.s3 import PrivateS3Storage, told
+
+# S3 takes at most so many parts, and none but the last smaller than 5 MB.
+MOST_PARTS = 10_000
+PART_BYTES = 16 * 2**20
+LINK_SECONDS = 900
+
+
+class NotWholeError(Exception):
+    """What lies in the bucket is not what was announced."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How a file of `size` bytes, at least 1, is cut: parts of `each` bytes, numbered from 1, the last one shorter."""
+
+    size: int
+
+    @property
+    def each(self) -> int:
+        return max(PART_BYTES, -(-self.size // MOST_PARTS))
+
+    @property
+    def number(self) -> int:
+        return -(-self.size // self.each)
+
+    def bytes_of(self, number: int) -> int:
+        """Raises ValueError if there is no such part."""
+        if not 1 <= number <= self.number:
+            raise ValueError(f"number must be from 1 to {self.number}, got {number}")
+        return min(self.each, self.size - (number - 1) * self.each)
+
+    def as_sizes(self) -> dict[int, int]:
+        return {number: self.bytes_of(number) for number in range(1, self.number + 1)}
+
+
+def begin(name: str) -> str:
+    """Make ready for the parts of a file; returns the server's word for it."""
+    with told():
+        begun = _storage().client.create_multipart_upload(**_place(name), **_storage().write_parameters(name))
+    return str(begun["UploadId"])
+
+
+def signed(name: str, upload: str, number: int, size: int) -> str:
+    """The address to which a browser may put one part of exactly so many bytes."""
+    part = {"UploadId": upload, "PartNumber": number, "ContentLength": size}
+    address: str = _storage().client.generate_presigned_url(
+        "upload_part", Params={**_place(name), **part}, ExpiresIn=LINK_SECONDS
+    )
+    split = urlsplit(address)
+    if f"{split.scheme}://{split.netloc}" != settings.DIRECT_UPLOADS:
+        raise ImproperlyConfigured(
+            f"DPPORTAL_DIRECT_UPLOADS must be {split.scheme}://{split.netloc}, where the storage's addresses lead."
+        )
+    return address
+
+
+def finish(name: str, upload: str, parts: Parts) -> None:
+    """Make a file of its parts, if all are there and as long as announced. Raises NotWholeError. May be repeated."""
+    try:
+        found = _parts(name, upload)
+    except FileNotFoundError:  # it was made of them already, or given up
+        found = None
+    if found is not None:
+        if {number: size for number, (size, _tag) in found.items()} != parts.as_sizes():
+            raise NotWholeError
+        made_of = [{"PartNumber": number, "ETag": tag} for number, (_size, tag) in sorted(found.items())]
+        with told():
+            _storage().client.complete_multipart_upload(
+                **_place(name), UploadId=upload, MultipartUpload={"Parts": made_of}
+            )
+    if not default_storage.exists(name) or default_storage.size(name) != parts.size:
+        raise NotWholeError
+
+
+def abort(name: str, upload: str) -> None:
+    """Delete what came of a file; nothing if nothing is there."""
+    try:
+        with told():
+            _storage().client.abort_multipart_upload(**_place(name), UploadId=upload)
+    except FileNotFoundError:
+        return
+
+
+def abort_begun_before(moment: datetime) -> None:
+    """Delete the parts of every file that was begun before and never made."""
+    place = _storage().key("")
+    for each in _begun():
+        if each["Initiated"] < moment and each["Key"].startswith(place):
+            abort(each["Key"].removeprefix(place).lstrip("/"), each["UploadId"])
+
+
+def _begun() -> list[dict[str, Any]]:
+    """Every file that is on its way; some servers have no list where there never was one."""
+    storage = _storage()
+    try:
+        with told():
+            pages = storage.client.get_paginator("list_multipart_uploads").paginate(
+                Bucket=storage.bucket_name
+            )
+            return [each for page in pages for each in page.get("Uploads", ())]
+    except FileNotFoundError:
+        return []
+
+
+def _parts(name: str, upload: str) -> dict[int, tuple[int, str]]:
+    """Size and mark of each part that came, by number."""
+    with told():
+        pages = _storage().client.get_paginator("list_parts").paginate(**_place(name), UploadId=upload)
+        came = [part for page in pages for part in page.get("Parts", ())]
+    return {part["PartNumber"]: (part["Size"], part["ETag"]) for part in came}
+
+
+def _storage() -> Any:
+    """The portal's storage, which is a bucket where this is configured."""
+    from django.core.files.storage import storages
+
+    storage = storages["default"]
+    if not isinstance(storage, PrivateS3Storage):
+        raise ImproperlyConfigured(
+            "DPPORTAL_DIRECT_UPLOADS needs DPPORTAL_STORAGE=dpportal.objects.s3.PrivateS3Storage."
+        )
+    return storage
+
+
+def _place(name: str) -> dict[str, str]:
+    return {"Bucket": _storage().bucket_name, "Key": _storage().key(name)}
