@@ -134,6 +134,50 @@ def count_postgres(told: tuple[int, str, str, str], domain: Domain) -> np.ndarra
     return counted_elsewhere(SharedTable(connection=connection, title="People", table="people"), domain)
 
 
+@contextmanager
+def spark(csv: Path) -> Iterator[Place]:
+    """In a cluster of its own on this machine, as Parquet."""
+    from dpportal.connections import spark as speaking
+    from tests.clusters import TOKEN, started
+
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = TOKEN
+    folder = csv.with_name("spark")
+    folder.mkdir()
+    columns = "CAST(age AS INT), sex, region, CAST(income AS DOUBLE)"
+    with started(folder, "local[2]") as server:
+        with speaking.reading(spark_connection(server.port)) as session:
+            run = session.spark.sql
+            run(f"CREATE TEMPORARY VIEW rows USING csv OPTIONS (path '{csv}', header 'true')")
+            run(f"CREATE TABLE people USING parquet AS SELECT {columns} FROM rows")
+            run("ANALYZE TABLE people COMPUTE STATISTICS")
+        wire = Wire("127.0.0.1", server.port)
+        try:
+            yield Place((wire.port, TOKEN), wire)
+        finally:
+            wire.close()
+
+
+def spark_connection(port: int) -> Any:
+    from dpportal.connections.models import Connection
+
+    return Connection(
+        name="Benchmark",
+        kind=Connection.Kind.SPARK,
+        host="127.0.0.1",
+        port=port,
+        credential="benchmark",
+        encryption=Connection.Encryption.NONE,
+    )
+
+
+def count_spark(told: tuple[int, str], domain: Domain) -> np.ndarray:
+    from dpportal.connections.models import SharedTable
+
+    port, os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = told
+    table = SharedTable(connection=spark_connection(port), title="People", schema="default", table="people")
+    return counted_elsewhere(table, domain)
+
+
 def counted_elsewhere(table: Any, domain: Domain) -> np.ndarray:
     """As a release of a connected table is counted."""
     from dpportal.datasets.rawdata.elsewhere import counting
@@ -156,6 +200,7 @@ class Engine:
 ENGINES = (
     Engine("DuckDB, a file", file, count_file),
     Engine("PostgreSQL", postgres, count_postgres),
+    Engine("Spark", spark, count_spark),
 )
 
 
@@ -209,6 +254,9 @@ def main() -> int:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.folder)))
         os.environ.update(DPPORTAL_DATA_DIR=f"{folder}/data", DJANGO_SETTINGS_MODULE="dpportal.settings")
+        import django
+
+        django.setup()
         csv = folder / "table.csv"
         write_csv(csv, options.rows)
         places = [stack.enter_context(engine.place(csv)) for engine in ENGINES]
