@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
@@ -16,7 +17,8 @@ from pathlib import Path
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "only for counting"
-START_SECONDS = 120
+START_SECONDS = 240
+PR_SET_PDEATHSIG = 1
 CONF = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.authenticate.token": TOKEN,
@@ -77,9 +79,20 @@ def _start(folder: Path, master: str) -> Cluster:
     environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=_end_with_tests,
         )
     return Cluster(port, process)
+
+
+def _end_with_tests() -> None:
+    """Have the system end this process, and its workers after it, with the one that started it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _wait(cluster: Cluster, folder: Path) -> None:

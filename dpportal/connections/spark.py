@@ -216,12 +216,14 @@ class Leaf:
 
 
 def leaves(plan: str) -> list[Leaf]:
-    """What the optimised plan reads, as EXPLAIN COST tells it."""
+    """What the optimised plan reads, as EXPLAIN COST tells it; of what the query brings with it, nothing."""
     part = plan.partition("== Optimized Logical Plan ==\n")[2].partition("\n== ")[0]
     return [_leaf(found) for found in LEAF.finditer(part)]
 
 
 def _leaf(found: re.Match[str]) -> Leaf:
+    if found["node"].startswith(WITHIN):
+        return Leaf("", 0, 0)
     name = RELATION.match(found["node"])
     size = float(found["size"]) * 1024 ** UNITS.index(found["unit"])
     rows = None if found["rows"] is None else int(float(found["rows"]))
@@ -232,8 +234,9 @@ def expected(plan: str) -> Expected:
     """Rows and bytes that a plan reads in all."""
     found = leaves(plan)
     sizes = [leaf.bytes for leaf in found if leaf.bytes is not None]
-    known = found and len(sizes) == len(found)
-    return Expected(sum(leaf.rows or 0 for leaf in found), sum(sizes) if known else None)
+    return Expected(
+        sum(leaf.rows or 0 for leaf in found), sum(sizes) if found and len(sizes) == len(found) else None
+    )
 
 
 def places(plan: str) -> list[str]:
@@ -247,6 +250,7 @@ LEAF = re.compile(
     r"Statistics\(sizeInBytes=(?P<size>[0-9.E+]+) (?P<unit>[KMGTPE]?i?B)(?:, rowCount=(?P<rows>[0-9.E+]+))?",
     re.MULTILINE,
 )
+WITHIN = ("LocalRelation", "OneRowRelation")
 RELATION = re.compile(r"\w*Relation\w*(?:\[.*?\])? ((?:[^\[\s,`]|`[^`]*`)+)(?:\[|\s|,)")
 PLACES = re.compile(r"Location: \w+\(\d+ paths?\)\[([^\]]*)\]")
 
