@@ -227,7 +227,7 @@ def _leaf(found: re.Match[str]) -> Leaf:
     name = RELATION.match(found["node"])
     size = float(found["size"]) * 1024 ** UNITS.index(found["unit"])
     rows = None if found["rows"] is None else int(float(found["rows"]))
-    return Leaf(name[1] if name else "", rows, int(size) if size < UNKNOWN_BYTES else None)
+    return Leaf(name[1].replace("`", "") if name else "", rows, int(size) if size < UNKNOWN_BYTES else None)
 
 
 def expected(plan: str) -> Expected:
@@ -251,7 +251,7 @@ LEAF = re.compile(
     re.MULTILINE,
 )
 WITHIN = ("LocalRelation", "OneRowRelation")
-RELATION = re.compile(r"\w*Relation\w*(?:\[.*?\])? ((?:[^\[\s,`]|`[^`]*`)+)(?:\[|\s|,)")
+RELATION = re.compile(r"(?:HiveTable)?Relation(?:V2)?(?:\[[^\]]*\])? (?:\[(?=`))?((?:[^\[\s,`]|`[^`]*`)+)")
 PLACES = re.compile(r"Location: \w+\(\d+ paths?\)\[([^\]]*)\]")
 
 

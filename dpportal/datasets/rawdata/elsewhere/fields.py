@@ -95,7 +95,6 @@ class Field:
         if self.type.name in ("int2", "int4", "int8"):
             return exp.cast(value, "double")
         no_number = value.eq(literal(self.dialect, self.type, math.nan))
-        double: Expr
         if self.type.name == "numeric":
             double = self.dialect.double_of(value)
         elif self.type.name == "float8":
