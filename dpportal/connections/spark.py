@@ -48,7 +48,7 @@ SETTINGS = {
     "spark.sql.maxMetadataStringLength": "10000",
 }
 # Both static methods that the dialect uses, and what it draws.
-BEGINNING = """SELECT current_timestamp() AS at, uuid() AS lot,
+BEGINNING = """SELECT current_timestamp() AS at, uuid() AS lot, current_catalog() AS catalog,
     reflect('com.ibm.icu.text.Normalizer', 'compose', 'u\u0308', false) = '\u00fc' AS composes,
     reflect('com.fasterxml.jackson.core.io.schubfach.FloatToDecimal', 'toString', float(0.7)) = '0.7' AS writes"""
 TYPES = {
@@ -82,7 +82,10 @@ def _quoted(name: str) -> str:
 
 @dataclass
 class Session:
-    """A session of Spark Connect. read_at: when it began, by the cluster's clock; there is no one snapshot."""
+    """A session of Spark Connect. read_at: when it began, by the cluster's clock; there is no one snapshot.
+
+    server: its address and the catalog in which names are sought.
+    """
 
     spark: Any
     connection: Connection
@@ -103,7 +106,7 @@ class Session:
         with self._told():
             plan = self._plan(f"SELECT * FROM {source}")
         named = {leaf.relation for leaf in leaves(plan)} - {""}
-        return sorted(f"{self.server}/{name}" for name in named or set(places(plan)))
+        return sorted(f"{_address(self.connection)}/{name}" for name in named or set(places(plan)))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
@@ -188,7 +191,6 @@ def _opened(connection: Connection, token: str) -> Any:
 
 
 def _begun(opened: Any, connection: Connection) -> Session:
-    server = f"{connection.host.lower()}:{connection.port}"
     with told(lambda: False, connecting=True):
         version = opened.version
         if int(version.partition(".")[0]) < OLDEST:
@@ -199,11 +201,18 @@ def _begun(opened: Any, connection: Connection) -> Session:
             warnings.simplefilter("ignore", UserWarning)
             for name, value in SETTINGS.items():
                 opened.conf.set(name, value)
+        if connection.database:
+            opened.catalog.setCurrentCatalog(connection.database)
         found = opened.sql(BEGINNING).toArrow().to_pylist()[0]
     if not (found["composes"] and found["writes"]):
         raise SourceFault("functions", _(NO_FUNCTIONS))
     read_at = found["at"].astimezone(dt.UTC)
+    server = f"{_address(connection)}/{found['catalog']}"
     return Session(opened, connection, f"Spark {version.split()[0]}", read_at, server, found["lot"])
+
+
+def _address(connection: Connection) -> str:
+    return f"{connection.host.lower()}:{connection.port}"
 
 
 @dataclass(frozen=True)

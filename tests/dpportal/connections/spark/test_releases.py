@@ -68,7 +68,7 @@ def test_a_curator_sees_in_numbers_how_the_table_fits(elsewhere, client, curator
     assert all(f">{number}<" in page for number in (300, 30, 150, 180, 120))
 
 
-def test_a_query_can_be_offered_and_so_can_files(lake, curator, register, tmp_path):
+def test_a_query_can_be_offered(lake, curator, register):
     query = "SELECT colour, age, patient FROM health.visits WHERE age < 50 -- young"
     table = SharedTable.objects.create(connection=lake, title="Young", query=query)
     dataset = connected(table, curator)
@@ -77,6 +77,15 @@ def test_a_query_can_be_offered_and_so_can_files(lake, curator, register, tmp_pa
         ("age", "int4"),
         ("patient", "text"),
     ]
+
+
+def test_a_connection_has_a_catalog_in_which_names_are_sought(lake, seen, curator):
+    Connection.objects.update(database="spark_catalog")
+    assert (
+        connected(seen, curator).facts["identity"] == f"127.0.0.1:{lake.port}/spark_catalog table health.seen"
+    )
+    Connection.objects.update(database="nowhere")
+    assert "not there" in connected(seen, curator).conversion.failure
 
 
 def test_an_administrator_tests_a_connection(client, administrator, visits):

@@ -22,6 +22,7 @@ from tests.dpportal.datasets.rawdata.elsewhere.test_same_cells import (
     HOW,
     MISSING,
     NUMBERS,
+    TYPED_OPTIONS,
     VALUES,
     column_for_each_attribute,
     drawn,
@@ -75,26 +76,36 @@ rows_of = {
 
 
 @st.composite
-def tables(draw):
-    """Forty rows with a column of each kind, and of texts two, each declared in one of its ways."""
-    columns = {f"{kind} {i}": (kind, draw(rows_of[kind])) for i, kind in enumerate((*drawn, "text"))}
+def tables(draw, kinds=(*drawn, "text")):
+    """Forty rows with a column of each kind, each declared in one of its ways."""
+    columns = {f"{kind} {i}": (kind, draw(rows_of[kind])) for i, kind in enumerate(kinds)}
     attributes = (ATTRIBUTES[draw(st.sampled_from(HOW[kind]))](name) for name, (kind, _) in columns.items())
     return columns, Domain(tuple(attributes))
 
 
-@given(table=tables(), options=st.sampled_from([ReadOptions(), ReadOptions(missing=MISSING), *OPTIONS[2:]]))
-@settings(
-    max_examples=4,
+FEW_EXAMPLES = settings(
+    max_examples=3,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
+
+
+@given(table=tables(), options=st.sampled_from([*TYPED_OPTIONS, ReadOptions(missing=MISSING)]))
+@FEW_EXAMPLES
 def test_any_table_has_the_same_cells_in_spark(spark, tmp_path, table, options):
     """Column by column, two together, where each person may have as many rows as there are."""
     columns, domain = table
     asked = [*((name,) for name in domain.names), domain.names[1:3]]
     whose = Persons(domain.names[0], 40, ignore_case=True)
     theirs, ours = both(spark, tmp_path, columns, domain, options, tables=asked, persons=whose)
+    assert theirs == ours
+
+
+@given(table=tables(("text",) * 8), options=st.sampled_from(OPTIONS[2:]))
+@FEW_EXAMPLES
+def test_any_texts_have_the_same_cells_in_spark(spark, tmp_path, table, options):
+    theirs, ours = both(spark, tmp_path, *table, options)
     assert theirs == ours
 
 
