@@ -10,6 +10,7 @@ import dj_database_url
 import plotly
 from django.utils.translation import gettext_lazy as _
 
+from dpportal import cores
 from dpportal.datafolder import prepare
 from dpportal.environment import origin, whole_number
 from dpportal.keys import Keyring, former_secrets, secret
@@ -230,6 +231,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 TASK_SECONDS, TASK_KILLED_AFTER_SECONDS = 3300.0, 3600.0
 # How long one upload is read; the task around it has time to spare.
 CONVERSION_SECONDS = whole_number("DPPORTAL_CONVERSION_SECONDS", 1200, most=3000)
+THREADS = whole_number(cores.VARIABLE, cores.of_machine(), most=32)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}

@@ -1,8 +1,10 @@
-"""How fast a table is read, stored and counted, with pandas beside it.
+"""How fast a table is read, stored and counted, with DuckDB's own COPY and counts, polars and pandas beside it.
 
 Run: python -m tests.benchmarks.tables --rows 10_000_000 [--folder DIRECTORY] [--skip-pandas]
 The table has 4 columns (age, sex, region, income) and is made here; every step runs in a process of its own,
-whose peak resident memory is that of the step.
+whose peak resident memory is that of the step. The seconds of the processor are those of the work itself, without
+starting Python; only of storing they are all of the reading process. The rivals count columns that have types already.
+polars needs a package of its own: pip install -r tests/benchmarks/rivals/requirements-polars.txt.
 """
 
 from __future__ import annotations
@@ -13,18 +15,23 @@ import resource
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
+from dpportal import cores
 from dpportal.datasets.rawdata import Persons, convert, count_cells
 from mechanisms.domain import Categorical, Domain, Integer, Real
 
 CHUNK_ROWS = 1_000_000
+KEY = b"a key of 32 bytes for benchmarks"
+THREADS = cores.used()
 REGIONS = tuple(f"Region {i:02d}" for i in range(15))
 # 100 × 3 × 16 cells: sex and region have a cell for other values.
 COLUMNS = (
@@ -53,9 +60,15 @@ def write_csv(path: Path, rows: int) -> None:
             pyarrow.csv.write_csv(table, file, pyarrow.csv.WriteOptions(include_header=start == 0))
 
 
-def store(csv: Path, parquet: Path) -> str:
-    facts = convert(csv, parquet, csv.name)
+def store(csv: Path, parquet: Path, sketch_key: bytes) -> str:
+    facts = convert(csv, parquet, csv.name, sketch_key=sketch_key)
     return f"digest {facts.content_digest[:8]}, {parquet.stat().st_size / 2**20:,.0f} MB stored"
+
+
+def copy(csv: Path, typed: Path, types: str) -> str:
+    with duckdb.connect(config={"threads": THREADS}) as connection:
+        connection.execute(f"COPY (SELECT * FROM read_csv('{csv}'{types})) TO '{typed}' (FORMAT parquet)")
+    return f"{typed.stat().st_size / 2**20:,.0f} MB stored"
 
 
 def count(parquet: Path, domain: Domain) -> str:
@@ -68,6 +81,21 @@ def count_units(parquet: Path) -> str:
     return f"{ALL_FOUR.size:,} cells, {counts.sum():,} rows kept"
 
 
+def duckdb_count(typed: Path) -> str:
+    income = "least(greatest(floor(income / 12500), 0), 7)"
+    with duckdb.connect(config={"threads": THREADS}) as connection:
+        query = f"SELECT age, region, {income} AS bin, count(*) FROM '{typed}' GROUP BY ALL"
+        return f"{len(connection.execute(query).fetchall()):,} cells met"
+
+
+def polars_count(typed: Path) -> str:
+    import polars
+
+    income = (polars.col("income") / 12_500).floor().clip(0, 7)
+    counted = polars.scan_parquet(typed).group_by("age", "region", income).len().collect()
+    return f"{len(counted):,} cells met"
+
+
 def pandas_count(csv: Path) -> str:
     frame = pd.read_csv(csv)
     frame["income"] = np.clip(frame["income"] // 33_333.4, 0, 2)
@@ -76,12 +104,12 @@ def pandas_count(csv: Path) -> str:
 
 def measured(step: Callable[..., str], *arguments: object) -> tuple[float, float, float, str]:
     """Seconds by the clock and of processor, peak memory in MB (of the step or its child), and what it says."""
-    start = time.perf_counter()
-    said = step(*arguments)
-    seconds = time.perf_counter() - start
     whose = resource.RUSAGE_CHILDREN if step is store else resource.RUSAGE_SELF
-    used = resource.getrusage(whose)
-    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said
+    before, start = resource.getrusage(whose), time.perf_counter()
+    said = step(*arguments)
+    seconds, used = time.perf_counter() - start, resource.getrusage(whose)
+    processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, processor, used.ru_maxrss / 1024, said
 
 
 def report(name: str, rows: int, step: Callable[..., str], *arguments: object) -> None:
@@ -104,7 +132,14 @@ def main() -> None:
         print(f"{rows:,} rows × 4 columns, {csv.stat().st_size / 2**20:,.0f} MB of CSV\n")
         print("| step | seconds | processor seconds | million rows/s | peak MB | |")
         print("|---|---:|---:|---:|---:|---|")
-        report("CSV to stored Parquet with digest", rows, store, csv, parquet)
+        typed = Path(folder) / "typed.parquet"
+        report("DuckDB's COPY, all as texts", rows, copy, csv, typed, ", all_varchar=true")
+        report("DuckDB's COPY", rows, copy, csv, typed, "")
+        report("CSV to stored Parquet with digest", rows, store, csv, parquet, b"")
+        report("the same with sketch", rows, store, csv, parquet, KEY)
+        report("DuckDB's count of three columns", rows, duckdb_count, typed)
+        if find_spec("polars"):
+            report("polars' count of three columns", rows, polars_count, typed)
         report("count three columns", rows, count, parquet, SMALL)
         report("count four columns", rows, count, parquet, ALL_FOUR)
         report("count four columns, many cells", rows, count, parquet, WIDE)

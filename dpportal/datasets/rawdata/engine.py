@@ -11,13 +11,12 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-COUNTING_BYTES = 600 * 2**20
-THREADS = 2
+from dpportal import cores
+
+THREAD_BYTES = 300 * 2**20
 
 
-def connect(
-    scratch: Path, *, memory_bytes: int = COUNTING_BYTES, threads: int = THREADS
-) -> duckdb.DuckDBPyConnection:
+def connect(scratch: Path, *, memory_bytes: int, threads: int) -> duckdb.DuckDBPyConnection:
     """A database in memory that spills into `scratch`, installs nothing and prints nothing."""
     connection = duckdb.connect(
         config={
@@ -40,7 +39,8 @@ def connect(
 def stored_table(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection for reading one stored table; what does not fit in memory spills to the temporary folder."""
     with TemporaryDirectory(prefix="spill-") as scratch:
-        connection = connect(Path(scratch))
+        threads = cores.used()
+        connection = connect(Path(scratch), memory_bytes=max(2, threads) * THREAD_BYTES, threads=threads)
         try:
             yield connection
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import duckdb
 import numpy as np
 
 from dpportal.datasets.rawdata.engine import literal, parquet
-from dpportal.datasets.rawdata.layout import StoredColumn, layout, plain_number
+from dpportal.datasets.rawdata.layout import LOOKED_UP, StoredColumn, layout, plain_number
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.reading import TRIMMED
 from dpportal.datasets.rawdata.sketch import Sketcher
@@ -20,22 +21,36 @@ from dpportal.datasets.rawdata.sketch import Sketcher
 LOW_64_BITS = 2**64 - 1
 # Digests of fields that are held at a time.
 BATCH_FIELDS = 2**21
+# Characters of a plain number's text, up to which it has no more digits than a double keeps.
+DIGITS = 15
 
 
 def canonical_text(column: StoredColumn) -> str:
     """SQL: a field's text, the same for 5, 5.0 and " 5 ", for true and TRUE; NULL if it is empty."""
+    plain = f"CASE WHEN {_written_already(column)} THEN {column.text} ELSE {_written(str(column.plain))} END"
     if column.all_plain:
-        return _written(str(column.plain))
+        return plain
     text = f"nullif(regexp_extract({column.text}, {literal(TRIMMED)}, 1, 's'), '')"
     # A cast is cheap where it fails, and most texts are no numbers.
-    read = f"CASE WHEN TRY_CAST({text} AS DOUBLE) IS NOT NULL THEN {plain_number(text)} END"
-    number = f"coalesce({column.plain}, {read})" if column.plain else read
+    number = f"CASE WHEN TRY_CAST({text} AS DOUBLE) IS NOT NULL THEN {plain_number(text)} END"
     truth = f"CASE WHEN lower({text}) IN ('true', 'false') THEN lower({text}) ELSE {text} END"
-    return f"CASE WHEN {number} IS NULL THEN {truth} ELSE {_written(number)} END"
+    other = f"CASE WHEN {number} IS NULL THEN {truth} ELSE {_written(number)} END"
+    return f"CASE WHEN {column.plain} IS NOT NULL THEN {plain} ELSE {other} END" if column.plain else other
 
 
 def _written(number: str) -> str:
     return f"CASE WHEN {number} = floor({number}) THEN {number}::BIGINT::VARCHAR ELSE {number}::VARCHAR END"
+
+
+def _written_already(column: StoredColumn) -> str:
+    """SQL: whether a plain number's text is what would be written for it: short, without a zero at its end.
+
+    A number that is less than a thousandth could be written with an exponent.
+    """
+    return (
+        f"NOT suffix({column.text}, '0') AND strlen({column.text}) <= {DIGITS} "
+        f"AND (abs({column.plain}) >= 0.001)"
+    )
 
 
 @dataclass(frozen=True)
@@ -57,24 +72,95 @@ def look(
     """
     columns = layout(connection, path)
     names = sorted(columns)
-    texts = [f"coalesce({canonical_text(columns[name])}, chr(0))" for name in names]
+    few = [name for name in names if columns[name].few][:LOOKED_UP]
+    fields = [_Fields(connection, path, columns[name], few=name in few) for name in names]
     sketcher = Sketcher(key, len(names)) if key else None
-    fields = [f"md5_number_lower({text}) AS f{place}" for place, text in enumerate(texts)] if key else []
-    query = f"""
-        SELECT (digest & {LOW_64_BITS}::UHUGEINT)::UBIGINT AS low, (digest >> 64)::UBIGINT AS high, * EXCLUDE digest
-        FROM (SELECT {", ".join([f"md5_number(concat_ws(chr(31), {', '.join(texts)}))::UHUGEINT AS digest", *fields])}
-              FROM {parquet(path)})
-    """
+    if sketcher:
+        for place, field in enumerate(fields):
+            field.sketch(sketcher, place)
     seen, sums = 0, [0, 0]
+    query = _rows(path, fields, sketched=sketcher is not None)
     for batch in connection.sql(query).to_arrow_reader(max(1024, BATCH_FIELDS // (len(fields) + 2))):
         low, high, *digests = (column.to_numpy() for column in batch.columns)
         seen += len(low)
         sums = [total + _sum(part) for total, part in zip(sums, (low, high), strict=True)]
         if sketcher:
-            sketcher.add(digests)
+            sketcher.add(digests, [place for place, field in enumerate(fields) if not field.few])
         report(seen / max(1, rows))
     digest = hashlib.sha256(json.dumps([names, *map(str, (seen, *sums))]).encode()).hexdigest()
     return Print(digest, sketcher.sketch.to_bytes() if sketcher else b"")
+
+
+class _Fields:
+    """A column's canonical texts and their digests; of few different texts each is worked out once."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, path: Path, column: StoredColumn, *, few: bool
+    ) -> None:
+        self.connection, self.column, self.few = connection, column, few
+        if self.few:
+            text = _present(StoredColumn(column.number, "text"))
+            connection.execute(
+                f"CREATE TEMP TABLE {self._table} AS SELECT text, rows, field, {_digest('field')} AS digest "
+                f"FROM (SELECT text, rows, {text} AS field "
+                f"FROM (SELECT {column.text} AS text, count(*) AS rows FROM {parquet(path)} GROUP BY 1))"
+            )
+
+    @property
+    def _table(self) -> str:
+        return f"fields_{self.column.number}"
+
+    @property
+    def text(self) -> str:
+        return f"{self._table}.field" if self.few else _present(self.column)
+
+    @property
+    def digest(self) -> str:
+        """SQL of the digest, where the texts are named `self.name`."""
+        return f"digest_{self.column.number}" if self.few else _digest(self.name)
+
+    @property
+    def name(self) -> str:
+        return f"field_{self.column.number}"
+
+    def sketch(self, sketcher: Sketcher, place: int) -> None:
+        """Add the fields of a column of few texts."""
+        if not self.few:
+            return
+        found = self.connection.sql(f"SELECT digest, sum(rows)::UBIGINT FROM {self._table} GROUP BY digest")
+        for batch in found.to_arrow_reader(BATCH_FIELDS):
+            sketcher.add_fields(place, *(column.to_numpy() for column in batch.columns))
+
+    @property
+    def join(self) -> str:
+        return (
+            f"JOIN {self._table} ON {self.column.text} IS NOT DISTINCT FROM {self._table}.text"
+            if self.few
+            else ""
+        )
+
+
+def _digest(text: str) -> str:
+    """SQL: the second half of a text's MD5 as a number. `md5_number_lower` is the same and takes four times as long."""
+    return f"(md5_number({text}) >> 64)::UBIGINT"
+
+
+def _present(column: StoredColumn) -> str:
+    return f"coalesce({canonical_text(column)}, chr(0))"
+
+
+def _rows(path: Path, fields: Sequence[_Fields], *, sketched: bool) -> str:
+    """SQL: the halves of each row's digest, and those of its fields where they are sketched."""
+    texts = [f"{field.text} AS {field.name}" for field in fields]
+    texts += [f"{field._table}.digest AS {field.digest}" for field in fields if field.few and sketched]
+    joins = " ".join(field.join for field in fields)
+    whole = f"md5_number(concat_ws(chr(31), {', '.join(field.name for field in fields)}))::UHUGEINT AS digest"
+    digests = [f"{field.digest} AS f{place}" for place, field in enumerate(fields) if sketched]
+    return f"""
+        SELECT (digest & {LOW_64_BITS}::UHUGEINT)::UBIGINT AS low, (digest >> 64)::UBIGINT AS high, * EXCLUDE digest
+        FROM (SELECT {", ".join([whole, *digests])}
+              FROM (SELECT {", ".join(texts)} FROM {parquet(path)} AS rows {joins}))
+    """
 
 
 def _sum(words: np.ndarray) -> int:

@@ -21,7 +21,7 @@ from dpportal.datasets.rawdata.fit import (
 )
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.persons import Persons
-from dpportal.datasets.rawdata.sources import Rows
+from dpportal.datasets.rawdata.sources import TIMES, Rows
 from mechanisms.domain import Attribute, Domain
 
 FREQUENT = 10
@@ -50,14 +50,15 @@ def fit_table(
 
 def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit:
     with stored_table(path) as connection:
-        source = Rows(connection, path, options, []).source([attribute.name])
-        reasons = exp.select(
-            exp.alias_(exp.column("field_0"), "text"), exp.alias_(reason_of(attribute, 0), "reason")
-        ).from_(valued_rows(source, [attribute], options, None))
+        source = Rows(connection, path, options, []).fields(attribute.name)
+        rows = valued_rows(source, [attribute], options, None, [exp.column(TIMES)])
+        reason = exp.alias_(reason_of(attribute, 0), "reason")
+        reasons = exp.select(exp.alias_(exp.column("field_0"), "text"), reason, TIMES).from_(rows)
         missing = REASONS.index(MISSING)
         shown = f"CASE WHEN reason <> {missing} THEN left(text, {SHOWN_CHARACTERS}) END"
         texts = (
-            f"SELECT reason, {shown} AS text, count(*) AS n FROM ({source.dialect.sql(reasons)}) AS reasons "
+            f"SELECT reason, {shown} AS text, sum({TIMES})::BIGINT AS n "
+            f"FROM ({source.dialect.sql(reasons)}) AS reasons "
             "WHERE reason IS NOT NULL GROUP BY ALL"
         )
         most = f"max({{'n': n, 'text': text}}, {FREQUENT}) FILTER (reason <> {missing})"
@@ -78,8 +79,9 @@ def _whole_rows(
     leaving = [attribute for attribute in domain.attributes if attribute.leaves_out]
     names = [attribute.name for attribute in leaving]
     with stored_table(path) as connection:
-        source = Rows(connection, path, options, []).source([*names, *([persons.column] if persons else [])])
+        rows = Rows(connection, path, options, leaving)
+        source = rows.source([*names, *([persons.column] if persons else [])], rows.known)
         found = connection.execute(rows_statement(source, leaving, options, persons)).fetchall()
-    people, rows, out, beyond, without = (number for _place, number in sorted(found))
+    people, all_rows, out, beyond, without = (number for _place, number in sorted(found))
     of_persons = PersonFit(people, without, persons.max_rows, beyond) if persons else None
-    return TableFit(rows, out, columns, of_persons)
+    return TableFit(all_rows, out, columns, of_persons)

@@ -21,6 +21,8 @@ from dpportal.datasets.rawdata.reading import PLAIN_NUMBER
 NAMES_KEY = "columns"
 # Bytes of a column's dictionary in a part of the file, and in all parts together, up to which it has few texts.
 SHORT_DICTIONARY, ALL_DICTIONARIES = 2**18, 2**26
+# Columns whose texts one query looks up: with dozens the engine thinks for minutes about the order of the joins.
+LOOKED_UP = 10
 
 
 @dataclass(frozen=True)

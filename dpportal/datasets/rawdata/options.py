@@ -135,6 +135,11 @@ class Limits:
         """DuckDB's own share of the memory; the rest is the interpreter, libraries and read buffers."""
         return int(self.memory_bytes * 0.6)
 
+    def of_threads(self, threads: int) -> Limits:
+        """With so many threads, and the memory that more than two of them take."""
+        further = max(0, threads - self.threads) * self.memory_bytes // self.threads
+        return replace(self, threads=threads, memory_bytes=self.memory_bytes + further)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 

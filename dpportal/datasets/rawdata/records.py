@@ -45,7 +45,7 @@ class StoredTable:
 
 
 def _limits() -> Limits:
-    return Limits(seconds=settings.CONVERSION_SECONDS)
+    return Limits(seconds=settings.CONVERSION_SECONDS).of_threads(settings.THREADS)
 
 
 def folder(dataset_id: UUID) -> str:

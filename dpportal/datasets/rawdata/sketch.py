@@ -36,14 +36,19 @@ class Sample:
         """Up to here nothing is left out."""
         return self.numbers[-1] if len(self.numbers) == self.size else NOTHING
 
-    def add(self, numbers: np.ndarray) -> None:
-        """numbers: (n,) uint64. One that is too large now is too large for good, so no count is cut short."""
-        found, counts = np.unique(numbers[numbers <= self.bound], return_counts=True)
+    def add(self, numbers: np.ndarray, times: np.ndarray | None = None) -> None:
+        """numbers: (n,) uint64, each added so many times, or once.
+
+        One that is too large now is too large for good, so no count is cut short.
+        """
+        within = numbers <= self.bound
+        found = numbers[within]
         if not len(found):
             return
+        counts = np.ones(len(found), np.uint64) if times is None else times[within]
         merged, places = np.unique(np.concatenate([self.numbers, found]), return_inverse=True)
         total = np.zeros(len(merged), np.uint64)
-        np.add.at(total, places, np.concatenate([self.counts, counts.astype(np.uint64)]))
+        np.add.at(total, places, np.concatenate([self.counts, counts]))
         self.numbers, self.counts = merged[: self.size], total[: self.size]
 
     def to_array(self) -> np.ndarray:
@@ -88,13 +93,21 @@ class Sketcher:
         self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 (a permutation is what is wanted)
         self.sketch = Sketch.of_nothing(columns)
 
-    def add(self, digests: Sequence[np.ndarray]) -> None:
-        """digests: of each column's fields in the next rows, (n,) uint64 each."""
+    def add(self, digests: Sequence[np.ndarray], fields_of: Sequence[int] | None = None) -> None:
+        """digests: of each column's fields in the next rows, (n,) uint64 each.
+
+        fields_of: places of the columns whose fields are added with them; None for all.
+        """
         whole = np.zeros(len(digests[0]), np.uint64)
-        for column, sample in zip(digests, self.sketch.columns, strict=True):
+        for place, column in enumerate(digests):
             whole += column
-            sample.add(self._numbers(column, FIELD))
+            if fields_of is None or place in fields_of:
+                self.add_fields(place, column)
         self.sketch.rows.add(self._numbers(whole, ROW))
+
+    def add_fields(self, place: int, digests: np.ndarray, times: np.ndarray | None = None) -> None:
+        """Add fields of a column: those of further rows, or different ones and how often each occurs."""
+        self.sketch.columns[place].add(self._numbers(digests, FIELD), times)
 
     def _numbers(self, digests: np.ndarray, of: int) -> np.ndarray:
         blocks = np.full((len(digests), 2), of, np.uint64)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -15,12 +15,12 @@ from dpportal.datasets.rawdata.elsewhere.duck import DuckDB
 from dpportal.datasets.rawdata.elsewhere.statement import CELL, Plain, Source, cells, places_of
 from dpportal.datasets.rawdata.elsewhere.types import STORED
 from dpportal.datasets.rawdata.engine import parquet
-from dpportal.datasets.rawdata.layout import StoredColumn, layout
+from dpportal.datasets.rawdata.layout import LOOKED_UP, StoredColumn, layout
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.persons import Persons
 from mechanisms.domain import Attribute, Domain
 
-ROW_ID = "row_id"
+ROW_ID, TIMES = "row_id", "times"
 TEXT, PLAIN, KNOWN = "text", "plain_number", "known_cell"
 
 
@@ -48,7 +48,8 @@ class Upload(Source):
 class Rows:
     """A stored table seen through some attributes.
 
-    A column of few different texts is read text by text, and not row by row: its rows look their cells up.
+    A column of few different texts is read text by text, and not row by row: its rows look their cells up. Where plain
+    numbers are stored of all texts, reading them takes no longer.
     options: settled. in_order: whether the rows must come in the file's order; then none is looked up.
     Raises KeyError if the table lacks a column.
     """
@@ -67,8 +68,8 @@ class Rows:
         self.options = options
         self.attributes = attributes
         self.columns = layout(connection, path)
-        few = {a.name for a in attributes if self.columns[a.name].few}
-        self.known = frozenset[str]() if in_order else frozenset(few)
+        few = [a.name for a in attributes if self.columns[a.name].few and not self.columns[a.name].all_plain]
+        self.known = frozenset(few[: 0 if in_order else LOOKED_UP])
         for attribute in attributes:
             if attribute.name in self.known:
                 self._look_up(attribute)
@@ -95,14 +96,23 @@ class Rows:
             f"(SELECT {', '.join(fields)} FROM {' '.join([table, *joins])}) AS rows", stored, known
         )
 
+    def fields(self, name: str) -> Upload:
+        """A column's fields, with how many rows each is of; of few different texts each comes once."""
+        stored = {name: self.columns[name]}
+        if self.columns[name].few:
+            stored = {name: replace(self.columns[name], plain=None, all_plain=False)}
+            selected, group = [*_fields(stored), f"count(*) AS {TIMES}"], " GROUP BY 1"
+        else:
+            selected, group = [*_fields(stored), f"1 AS {TIMES}"], ""
+        rows = f"(SELECT {', '.join(selected)} FROM {parquet(self.path)} AS rows{group}) AS texts"
+        return _upload(rows, stored)
+
     def _look_up(self, attribute: Attribute) -> None:
         """Make a table of the different texts of a column, with the cell of each."""
-        column = self.columns[attribute.name]
-        stored = {attribute.name: StoredColumn(column.number, column.text)}
-        texts = f"(SELECT DISTINCT {', '.join(_fields(stored))} FROM {parquet(self.path)} AS rows) AS texts"
-        text = exp.column(f"{TEXT}_{column.number}")
-        found = cells(_upload(texts, stored), [attribute], self.options, None, [text])
-        self.connection.execute(f"CREATE TEMP TABLE meaning_{column.number} AS {DuckDB().sql(found)}")
+        source = self.fields(attribute.name)
+        found = cells(source, [attribute], self.options, None, [source.column(attribute.name)])
+        number = self.columns[attribute.name].number
+        self.connection.execute(f"CREATE TEMP TABLE meaning_{number} AS {source.dialect.sql(found)}")
 
 
 def _fields(stored: Mapping[str, StoredColumn]) -> list[str]:

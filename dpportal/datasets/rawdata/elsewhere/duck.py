@@ -65,11 +65,9 @@ class DuckDB(Dialect):
         """
         digits = call("concat", _group(text, PARTS, BEFORE), _group(text, PARTS, AFTER))
         kept = call("rtrim", digits, exp.Literal.string("0"))
-        written_power = exp.cast(
-            exp.Nullif(this=_group(text, PARTS, EXPONENT), expression=exp.Literal.string("")), "int"
-        )
+        written_power = exp.Nullif(this=_group(text, PARTS, EXPONENT), expression=exp.Literal.string(""))
         moved = call("length", _group(text, PARTS, BEFORE)) - call("length", kept)
-        power = call("coalesce", written_power, exp.convert(0)) + moved
+        power = call("coalesce", exp.cast(written_power, "int"), exp.convert(0)) + moved
         first = call("ltrim", kept, exp.Literal.string("0"))
         sign = call("replace", _group(text, PARTS, SIGN), exp.Literal.string("+"), exp.Literal.string(""))
         written = call("concat", sign, first, exp.Literal.string("e"), power)

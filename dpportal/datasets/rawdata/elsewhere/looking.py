@@ -1,4 +1,4 @@
-"""How a table elsewhere fits its declarations: numbers of rows alone, by queries that its database answers."""
+"""How a table fits its declarations, in whatever engine: numbers of rows alone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from dpportal.datasets.rawdata.counting import Persons
-from dpportal.datasets.rawdata.elsewhere.cells import cell_of
+from dpportal.datasets.rawdata.elsewhere.cells import left_out
 from dpportal.datasets.rawdata.elsewhere.statement import (
+    CELL,
     LABEL,
     PERSON,
     Source,
@@ -19,6 +19,7 @@ from dpportal.datasets.rawdata.elsewhere.statement import (
 )
 from dpportal.datasets.rawdata.fit import ABOVE, BELOW, MISSING, UNDECLARED, UNREADABLE
 from dpportal.datasets.rawdata.options import ReadOptions
+from dpportal.datasets.rawdata.persons import Persons
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 
 REASONS = (MISSING, UNREADABLE, BELOW, ABOVE, UNDECLARED)
@@ -27,11 +28,11 @@ REASONS = (MISSING, UNREADABLE, BELOW, ABOVE, UNDECLARED)
 def reasons_statement(source: Source, domain: Domain, options: ReadOptions) -> str:
     """SQL: place and number of rows of each reason why a column's field does not fit; a place counts on by columns."""
     places = [
-        _reason(attribute, place) + exp.convert(place * len(REASONS))
+        reason_of(attribute, place) + exp.convert(place * len(REASONS))
         for place, attribute in enumerate(domain.attributes)
     ]
     rows = exp.select(exp.alias_(source.dialect.each_row(places), "place"))
-    rows = rows.from_(valued_rows(source, domain, options, None), copy=False)
+    rows = rows.from_(valued_rows(source, domain.attributes, options, None), copy=False)
     known = exp.column("place").is_(exp.null()).not_()
     count = exp.alias_(exp.Count(this=exp.Star()), "n")
     counted = exp.select("place", count).from_(rows.subquery("reasons", copy=False), copy=False)
@@ -43,12 +44,9 @@ def rows_statement(
 ) -> str:
     """SQL: what only whole rows show, a number for each place: persons, rows, rows left out, beyond the limit of each
     person's, without an identifier. leaving: the attributes that leave rows out."""
-    rows = valued_rows(source, Domain(tuple(leaving)), options, persons)
-    cells = [
-        cell_of(a, source.dialect, numbered("value", place), numbered(LABEL, place))
-        for place, a in enumerate(leaving)
-    ]
-    out = exp.or_(exp.false(), *(cell.is_(exp.null()) for cell in cells))
+    rows = valued_rows(source, leaving, options, persons)
+    outs = [_left_out(source, attribute, place) for place, attribute in enumerate(leaving)]
+    out = exp.or_(exp.false(), *outs)
     one, none = exp.convert(1), exp.convert(0)
     person = exp.column(PERSON) if persons else exp.cast(exp.null(), "int")
     by_person = exp.select(
@@ -63,22 +61,24 @@ def rows_statement(
     sums = [exp.Count(this=exp.Star()), *(exp.Sum(this=term) for term in (n, gone, beyond, without))]
     once = exp.select(*(as_numbered(_number(term), "sum", place) for place, term in enumerate(sums)))
     once = once.from_(by_person.subquery("persons", copy=False), copy=False)
-    places = [_number(exp.convert(place)) for place in range(len(sums))]
-    each = exp.select(exp.alias_(source.dialect.each_row(places), "place"), exp.Star())
-    each = each.from_(once.subquery("sums", copy=False), copy=False)
-    found = exp.case()
-    for place in range(len(sums)):
-        found = found.when(exp.column("place").eq(exp.convert(place)), numbered("sum", place))
-    return source.dialect.sql(
-        exp.select("place", exp.alias_(found, "n")).from_(each.subquery("each_sum", copy=False), copy=False)
-    )
+    pairs = [
+        exp.select(_number(exp.convert(place)), numbered("sum", place)).from_("sums")
+        for place in range(len(sums))
+    ]
+    return source.dialect.sql(exp.union(*pairs, distinct=False).with_("sums", as_=once))
+
+
+def _left_out(source: Source, attribute: Attribute, place: int) -> Expr:
+    if source.known_cell(attribute.name) is not None:
+        return numbered(CELL, place).is_(exp.null())
+    return left_out(attribute, numbered("value", place), numbered(LABEL, place))
 
 
 def _number(term: Expr) -> Expr:
     return exp.cast(exp.Coalesce(this=term, expressions=[exp.convert(0)]), "bigint")
 
 
-def _reason(attribute: Attribute, place: int) -> Expr:
+def reason_of(attribute: Attribute, place: int) -> Expr:
     """Which of the reasons a row's field does not fit for, NULL where it does."""
     field, value = numbered("field", place), numbered("value", place)
     found = exp.case().when(field.is_(exp.null()), _place_of(MISSING))

@@ -124,39 +124,36 @@ def cells(
     persons: Persons | None,
     beside: Sequence[Expr] = (),
 ) -> Select:
-    """The cell of each attribute as cell_i, the person, and what the source has beside."""
+    """The cell of each attribute as cell_i, the person, and what is taken from the source beside."""
     dialect = source.dialect
     rows = valued_rows(source, attributes, options, persons, beside)
-    known = {place for place, a in enumerate(attributes) if source.known_cell(a.name)}
     searches = {
         place: search(a, dialect, numbered("value", place), partial(_found, place))
         for place, a in enumerate(attributes)
-        if place not in known
+        if source.known_cell(a.name) is None
     }
     for layer in range(max(map(len, searches.values()), default=0) - 1):
         layers = [(place, layers[layer]) for place, layers in searches.items() if layer < len(layers) - 1]
         named = [exp.alias_(found, f"found_{layer}_{place}") for place, found in layers]
         rows = dialect.once(exp.select("*", *named).from_(rows, copy=False), "searched")
-    selected = []
+    selected: list[Expr] = []
     for place, a in enumerate(attributes):
-        if place in known:
+        if place not in searches:
             selected.append(numbered(CELL, place))
             continue
         found = searches[place][-1] if searches[place] else numbered(LABEL, place)
         cell = cell_of(a, dialect, numbered("value", place), found)
         selected.append(as_numbered(cell, CELL, place))
-    return exp.select(*selected, *_passed(beside, persons)).from_(rows, copy=False)
+    whose = [exp.column(PERSON)] if persons else []
+    return exp.select(*selected, *_passed(beside), *whose).from_(rows, copy=False)
 
 
 def _found(place: int, layer: int) -> Expr:
     return exp.column(f"found_{layer}_{place}")
 
 
-def _passed(beside: Sequence[Expr], persons: Persons | None) -> list[Expr]:
-    return [
-        *(exp.column(further.alias_or_name) for further in beside),
-        *([exp.column(PERSON)] if persons else []),
-    ]
+def _passed(beside: Sequence[Expr]) -> list[Expr]:
+    return [exp.column(further.alias_or_name) for further in beside]
 
 
 def valued_rows(
@@ -170,42 +167,22 @@ def valued_rows(
 
     beside: what else is taken from the source. Of a column whose cell the source knows there is the cell_i alone.
     """
-    known = {
-        place: cell for place, a in enumerate(attributes) if (cell := source.known_cell(a.name)) is not None
-    }
-    beside = [*beside, *(as_numbered(cell, CELL, place) for place, cell in known.items())]
-    unknown = [(place, a) for place, a in enumerate(attributes) if place not in known]
-    for _place, a in unknown:
-        if refusal := not_exact(source.columns[a.name].name, a):
-            raise NotExactError(f"{a.name}: {refusal}")
-    columns = [(place, a, _field(source, options, a.name, str(place))) for place, a in unknown]
+    known = [(place, source.known_cell(a.name)) for place, a in enumerate(attributes)]
+    beside = [*beside, *(as_numbered(cell, CELL, place) for place, cell in known if cell is not None)]
+    columns = [
+        (place, a, _field(source, options, a, place))
+        for place, a in enumerate(attributes)
+        if known[place][1] is None
+    ]
     whose = _Whose(source, options, persons)
-    passed = _passed(beside, None)
-    found = [as_numbered(field.found(source.column(a.name)), "raw", place) for place, a, field in columns]
-    stored = [
-        as_numbered(plain.column, "plain", place)
-        for place, a, field in columns
-        if field.plain is not None and (plain := source.plain(a.name))
-    ]
-    rows = exp.select(*(found + stored + whose.found() + list(beside) or [exp.convert(1)])).from_(
-        exp.Var(this=source.rows), copy=False
-    )
-    read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
-    plain_numbers = [
-        as_numbered(field.read_plain(field.plain), "plain", place)
-        for place, _a, field in columns
-        if field.plain is not None
-    ]
-    rows = exp.select(*(read + plain_numbers + whose.read() + passed or [exp.convert(1)])).from_(
-        source.dialect.once(rows, "found"), copy=False
-    )
+    rows = _fields(source, columns, whose, beside)
     numbers = [
         as_numbered(field.as_number(), "number", place) for place, a, field in columns if needs_number(a)
     ]
     rows = exp.select("*", *numbers).from_(source.dialect.once(rows, "fields"), copy=False)
     fields = [numbered("field", place) for place, _a, _field in columns]
     values = [as_numbered(value_of(a, field), "value", place) for place, a, field in columns]
-    rows = exp.select(*(fields + values + whose.told() + passed or [exp.convert(1)])).from_(
+    rows = exp.select(*(fields + values + whose.told() + _passed(beside) or [exp.convert(1)])).from_(
         source.dialect.once(rows, "numbers"), copy=False
     )
     for place, a, field in columns:
@@ -213,14 +190,40 @@ def valued_rows(
     return source.dialect.once(rows, "valued")
 
 
-def _field(source: Source, options: ReadOptions, column: str, place: str) -> Field:
-    raw, value, number = (numbered(kind, place) for kind in ("raw", "field", "number"))
-    field = Field(source.dialect, options, source.columns[column], raw, value, number)
-    stored = source.plain(column) if options.decimal == "." else None
+def _fields(
+    source: Source, columns: Sequence[tuple[int, Attribute, Field]], whose: _Whose, beside: Sequence[Expr]
+) -> Select:
+    """A row's field_i, the plain_i of those that have one, and the person's field."""
+    found = [as_numbered(field.found(source.column(a.name)), "raw", place) for place, a, field in columns]
+    read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
+    for place, a, field in columns:
+        plain = source.plain(a.name) if field.plain is not None else None
+        if plain is not None and field.plain is not None:
+            found.append(as_numbered(plain.column, "plain", place))
+            read.append(as_numbered(field.read_plain(field.plain), "plain", place))
+    rows = exp.select(*(found + whose.found() + list(beside) or [exp.convert(1)])).from_(
+        exp.Var(this=source.rows), copy=False
+    )
+    return exp.select(*(read + whose.read() + _passed(beside) or [exp.convert(1)])).from_(
+        source.dialect.once(rows, "found"), copy=False
+    )
+
+
+def _field(source: Source, options: ReadOptions, attribute: Attribute, place: int) -> Field:
+    """An attribute's column. Raises NotExactError if its type has no one text for what the attribute reads."""
+    if refusal := not_exact(source.columns[attribute.name].name, attribute):
+        raise NotExactError(f"{attribute.name}: {refusal}")
+    field = _named(source, options, attribute.name, str(place))
+    stored = source.plain(attribute.name) if options.decimal == "." else None
     if stored is None:
         return field
     always = stored.always and not plain_words(options)
     return replace(field, plain=numbered("plain", place), always=always)
+
+
+def _named(source: Source, options: ReadOptions, column: str, place: str) -> Field:
+    raw, value, number = (numbered(kind, place) for kind in ("raw", "field", "number"))
+    return Field(source.dialect, options, source.columns[column], raw, value, number)
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,7 @@ class _Whose:
 
     def _field(self) -> Field:
         assert self.persons
-        return _field(self.source, self.options, self.persons.column, PERSON)
+        return _named(self.source, self.options, self.persons.column, PERSON)
 
     def found(self) -> list[Expr]:
         if not self.persons:

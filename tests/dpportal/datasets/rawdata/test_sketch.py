@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import struct
 
 import duckdb
 import numpy as np
@@ -137,10 +139,36 @@ def test_the_reader_sketches_what_it_stores_and_its_digest_is_what_it_always_was
         assert facts.content_digest == digest_by_one_query(connection, tmp_path / "t.parquet")
 
 
+def test_a_sketch_and_a_number_s_text_are_what_they_always_were(tmp_path):
+    """Of columns of few texts, which are read once, and of many, some written as no number is written."""
+    draw = np.random.default_rng(2)
+    numbers = draw.normal(0, [[0.0005], [0.5], [1e6]], (3, 1000)).ravel().tolist()
+    many = [f"{number:.{places}f}" for number, places in zip(numbers, [12, 9, 4, 2, 1, 0] * 500, strict=True)]
+    many = [text if float(text) else "0.0" for text in many]
+    few = [str(number) for number in draw.integers(0, 30, 3000)]
+    pd.DataFrame({"few": few, "many": many}).to_csv(tmp_path / "upload", index=False)
+    facts = convert(tmp_path / "upload", tmp_path / "t.parquet", "t.csv", sketch_key=KEY)
+    with duckdb.connect() as connection:
+        query = "SELECT CASE WHEN n = floor(n) THEN n::BIGINT::VARCHAR ELSE n::VARCHAR END FROM (SELECT unnest(?) AS n)"
+        written = [text for (text,) in connection.execute(query, [list(map(float, many))]).fetchall()]
+    assert len(set(written) & set(many)) > 1000 and len(set(written) - set(many)) > 300
+    digests = [
+        np.array(
+            [int.from_bytes(hashlib.md5(text.encode()).digest()[8:], "little") for text in texts], np.uint64
+        )
+        for texts in (few, written)
+    ]
+    sketcher = Sketcher(KEY, 2)
+    sketcher.add(digests)
+    assert facts.sketch == sketcher.sketch.to_bytes()
+    rows = ["\x1f".join(row).encode() for row in zip(few, written, strict=True)]
+    halves = zip(*(struct.unpack("<QQ", hashlib.md5(row).digest()) for row in rows), strict=True)
+    content = json.dumps([["few", "many"], "3000", *(str(sum(half)) for half in halves)])
+    assert facts.content_digest == hashlib.sha256(content.encode()).hexdigest()
+
+
 def digest_by_one_query(connection: duckdb.DuckDBPyConnection, path) -> str:
     """As fingerprints were made before there were sketches: they must stay what they are."""
-    import json
-
     from dpportal.datasets.rawdata.engine import parquet
     from dpportal.datasets.rawdata.layout import layout
 
