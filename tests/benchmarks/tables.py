@@ -67,6 +67,7 @@ def store(csv: Path, parquet: Path, sketch_key: bytes) -> str:
 
 def copy(csv: Path, typed: Path, types: str) -> str:
     with duckdb.connect(config={"threads": THREADS}) as connection:
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(f"COPY (SELECT * FROM read_csv('{csv}'{types})) TO '{typed}' (FORMAT parquet)")
     return f"{typed.stat().st_size / 2**20:,.0f} MB stored"
 

@@ -14,8 +14,8 @@ from dpportal.datasets.rawdata.reading import SPACES, TRIMMED
 # A number in plain or scientific notation by its parts: sign, digits before and after the point, exponent.
 PARTS = "^([-+]?)([0-9]*)[.]?([0-9]*)(?:[eE]([-+]?[0-9]+))?$"
 SIGN, BEFORE, AFTER, EXPONENT = range(1, 5)
-# So many comparisons take less time than a search.
-COMPARED = 16
+# Edges that are written out; a list of more is searched.
+WRITTEN_OUT = 16
 
 
 class DuckDB(Dialect):
@@ -87,16 +87,26 @@ class DuckDB(Dialect):
         return exp.IntDiv(this=exp.paren(number), expression=exp.convert(divisor))
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
-        found: Expr = exp.cast(exp.convert(0), "bigint")
-        for edge in edges:
-            found = found + exp.cast(exp.paren(value >= self._edge(edge, kind)), "bigint")
-        return exp.paren(found)
+        return self._halved(value, edges, kind, 0, len(edges))
+
+    def _halved(self, value: Expr, edges: Sequence[float], kind: str, least: int, most: int) -> Expr:
+        """How many edges a value passes, at least and at most so many."""
+        if least == most:
+            return exp.convert(least)
+        middle = (least + most) // 2
+        lower, upper = ((least, middle), (middle + 1, most))
+        below = value < self._edge(edges[middle], kind)
+        return (
+            exp.case()
+            .when(below, self._halved(value, edges, kind, *lower))
+            .else_(self._halved(value, edges, kind, *upper))
+        )
 
     def search(
         self, value: Expr, edges: Sequence[float], kind: str, found: Callable[[int], Expr], *, even: bool
     ) -> list[Expr]:
         inner = edges[1:-1]
-        if len(inner) <= COMPARED:
+        if len(inner) <= WRITTEN_OUT:
             return [self.edges_passed(value, inner, kind)]
         listed = self.array(inner, kind)
         if even:
