@@ -51,6 +51,7 @@ class LatentClasses(Microdata):
         "Measures the pairs of columns that tell most, in three rounds, and fits a mixture of independent columns to "
         "all of them, no further than the noise allows."
     )
+    most_columns = 60
     shares = {
         MARGINS: Fraction(3, 10),
         **{

@@ -57,6 +57,8 @@ class Microdata(ABC):
     pairwise: ClassVar[bool] = True
     # Whether whole rows follow the tables in what is measured, as `WholeRows` packs them.
     whole_rows: ClassVar[bool] = False
+    # Of how many columns it makes rows at most.
+    most_columns: ClassVar[int] = MOST_COLUMNS
     # What the rows' dependence comes from where no pair is measured.
     without_pairs: ClassVar[str] = ""
 
@@ -96,6 +98,11 @@ class Microdata(ABC):
         check_amount(loss)
         wishes.check(domain)
         self._check(domain, wishes)
+        if (keep or len(domain.attributes)) > self.most_columns:
+            raise PlanError(
+                f"{self.title}: at most {self.most_columns} columns, since fitting more takes hours. Take fewer columns, "
+                "let the release keep those that tell most, or choose another method."
+            )
         if rows is not None and not 1 <= rows <= MOST_ROWS:
             raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
         if total is not None and not loss.unit.total_public:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dpportal.datasets.rawdata import Persons, ReadOptions
+from dpportal.datasets.rawdata import Persons, ReadOptions, fit_table
 from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
 from dpportal.datasets.rawdata.elsewhere.spark import Spark
 from dpportal.datasets.rawdata.elsewhere.statement import Source
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
-from dpportal.datasets.rawdata.fit import fit
 from mechanisms.domain import Attribute, Boolean, Domain, Integer
 from tests.dpportal.datasets.rawdata.elsewhere import twins
 from tests.dpportal.datasets.rawdata.elsewhere.test_fit import by_reason
@@ -77,7 +76,7 @@ def test_a_task_that_is_run_again_chooses_the_same_rows_whatever_their_order(reg
 def test_each_number_of_the_fit_is_that_of_an_upload(spark, tmp_path):
     values = zip(*ROWS, strict=True)
     columns = {name: ("text", list(texts)) for name, texts in zip(NAMES, values, strict=True)}
-    theirs = fit(twins.stored(tmp_path, columns), DOMAIN, OPTIONS, PERSONS)
+    theirs = fit_table(twins.stored(tmp_path, columns), DOMAIN, OPTIONS, PERSONS)
     spark.fill(columns)
     source = Source(spark.dialect, spark.table, dict.fromkeys(NAMES, TYPES["text"]))
     found = dict(spark.rows(reasons_statement(source, DOMAIN, OPTIONS)))
