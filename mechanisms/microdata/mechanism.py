@@ -100,7 +100,7 @@ class Microdata(ABC):
         self._check(domain, wishes)
         if (keep or len(domain.attributes)) > self.most_columns:
             raise PlanError(
-                f"{self.title}: at most {self.most_columns} columns, since fitting more takes hours. Take fewer columns, "
+                f"{self.title}: at most {self.most_columns} columns, since fitting more takes hours. Take fewer, "
                 "let the release keep those that tell most, or choose another method."
             )
         if rows is not None and not 1 <= rows <= MOST_ROWS:
