@@ -9,12 +9,12 @@ import pandas as pd
 # A spreadsheet takes a cell that begins so for a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 # A code such as -1 is a number to it, and to every other program that reads the file.
-PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
+NEGATIVE_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?")
 
 
 def inert(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet would take it for a formula."""
-    runs = text.startswith(FORMULA_STARTS) and not PLAIN_NUMBER.fullmatch(text)
+    runs = text.startswith(FORMULA_STARTS) and not NEGATIVE_NUMBER.fullmatch(text)
     return f"'{text}" if runs else text
 
 
