@@ -134,14 +134,13 @@ class TestBadInput:
         assert "a secret" not in "".join(capfd.readouterr())
 
     def test_a_query_that_runs_out_of_time(self, elsewhere, owner):
-        # Of one row, since a task looks whether it is to end only after a thousand of the other side's.
-        one = "(SELECT * FROM health.visits LIMIT 1)"
-        endless = f"SELECT v.* FROM {one} AS v CROSS JOIN range(10000000000) AS r"
-        owner(f"CREATE OR REPLACE VIEW health.seen AS {endless}")
+        # It ends some day, since the cluster's tasks may go on for a while when nobody waits for them any more.
+        long = "SELECT v.* FROM (SELECT * FROM health.visits LIMIT 1) AS v CROSS JOIN range(2000000) AS r"
+        owner(f"CREATE OR REPLACE VIEW health.seen AS {long}")
         self.limited(elsewhere, seconds=2, most_rows=10**12)
         begun = time.monotonic()
         assert "ran longer than the connection allows" in self.failed(elsewhere)
-        assert time.monotonic() - begun < 30
+        assert time.monotonic() - begun < 45
 
     def test_more_bytes_than_are_allowed(self, elsewhere):
         self.limited(elsewhere, most_bytes=100)
