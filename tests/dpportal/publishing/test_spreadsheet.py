@@ -17,6 +17,8 @@ def test_a_code_that_is_a_number_stays_one(code: str) -> None:
     assert read["code"].dtype.kind in "if" and read["code"][0] == float(code)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1+1", "+A1", "@SUM(A1)", "-", "- 1", "-1e5", "\t1", "-١", "-1\n"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1+1", "+A1", "@SUM(A1)", "-", "- 1", "-1e5", "\t1", "-١", "-1\n"]
+)
 def test_what_a_spreadsheet_would_run_does_not_begin_so(text: str) -> None:
     assert inert(text) == f"'{text}"
