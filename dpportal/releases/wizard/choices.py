@@ -102,7 +102,8 @@ def methods(
     except DraftError as error:
         return {**shared, "refusal": error.message}
     product = product_of(draft)
-    draft.purpose = form["purpose"].value() or draft.purpose
+    if form["purpose"].value() in Release.Purpose.values:
+        draft.purpose = form["purpose"].value()
     rows = [_offer_row(offer, draft, offers) for offer in sorted(offers, key=_place(product))]
     suited = {row["mechanism"].name: row["plan"] for row in rows if row.get("plan") and not row["unsuited"]}
     plans = suited or {offer.mechanism.name: offer.plan for offer in offers if offer.plan}

@@ -141,7 +141,12 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         return unsuited(plan.mechanism, plan.domain)
 
     def advice(self, draft: Release, plans: Mapping[str, Plan]) -> advice.Advice | None:
-        return advice.advice(plans, draft.purpose, draft.people) if draft.people else None
+        if not draft.people:
+            return None
+        try:
+            return advice.advice(plans, draft.purpose, draft.people)
+        except PlanError:  # a loss beyond all that was drawn
+            return None
 
     def recommended(self, draft: Release, plans: Mapping[str, Plan]) -> list[Recommended]:
         found = self.advice(draft, plans)

@@ -53,6 +53,17 @@ def test_using_a_recommended_method_leads_to_the_review(client, draft) -> None:
     assert draft.mechanism == "hierarchical-histogram"
 
 
+@pytest.mark.parametrize("purpose", ["", "<b>", "everything"])
+def test_a_purpose_that_there_is_none_is_as_the_last_one(client, draft, purpose) -> None:
+    names = recommended(page(client, draft, amount="0.1", purpose=draft.purpose))
+    assert recommended(page(client, draft, amount="0.1", purpose=purpose)) == names
+
+
+@pytest.mark.parametrize("amount", ["0.000001", "999"])
+def test_the_smallest_and_the_largest_cost_have_a_page(client, draft, amount) -> None:
+    assert "All methods side by side" in page(client, draft, amount=amount, purpose="cells")
+
+
 def test_a_method_that_does_not_exist_cannot_be_used(client, draft) -> None:
     client.force_login(draft.created_by)
     answer = client.post(f"/releases/{draft.pk}/method/", {"use": "guess", "amount": "0.1"})
