@@ -53,12 +53,14 @@ def begin(request: HttpRequest) -> HttpResponseBase:
 
 
 def of_own_upload(view: Asked) -> Callable[..., HttpResponseBase]:
-    """A view of an announced file of the curator's own; 404 for any other."""
+    """A view of an announced file of the curator's own; 404 for any other, and where none can be announced."""
 
     @curator_required
     @require_POST
     @wraps(view)
     def guarded(request: HttpRequest, upload_id: UUID, **_: Any) -> HttpResponseBase:
+        if not settings.DIRECT_UPLOADS:
+            raise Http404
         mine = DirectUpload.objects.filter(owner=current_user(request))
         return view(request, get_object_or_404(mine, pk=upload_id))
 

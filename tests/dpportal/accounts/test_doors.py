@@ -9,6 +9,7 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from dpportal.accounts.models import Role, User
+from dpportal.datasets.models import DirectUpload
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
@@ -37,6 +38,7 @@ GENERAL = {
     "accounts:password_changed",
     "datasets:list",
     "datasets:upload",
+    "datasets:direct",
     "datasets:elsewhere",
     "releases:list",
     "releases:finished",
@@ -46,6 +48,8 @@ GENERAL = {
 OFFICE = {"enter_missing"}
 # Only releases of some products have these, and the one here is a histogram.
 OF_OTHER_PRODUCTS = {"releases:compare_report"}
+# Only where browsers send files to a bucket themselves.
+OF_BUCKETS = {"datasets:direct_part", "datasets:direct_finish", "datasets:direct_give_up"}
 ARTIFACT = "release.json"
 # 401 asks a program for a stream's token, whether there is such a stream or not.
 CLOSED = {401, 404, 405}
@@ -64,9 +68,10 @@ def named(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPatt
 
 @pytest.fixture
 def ready(ready):
-    """The finished release, and an open stream of its dataset with a period."""
+    """The finished release, an open stream of its dataset with a period, and a file that its owner announced."""
     stream = building.open_stream(ready.dataset)
     publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
+    DirectUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
     return ready
 
 
@@ -74,6 +79,7 @@ def owned_addresses(release) -> dict[str, str]:
     """Every address that speaks of this release, of its dataset or of that one's stream."""
     known = {"dataset_id": release.dataset_id, "release_id": release.pk, "position": 0, "name": ARTIFACT}
     known["stream_id"] = release.dataset.streams.get().pk
+    known["upload_id"] = DirectUpload.objects.get().pk
     found = {}
     for name, pattern in named(get_resolver()):
         if name not in GENERAL | OFFICE:
@@ -95,14 +101,14 @@ def answers(client, address: str) -> dict[str, int]:
 @pytest.mark.slow
 def test_every_address_either_is_general_or_names_something_owned(db):
     for name, pattern in named(get_resolver()):
-        owned = {"dataset_id", "release_id", "stream_id"} & set(pattern.pattern.converters)
+        owned = {"dataset_id", "release_id", "stream_id", "upload_id"} & set(pattern.pattern.converters)
         assert bool(owned) == (name not in GENERAL), name
 
 
 def test_the_owner_finds_something_at_every_address(client, ready):
     client.force_login(ready.dataset.owner)
     for name, address in owned_addresses(ready).items():
-        if name in OF_OTHER_PRODUCTS:
+        if name in OF_OTHER_PRODUCTS | OF_BUCKETS:
             continue
         found = answers(client, address)
         assert 404 not in found.values(), (name, found)

@@ -241,7 +241,7 @@ def test_the_dial_moves_where_some_strategy_cannot_be_used(client, curator, admi
     chosen(client, draft, kind="marginals", columns=thousands(dataset), ways=1)
     moved = client.get(f"/releases/{draft.pk}/method/dial/", {"epsilon": "0.2", "mechanism": "automatic"})
     found = moved.json()
-    assert (found["amount"], found["half_width"]) == ("0.20", None)
+    assert found["amount"] == "0.20" and found["half_width"] > 0
 
 
 def test_sums_of_more_people_than_64_bits_hold_are_refused(dataset) -> None:
