@@ -46,33 +46,31 @@ def advice(plans: Mapping[str, Plan], purpose: str, people: int) -> Advice:
 
 
 def recommended(found: Advice, plans: Mapping[str, Plan]) -> list[Recommended]:
-    """The first ones of the ranking, and each cell by itself, which is the simplest to explain."""
+    """The first ones of the ranking, and each cell by itself, the simplest: before all that cannot be told from it."""
     advised = [line for line in found.ranking.methods if line.advised]
-    if not advised:
-        return []
     plain = [line for line in advised if line.mechanism in PLAIN][:1]
-    near = [line for line in advised if line.ratio <= HARDLY_WORSE * advised[0].ratio]
-    others = near[: AT_MOST - len(plain)]
-    lines = others + [line for line in plain if line not in others]
-    return [_worded(line, line is advised[0], found, plans[line.mechanism]) for line in lines[:AT_MOST]]
+    others = [line for line in advised if line not in plain and line.ratio <= HARDLY_WORSE * advised[0].ratio]
+    others = others[: AT_MOST - len(plain)]
+    simplest_first = any(line is advised[0] or line.as_good for line in plain)
+    lines = [*plain, *others] if simplest_first else [*others, *plain]
+    return [_worded(line, found, plans[line.mechanism]) for line in lines]
 
 
-def _worded(line: Ranked, first: bool, found: Advice, plan: Plan) -> Recommended:
+def _worded(line: Ranked, found: Advice, plan: Plan) -> Recommended:
     width = plan.half_width
     figure = _("± depends on the data") if width is None else _("a count ± %(n)s") % {"n": f"{width:,}"}
-    return Recommended(line.mechanism, found.titles[line.mechanism], _why(line, first, found.ranking), figure)
+    return Recommended(line.mechanism, found.titles[line.mechanism], _why(line, found.ranking), figure)
 
 
-def _why(line: Ranked, first: bool, ranked: Ranking) -> str:
+def _why(line: Ranked, ranked: Ranking) -> str:
     if ranked.few:
         return _("So few cells are best counted each by itself.")
-    times = _("On drawn tables like yours its error was %(ratio)s times that of the best method, on average.")
-    sentence = times % {"ratio": f"{line.ratio:.2f}"}
+    reasons = []
     if line.mechanism in PLAIN:
-        simple = _(
-            "Each cell is counted by itself: the simplest to explain, and every count has its interval."
-        )
-        return f"{simple} {sentence}"
-    if first:
-        return _("Advised for this.") + " " + sentence
-    return (_("As good as the first, as far as that can be told.") + " " if line.as_good else "") + sentence
+        reasons.append(_("Each cell is counted by itself, the simplest to explain."))
+    if line.as_good:
+        reasons.append(_("None is known to be better for this."))
+    reasons.append(
+        _("On drawn tables like yours its error was %(ratio)s times that of the best, on average.")
+    )
+    return " ".join(reasons) % {"ratio": f"{line.ratio:.2f}"}

@@ -9,6 +9,9 @@ from mechanisms import registry
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.protocol import Plan, PlanError
 
+# At a cost of hundreds noise is 0 as floats have it.
+LEAST = 1e-300
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -46,6 +49,6 @@ def _relation(plan: Plan, neighbours: Neighbours, by_column: bool) -> Relation:
         replaced=neighbours is Neighbours.REPLACE_ONE,
         declared=neighbours is plan.loss.unit.neighbours,
         total_public=other.loss.unit.total_public,
-        noise=other.noise.standard_error / plan.noise.standard_error,
+        noise=other.noise.standard_error / max(plan.noise.standard_error, LEAST),
         half_width=other.half_width,
     )
