@@ -106,11 +106,13 @@ def plans_slowly(release: Release) -> bool:
     return product_of(release).plans_slowly(release, domain)
 
 
-def offers(release: Release, amount: Decimal) -> list[Offer]:
-    """Every method for these columns at this cost, side by side."""
+def offers(release: Release, amount: Decimal, only: str = "") -> list[Offer]:
+    """Every method for these columns at this cost, side by side. only: the name of one that is asked for alone."""
     version, domain = domain_of(release)
     loss = loss_at(release, amount)
-    return [_offer(method, release, version, domain, loss) for method in product_of(release).mechanisms]
+    every = product_of(release).mechanisms
+    methods = [method for method in every if method.name == only] or every
+    return [_offer(method, release, version, domain, loss) for method in methods]
 
 
 def _offer(method: Method, release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Offer:

@@ -81,7 +81,7 @@ def turned(stream: Stream, asked: dict[str, str]) -> dict[str, Any]:
     definition = Definition(budget.definition)
 
     def error_of(amount: Decimal) -> float:
-        return at_the_end(_offer(drafts.offers(stream, amount), mechanism))
+        return at_the_end(_offer(drafts.offers(stream, amount, only=mechanism), mechanism))
 
     if "half_width" in asked:
         amount = dial.amount_for(dial.wanted_field().clean(asked["half_width"]), definition, error_of)

@@ -67,11 +67,15 @@ def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
         raise DraftError(str(refusal)) from None
 
 
-def offers(stream: Stream, amount: Decimal) -> list[Offer]:
-    """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError."""
+def offers(stream: Stream, amount: Decimal, only: str = "") -> list[Offer]:
+    """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError.
+
+    only: the name of one that is asked for alone.
+    """
     version, request = request_of(stream)
     loss = loss_of(stream, version, amount)
-    made = compare.offers(registry.STREAMS, request, loss)
+    strategies = [strategy for strategy in registry.STREAMS if strategy.name == only] or registry.STREAMS
+    made = compare.offers(strategies, request, loss)
     return sorted(made, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
 
 

@@ -180,8 +180,11 @@ class Product(ABC, Generic[M, P, R]):
         """Why its method is not made for these columns, though it has a plan; empty if it is."""
         return ""
 
-    def recommended(self, draft: Release, plans: Mapping[str, P]) -> list[Recommended]:
-        """What to take, best first: at most three. plans: of the methods that are made for these columns; not empty."""
+    def recommended(self, draft: Release, plans: Mapping[str, P], advice: Any) -> list[Recommended]:
+        """What to take, best first: at most three.
+
+        plans: of the methods that are made for these columns; not empty. advice: what `advice` says of them.
+        """
         name = self.suggested(plans)
         method = next(m for m in self.mechanisms if m.name == name)
         error = self.wanted_error(plans[name], draft)

@@ -17,7 +17,14 @@ from dpportal.publishing.dial import ends, shown
 from dpportal.releases import drafts
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Optimisation, Release, Simulation
-from dpportal.releases.products import AUTOMATIC, AnyProduct, DraftError, method_title, product_of
+from dpportal.releases.products import (
+    AUTOMATIC,
+    AnyProduct,
+    DraftError,
+    ReleasePlan,
+    method_title,
+    product_of,
+)
 from dpportal.releases.products.histogram.product import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
@@ -104,10 +111,12 @@ def methods(
     product = product_of(draft)
     if form["purpose"].value() in Release.Purpose.values:
         draft.purpose = form["purpose"].value()
-    rows = [_offer_row(offer, draft, offers) for offer in sorted(offers, key=_place(product))]
+    made = [offer.plan for offer in offers if offer.plan]
+    rows = [_offer_row(offer, draft, made) for offer in sorted(offers, key=_place(product))]
     suited = {row["mechanism"].name: row["plan"] for row in rows if row.get("plan") and not row["unsuited"]}
     plans = suited or {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
-    recommended = product.recommended(draft, plans) if plans else []
+    advice = product.advice(draft, plans) if plans else None
+    recommended = product.recommended(draft, plans, advice) if plans else []
     known = {offer.mechanism.name for offer in offers if offer.plan}
     if chosen not in known and not (chosen == AUTOMATIC and product.has_automatic):
         chosen = recommended[0].mechanism if recommended else None
@@ -127,7 +136,7 @@ def methods(
         "exceeds": amount > budget.left,
         "recommended": recommended,
         "chosen_among_others": chosen not in [choice.mechanism for choice in recommended],
-        "advice": product.advice(draft, plans) if plans else None,
+        "advice": advice,
         "offers": [row for row in rows if row.get("plan") and not row["unsuited"]],
         "unsuited": [row for row in rows if not row.get("plan") or row["unsuited"]],
         "searches": active_searches(draft, searches),
@@ -162,12 +171,11 @@ def _place(product: AnyProduct) -> Callable[[Offer], float]:
     return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
 
 
-def _offer_row(offer: Offer, draft: Release, offers: list[Offer]) -> dict[str, Any]:
+def _offer_row(offer: Offer, draft: Release, plans: list[ReleasePlan]) -> dict[str, Any]:
     """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why it has no plan."""
     if offer.plan is None:
         return {"mechanism": offer.mechanism, "refusal": offer.refusal}
     product = product_of(draft)
-    plans = [other.plan for other in offers if other.plan]
     return {
         "mechanism": offer.mechanism,
         "plan": offer.plan,

@@ -34,7 +34,7 @@ def turned(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
 
 def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:
     """Of the method that is checked; of the one that is suggested if none is."""
-    made = drafts.offers(draft, amount)
+    made = drafts.offers(draft, amount, only=mechanism)
     plans = {offer.mechanism.name: offer.plan for offer in made if offer.plan}
     if mechanism in plans:
         return plans[mechanism]

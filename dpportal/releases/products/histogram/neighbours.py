@@ -9,9 +9,6 @@ from mechanisms import registry
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.protocol import Plan, PlanError
 
-# At a cost of hundreds noise is 0 as floats have it.
-LEAST = 1e-300
-
 
 @dataclass(frozen=True)
 class Relation:
@@ -45,10 +42,12 @@ def _relation(plan: Plan, neighbours: Neighbours, by_column: bool) -> Relation:
     # A public number of people changes what the counts are made into, not their noise.
     parameters = {name: value for name, value in plan.parameters.items() if name != "total"}
     other = registry.mechanism(plan.mechanism).plan(plan.domain, parameters, replace(plan.loss, unit=unit))
+    # At a cost of hundreds it is 0 as floats have it.
+    own = plan.noise.standard_error
     return Relation(
         replaced=neighbours is Neighbours.REPLACE_ONE,
         declared=neighbours is plan.loss.unit.neighbours,
         total_public=other.loss.unit.total_public,
-        noise=other.noise.standard_error / max(plan.noise.standard_error, LEAST),
+        noise=other.noise.standard_error / own if own else 1.0,
         half_width=other.half_width,
     )

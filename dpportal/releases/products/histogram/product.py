@@ -22,8 +22,8 @@ from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
 from dpportal.releases.products.effort import Effort
+from dpportal.releases.products.histogram import advice as advising
 from dpportal.releases.products.histogram import (
-    advice,
     comparison,
     foresight,
     neighbours,
@@ -140,17 +140,16 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     def unsuited(self, plan: Plan) -> str:
         return unsuited(plan.mechanism, plan.domain)
 
-    def advice(self, draft: Release, plans: Mapping[str, Plan]) -> advice.Advice | None:
+    def advice(self, draft: Release, plans: Mapping[str, Plan]) -> advising.Advice | None:
         if not draft.people:
             return None
         try:
-            return advice.advice(plans, draft.purpose, draft.people)
+            return advising.advice(plans, draft.purpose, draft.people)
         except PlanError:  # a loss beyond all that was drawn
             return None
 
-    def recommended(self, draft: Release, plans: Mapping[str, Plan]) -> list[Recommended]:
-        found = self.advice(draft, plans)
-        return advice.recommended(found, plans) if found else super().recommended(draft, plans)
+    def recommended(self, draft: Release, plans: Mapping[str, Plan], advice: Any) -> list[Recommended]:
+        return advising.recommended(advice, plans) if advice else super().recommended(draft, plans, advice)
 
     def wanted_error(self, plan: Plan, draft: Release) -> float | None:
         return plan.half_width

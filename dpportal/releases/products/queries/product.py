@@ -148,7 +148,7 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
     def order(self, plan: QueryPlan) -> float:
         return plan.total_error
 
-    def recommended(self, draft: Release, plans: Mapping[str, QueryPlan]) -> list[Recommended]:
+    def recommended(self, draft: Release, plans: Mapping[str, QueryPlan], advice: Any) -> list[Recommended]:
         """Whichever is best in the end, the best so far, and the cells themselves if they are hardly worse."""
         return recommending.recommended({m.name: m.title for m in self.mechanisms}, plans)
 
