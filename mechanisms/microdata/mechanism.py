@@ -30,6 +30,7 @@ from mechanisms.microdata.plan import LEAST_VARIANCE, MicrodataPlan, MicrodataRe
 from mechanisms.microdata.record import pack, unpack
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, PairTables, split
+from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, NoiseLaw, repeatable
 from mechanisms.protocol import Measurement, PlanError
@@ -216,6 +217,15 @@ class Microdata(ABC):
         if keep is None:
             return self.shares
         return {FEATURES: SHARE, **{step: share * (1 - SHARE) for step, share in self.shares.items()}}
+
+
+def rows_beside(plan: MicrodataPlan, counts: Integers) -> tuple[WholeRows, Integers]:
+    """How whole rows are packed, and those after the tables. Raises ValueError unless the tables count these."""
+    whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
+    tables = plan.tables.table(counts, (0, 1)) if plan.pairwise else counts[: plan.domain.shape[0]]
+    if whole.number(packed) != tables.sum():
+        raise ValueError("the whole rows are not those that the tables count")
+    return whole, packed
 
 
 def check_columns(domain: Domain) -> None:

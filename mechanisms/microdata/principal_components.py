@@ -13,11 +13,10 @@ from mechanisms.domain import Boolean, Domain
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.components import Components, components
 from mechanisms.microdata.margins import Margins
-from mechanisms.microdata.mechanism import MARGINS, Microdata
+from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.products import grades, products, products_law
 from mechanisms.microdata.spending import check_tables, table_laws
-from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
@@ -70,9 +69,7 @@ class PrincipalComponents(Microdata):
         Raises ValueError unless as many whole rows follow the tables as these count.
         """
         columns = ordered_columns(plan.domain)
-        whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
-        if whole.number(packed) != plan.tables.table(counts, (0, 1)).sum():
-            raise ValueError("the whole rows are not those that the tables count")
+        whole, packed = rows_beside(plan, counts)
         graded = [grades(margins.counts[j], plan.domain.attributes[j].regular_size) for j in columns]
         law = products_law(len(columns), plan.step(PRODUCTS))
         true = products(plan.tables, counts, columns, graded)

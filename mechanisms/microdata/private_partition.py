@@ -17,10 +17,9 @@ from mechanisms.histogram.spending import laplace_law, pure_epsilon
 from mechanisms.microdata.apportioning import dealt
 from mechanisms.microdata.halving import Halving, Places, grown
 from mechanisms.microdata.margins import Margins, to_simplex
-from mechanisms.microdata.mechanism import MARGINS, Microdata
+from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.spending import check_tables, table_laws
-from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import TARGET_WEIGHT, Wishes
 from mechanisms.noise import DiscreteLaplace, Noise
 from mechanisms.protocol import PlanError
@@ -67,9 +66,7 @@ class PrivatePartition(Microdata):
 
         Raises ValueError unless as many whole rows follow the tables as these count.
         """
-        whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
-        if whole.number(packed) != counts[: plan.domain.shape[0]].sum():
-            raise ValueError("the whole rows are not those that the tables count")
+        whole, packed = rows_beside(plan, counts)
         law, places = halving_law(plan), Places(whole, packed)
         decisions, leaves = list[Flags](), list[Integers]()
 

@@ -19,10 +19,9 @@ from mechanisms.microdata.apportioning import dealt
 from mechanisms.microdata.coarsening import MOST, group
 from mechanisms.microdata.latent_classes import COARSENESS
 from mechanisms.microdata.margins import Margins
-from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
+from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside, within_groups
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.tables import Grouping, split
-from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
@@ -81,9 +80,7 @@ class Adversarial(Microdata):
         from mechanisms.microdata.adversarial import training
 
         grouping = _grouping(plan, margins)
-        whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
-        if whole.number(packed) != counts[: plan.domain.shape[0]].sum():
-            raise ValueError("the whole rows are not those that the tables count")
+        whole, packed = rows_beside(plan, counts)
         people = People.of(whole.blocks(packed), grouping)
         loss = plan.step(TRAINING)
         training.check_account(float(loss.amount), STEPS)

@@ -140,14 +140,8 @@ class Dialect(ABC):
         return [self.edges_passed(value, edges[1:-1], kind)]
 
     def exactly(self, number: Fraction) -> Expr:
-        """A declared number as what `exact_read` gives for it: it has finitely many digits."""
-        digits = 0
-        while (number * 10**digits).denominator != 1:
-            digits += 1
-        scaled = int(number * 10**digits)
-        text = f"{'-' if scaled < 0 else ''}{abs(scaled):0{digits + 1}d}"
-        point = len(text) - digits
-        return exp.cast(exp.Literal.string(f"{text[:point]}.{text[point:]}"), "decimal")
+        """A declared number as what `exact_read` gives for it."""
+        return exp.cast(exp.Literal.string(scientific(number)), "decimal")
 
     def once(self, rows: Select, name: str) -> Expr:
         """A nested query whose columns are each computed once for a row, however often they are named outside."""
