@@ -13,7 +13,7 @@ from django.core.files.base import File
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
-from dpportal.datasets import codebook, services
+from dpportal.datasets import codebooks, services
 from dpportal.datasets.models import Dataset
 
 FOLDER = Path(__file__).resolve().parent / "datasets" / "demonstration"
@@ -47,7 +47,8 @@ def load() -> Dataset | None:
         return None
     if dataset.current_domain() is None:
         columns = [c["name"] for c in dataset.columns]
-        services.declare_all(dataset, codebook.read((FOLDER / "codebook.json").read_bytes(), columns))
+        book = codebooks.read((FOLDER / "codebook.json").read_bytes(), columns)
+        services.declare_all(dataset, book.attributes)
     if not dataset.budgets.exists():
         ledger.grant(dataset, GRANT, definition="pure", reason="Demonstration", by=administrator)
     return dataset

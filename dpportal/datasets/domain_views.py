@@ -1,4 +1,4 @@
-"""Pages on which a curator declares what is publicly known: columns, unit, codebook."""
+"""Pages on which a curator declares what is publicly known: all columns, each of them, and the unit."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import codebook, services
+from dpportal.datasets import services
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.strip import strip
 from dpportal.datasets.views import own_dataset
-from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, DomainError
 
 NEEDS_CONFIRMATION = gettext_lazy(
@@ -34,15 +34,20 @@ NEEDS_CONFIRMATION = gettext_lazy(
 @require_GET
 def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     dataset = own_dataset(request, dataset_id)
-    return render(request, "datasets/domain.html", _context(dataset))
+    others = Dataset.objects.filter(owner=current_user(request), domain_versions__attributes__isnull=False)
+    context = {
+        "others": others.exclude(pk=dataset.pk).distinct(),
+        "who": Protection.of(dataset.current_domain()),
+    }
+    return render(request, "datasets/domain.html", {**context_of(dataset), **context})
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
     dataset, name = _column_of(request, dataset_id, position)
-    declared = _declared(dataset).get(name)
-    initial = initial_of(declared, dataset.column_kind(name))
+    declared = declared_of(dataset).get(name)
+    initial = initial_of(declared, name)
     form = AttributeForm(request.POST or None, initial=initial, column=name)
     if request.method == "POST" and form.is_valid():
         try:
@@ -51,15 +56,17 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
             form.add_error(None, str(wrong))
         else:
             messages.success(request, _("Saved: %(column)s.") % {"column": name})
-            following = position + 1 if position + 1 < len(dataset.columns) else position
-            return redirect("datasets:column", dataset.pk, following if "next" in request.POST else position)
+            if "next" in request.POST and position + 1 == len(dataset.columns):
+                return redirect("datasets:domain", dataset.pk)
+            return redirect("datasets:column", dataset.pk, position + ("next" in request.POST))
     context = {
-        **_context(dataset),
+        **context_of(dataset),
         "form": form,
         "column": name,
         "position": position,
         "attribute": declared,
-        **_cells_shown(declared),
+        "suggested": proposed_kind(name),
+        **cells_shown(declared),
     }
     return render(request, "datasets/column.html", context, status=422 if form.errors else 200)
 
@@ -71,7 +78,7 @@ def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpR
     dataset, name = _column_of(request, dataset_id, position)
     form = AttributeForm(request.POST, column=name)
     attribute = form.attribute() if form.is_valid() else None
-    context = {**_context(dataset), "form": form, "attribute": attribute, **_cells_shown(attribute)}
+    context = {**context_of(dataset), "form": form, "attribute": attribute, **cells_shown(attribute)}
     return render(request, "datasets/_cells.html", context)
 
 
@@ -114,29 +121,11 @@ def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         services.declare_unit(dataset, **{name: form.cleaned_data[name] for name in UnitForm.Meta.fields})
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
-    context = {**_context(dataset), "form": form, "accounts": accounts, "account": account}
+    context = {**context_of(dataset), "form": form, "accounts": accounts, "account": account}
     if current.unit_column and dataset.has_rows:
         context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
         audit.record(current_user(request), "viewed persons in first rows", dataset)
     return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)
-
-
-@takes_files(codebook.MAX_BYTES)
-@require_POST
-def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
-    file = request.FILES.get("codebook")
-    if file is None:
-        messages.error(request, _("Choose a codebook file first."))
-        return redirect("datasets:domain", dataset.pk)
-    try:
-        attributes = codebook.read(file.read(codebook.MAX_BYTES + 1), [c["name"] for c in dataset.columns])
-        services.declare_all(dataset, attributes)
-    except (codebook.CodebookError, DomainError) as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, _("The codebook declared %(count)s columns.") % {"count": len(attributes)})
-    return redirect("datasets:domain", dataset.pk)
 
 
 def _column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:
@@ -146,13 +135,13 @@ def _column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[D
     return dataset, dataset.columns[position]["name"]
 
 
-def _declared(dataset: Dataset) -> dict[str, Attribute]:
+def declared_of(dataset: Dataset) -> dict[str, Attribute]:
     version = dataset.current_domain()
     return {a.column: a.declared() for a in version.attributes.all()} if version else {}
 
 
-def _context(dataset: Dataset) -> dict[str, Any]:
-    declared = _declared(dataset)
+def context_of(dataset: Dataset) -> dict[str, Any]:
+    declared = declared_of(dataset)
     version = dataset.current_domain()
     filled = (
         set(version.attributes.filter(filled_from_data=True).values_list("column", flat=True))
@@ -160,7 +149,7 @@ def _context(dataset: Dataset) -> dict[str, Any]:
         else set()
     )
     columns = [
-        {"position": i, **c, "attribute": declared.get(c["name"]), "filled": c["name"] in filled}
+        _column_shown(i, c["name"], declared.get(c["name"]), c["name"] in filled)
         for i, c in enumerate(dataset.columns)
     ]
     return {
@@ -173,7 +162,16 @@ def _context(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _cells_shown(attribute: Attribute | None) -> dict[str, Any]:
+def _column_shown(position: int, name: str, attribute: Attribute | None, filled: bool) -> dict[str, Any]:
+    """A column's line on the list; kind: what its name suggests."""
+    kinds = dict(AttributeForm.KINDS)
+    declared_kind = kinds[attribute.kind] if attribute else ""
+    kind = kinds.get(proposed_kind(name), "")
+    line = {"position": position, "name": name, "attribute": attribute, "filled": filled}
+    return {**line, "kind": kind, "declared_kind": declared_kind}
+
+
+def cells_shown(attribute: Attribute | None) -> dict[str, Any]:
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
     return {"strip": strip(attribute) if attribute else None, "misfits_to": named}

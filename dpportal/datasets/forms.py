@@ -10,9 +10,10 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.connections.models import SharedTable
-from dpportal.datasets.labels import wrong_values
+from dpportal.datasets.labels import lines_of, with_words, wrong_values
 from dpportal.datasets.misfit_forms import FieldError, MisfitForm
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.proposals import proposed, proposed_kind
 from dpportal.datasets.reading_forms import ReadingForm
 from mechanisms import domain
 from mechanisms.accounting import Neighbours
@@ -177,6 +178,14 @@ class AttributeForm(MisfitForm):
         widget=forms.Textarea(attrs={"rows": 8}),
         help_text=_("One on each line."),
     )
+    with_words = forms.BooleanField(
+        label=_("Lines say value = label"),
+        required=False,
+        help_text=_(
+            "Such as “1 = Primary school”. Pages show the labels, downloads have both. Values with the same label are "
+            "counted together, as one coarser category."
+        ),
+    )
     as_numbers = forms.BooleanField(
         label=_("Compare as numbers"),
         required=False,
@@ -276,13 +285,13 @@ class AttributeForm(MisfitForm):
         text: str = self.cleaned_data["values"]
         if len(text) > MAX_VALUES_TEXT:
             raise FieldError("values", _("The list of values is too long; group some of them."))
-        values = tuple(line.strip() for line in text.splitlines() if line.strip())
-        if wrong := wrong_values(
-            values, own_missing=self._own_missing(), is_open=self.misfits_go() == "open"
-        ):
-            raise FieldError("values", wrong)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        values, words = with_words(lines) if self.cleaned_data["with_words"] else (tuple(lines), ())
         numbers = bool(self.cleaned_data["as_numbers"])
-        declared = domain.Categorical(self.column, self._own_missing(), values, numbers)
+        declared = domain.Categorical(self.column, self._own_missing(), values, numbers, words)
+        is_open = self.misfits_go() == "open"
+        if wrong := wrong_values(declared, own_missing=self._own_missing(), is_open=is_open):
+            raise FieldError("values", wrong)
         if not self.cleaned_data["closed"]:
             raise FieldError("closed", _("Choose where values go that are not on the list."))
         return declared
@@ -357,21 +366,19 @@ class AttributeForm(MisfitForm):
             raise FieldError(name, _("Write this bound as a day like 2024-01-31.")) from None
 
 
-def initial_of(attribute: domain.Attribute | None, stored_kind: str) -> dict[str, Any]:
-    """What the form shows for a declaration, or for a column that has none yet."""
+def initial_of(attribute: domain.Attribute | None, name: str) -> dict[str, Any]:
+    """What the form shows for a declaration, or for a column that has none yet: what its name suggests."""
+    attribute = attribute or proposed(name)
     if attribute is None:
-        return {
-            "kind": "ignored",
-            "binning": "width" if stored_kind == "real" else "per_value",
-            "missing_cell": True,
-            "closed": "left-out" if stored_kind == "boolean" else "",
-        }
+        kind = proposed_kind(name) or "ignored"
+        binning = "width" if kind == "real" else "per_value"
+        return {"kind": kind, "binning": binning, "missing_cell": True, "closed": ""}
     values = attribute.to_json()
     to = attribute.misfits_to
     values["closed"] = "open" if not attribute.closed else "left-out" if to is None else "value"
     values["misfits_to"] = "" if to is None else attribute.regular_labels()[to]
     if isinstance(attribute, domain.Categorical):
-        values["values"] = "\n".join(attribute.values)
+        values |= {"values": "\n".join(lines_of(attribute)), "with_words": bool(attribute.words)}
     edges = values.get("edges")
     if edges is not None:
         values["edges"] = " ".join(map(str, edges))

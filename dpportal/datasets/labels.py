@@ -1,4 +1,4 @@
-"""Declared values that cannot stand beside a column's own cells, or beside each other."""
+"""Declared values with their labels, as lines of text; and what cannot stand beside a column's own cells."""
 
 from __future__ import annotations
 
@@ -7,20 +7,48 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from mechanisms.domain import MISSING_LABEL, OTHER_LABEL
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Categorical, DomainError
+
+BETWEEN = "="
 
 
-def wrong_values(values: Sequence[str], *, own_missing: bool, is_open: bool) -> str:
-    """What is wrong with a list of declared values, or nothing.
+def with_words(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The values and their labels of lines `value = label`. Raises DomainError where a line has no label."""
+    parts = [line.partition(BETWEEN) for line in lines]
+    for number, (value, _between, word) in enumerate(parts, 1):
+        if not (value.strip() and word.strip()):
+            text = _("Line %(number)s has no label. Write value = label on each line, such as 1 = Primary.")
+            raise DomainError(text % {"number": number})
+    return tuple(value.strip() for value, _b, _w in parts), tuple(word.strip() for _v, _b, word in parts)
+
+
+def lines_of(attribute: Categorical) -> list[str]:
+    """The lines of which `with_words` makes the attribute again, or one for each value where it has no labels."""
+    if not attribute.words:
+        return list(attribute.values)
+    return [f"{v} {BETWEEN} {word}" for v, word in zip(attribute.values, attribute.words, strict=True)]
+
+
+def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) -> str:
+    """What is wrong with the declared values and their labels, or nothing.
 
     own_missing, is_open: whether the column has cells of its own for missing and for other values.
     """
-    for label in [MISSING_LABEL] * own_missing + [OTHER_LABEL] * is_open:
-        if label in values:
+    named = attribute.words or attribute.values
+    # Values may be called Other: then they share its cell. Values that are texts of the file may not be it by chance.
+    own = [MISSING_LABEL] * own_missing + [OTHER_LABEL] * (is_open and not attribute.words)
+    for label in own:
+        if label in named:
             text = _("“%(label)s” is already the name of a cell of this column. Leave one of the two out.")
             return text % {"label": label}
-    if len({unicodedata.normalize("NFC", value.strip()) for value in values}) != len(values):
+    if len({_composed(value) for value in attribute.values}) != len(attribute.values):
         return _(
             "Two values are the same text, but for spaces or accents written in two ways. List each once."
         )
+    if len(set(map(_composed, attribute.words))) != len(set(attribute.words)):
+        return _("Two labels are the same text, but for accents written in two ways. Write them alike.")
     return ""
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text.strip())

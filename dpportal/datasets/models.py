@@ -110,10 +110,6 @@ class Dataset(models.Model):
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()
 
-    def column_kind(self, name: str) -> str:
-        """What a column's first rows look like: text, integer, real, date or boolean. Counting never uses it."""
-        return next(c["kind"] for c in self.columns if c["name"] == name)
-
 
 class DirectUpload(models.Model):
     """A file that was announced and that a browser sends to the storage itself; gone once it is a dataset or given up.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -230,16 +230,24 @@ def _refuse_clash(attribute: Attribute) -> None:
     """Raise DomainError if two cells would be called alike: what names a cell must name one."""
     if isinstance(attribute, Categorical):
         is_open = not attribute.closed and OTHER_LABEL not in attribute.values
-        wrong = wrong_values(attribute.values, own_missing=attribute.missing is not None, is_open=is_open)
+        wrong = wrong_values(attribute, own_missing=attribute.missing is not None, is_open=is_open)
         if wrong:
             raise DomainError(f"{attribute.name}: {wrong}")
 
 
 @transaction.atomic
-def declare_all(dataset: Dataset, attributes: list[Attribute]) -> None:
-    """Declare several columns at once, as a codebook does."""
+def declare_all(
+    dataset: Dataset,
+    attributes: Iterable[Attribute],
+    *,
+    filled: Collection[str] = (),
+    ignored: Collection[str] = (),
+) -> None:
+    """Declare several columns at once, or none if one is refused. filled: those that were taken from data."""
     for attribute in attributes:
-        declare(dataset, attribute.name, attribute)
+        declare(dataset, attribute.name, attribute, filled=attribute.name in filled)
+    for column in ignored:
+        declare(dataset, column, None)
 
 
 @transaction.atomic

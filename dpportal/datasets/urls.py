@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dpportal.datasets import direct_views, domain_views, fit_views, views
+from dpportal.datasets import direct_views, domain_views, fit_views, several_views, views
 
 app_name = "datasets"
 
@@ -26,7 +26,11 @@ urlpatterns = [
     path("<uuid:dataset_id>/fit/progress/", fit_views.progress, name="fit_progress"),
     path("<uuid:dataset_id>/domain/", domain_views.overview, name="domain"),
     path("<uuid:dataset_id>/domain/unit/", domain_views.unit, name="unit"),
-    path("<uuid:dataset_id>/domain/codebook/", domain_views.import_codebook, name="codebook"),
+    path("<uuid:dataset_id>/domain/codebook/", several_views.import_codebook, name="codebook"),
+    path("<uuid:dataset_id>/domain/codebook.<str:form>", several_views.export, name="codebook_export"),
+    path("<uuid:dataset_id>/domain/chosen/", several_views.chosen, name="chosen"),
+    path("<uuid:dataset_id>/domain/several/", several_views.several, name="several"),
+    path("<uuid:dataset_id>/domain/copy/", several_views.copy, name="copy_domain"),
     path("<uuid:dataset_id>/domain/<int:position>/", domain_views.column, name="column"),
     path("<uuid:dataset_id>/domain/<int:position>/cells/", domain_views.column_cells, name="column_cells"),
     path("<uuid:dataset_id>/domain/<int:position>/fill/", domain_views.fill_column, name="fill_column"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from dpportal.datasets import codebook, services
+from dpportal.datasets import codebooks, services
 from dpportal.datasets.forms import AttributeForm, initial_of
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, DomainError, Integer, Real
 
@@ -117,7 +117,7 @@ def test_the_live_picture_follows(client, curator, dataset):
 
 
 def read(entry: Any) -> Attribute:
-    [attribute] = codebook.read(json.dumps({"x": entry}).encode(), ["x"])
+    [attribute] = codebooks.read(json.dumps({"x": entry}).encode(), ["x"]).attributes
     return attribute
 
 
@@ -148,7 +148,7 @@ def test_a_codebook_knows_all_that_a_release_writes(attribute):
     ],
 )
 def test_a_codebook_with_a_wrong_closing_is_refused(wrong):
-    with pytest.raises(codebook.CodebookError):
+    with pytest.raises(codebooks.CodebookError):
         read({"kind": "categorical", "values": ["a", "b"], **wrong})
 
 

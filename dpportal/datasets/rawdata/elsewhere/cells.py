@@ -43,8 +43,11 @@ def value_of(attribute: Attribute, field: Field) -> Expr:
 def known_categories(attribute: Categorical, field: Field) -> tuple[Expr, list[tuple[Expr, int]]]:
     """What is looked up of a field, and the declared values to look it up among, each with its cell; none twice."""
     if not attribute.as_numbers:
-        return field.value, field.values_of(attribute.cells)
-    numbers = {number_written(value): cell for cell, value in enumerate(attribute.values)}
+        texts = field.values_of(attribute.values)
+        return field.value, [(text, attribute.places[place]) for text, place in texts]
+    numbers = {
+        number_written(value): cell for value, cell in zip(attribute.values, attribute.places, strict=True)
+    }
     if field.type.is_text:
         written = [
             (field.dialect.exactly(number), cell) for number, cell in numbers.items() if number is not None

@@ -84,9 +84,7 @@ def reason_of(attribute: Attribute, place: int) -> Expr:
     found = exp.case().when(field.is_(exp.null()), _place_of(MISSING))
     if isinstance(attribute, Categorical):
         # A text that reads like the label of the cell for all others is not declared by that.
-        label = numbered(LABEL, place)
-        strange = exp.or_(label.is_(exp.null()), label >= exp.convert(len(attribute.values)))
-        return found.when(strange, _place_of(UNDECLARED))
+        return found.when(numbered(LABEL, place).is_(exp.null()), _place_of(UNDECLARED))
     found = found.when(value.is_(exp.null()), _place_of(UNREADABLE))
     if isinstance(attribute, Boolean):
         return found

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpportal.publishing.labelled import label_columns, names_of_labels, with_codes
 from dpportal.publishing.lines import LINES, Lines, fields, six_digits
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
@@ -54,9 +55,9 @@ def write_synthetic(
 def write_frames(domain: Domain, frames: Iterator[pd.DataFrame], folder: Path) -> list[Table]:
     """Synthetic rows of a domain in two formats."""
     csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
-    fields = [_field(a) for a in domain.attributes]
+    fields = [field for a in domain.attributes for field in _fields(a, names_of_labels(domain))]
     blank = all(a.missing_cell for a in domain.attributes)
-    _write_rows(frames, csv, parquet)
+    _write_rows(with_codes(frames, domain), csv, parquet)
     return [
         Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
         Table(parquet, "Synthetic table with exact column types"),
@@ -81,20 +82,16 @@ def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: frame[name].astype(pd.ArrowDtype(pa.date32())) for name in dates})
 
 
-def _label_columns(domain: Domain) -> list[str]:
-    """The label columns of histogram.csv, renamed where they would clash with the numbers beside them."""
-    return [f"{name} (column)" if name in NUMBERS else name for name in domain.names]
-
-
 def _write_histogram(plan: Plan, result: Result, path: Path) -> None:
     """Write a line for every cell: its labels, noisy count, post-processed count, standard error, interval."""
-    labels = [fields(map(inert, a.labels())) for a in plan.domain.attributes]
+    columns = label_columns(plan.domain, NUMBERS)
+    labels = [(column.axis, fields(map(inert, column.labels))) for column in columns]
     with path.open("wb") as file:
-        lines = Lines(file, [*map(inert, _label_columns(plan.domain)), *NUMBERS])
+        lines = Lines(file, [*(inert(column.name) for column in columns), *NUMBERS])
         for start in range(0, plan.domain.size, LINES):
             cells = slice(start, min(start + LINES, plan.domain.size))
             places = np.unravel_index(np.arange(cells.start, cells.stop), plan.domain.shape)
-            texts = [names.take(pa.array(place)) for names, place in zip(labels, places, strict=True)]
+            texts = [names.take(pa.array(places[axis])) for axis, names in labels]
             raw, counts = result.raw[cells], result.counts[cells]
             lines.write(*texts, raw, counts, *_error_columns(plan, result, cells))
             let_go(result.raw)
@@ -111,9 +108,16 @@ def _error_columns(plan: Plan, result: Result, cells: slice) -> tuple[str | np.n
 
 
 def _histogram_fields(domain: Domain) -> list[dict[str, str]]:
-    labels = [{"name": inert(name), "type": "string"} for name in _label_columns(domain)]
+    labels = [{"name": inert(c.name), "type": "string"} for c in label_columns(domain, NUMBERS)]
     numbers = [{"name": name, "type": kind, "title": title} for name, (kind, title) in NUMBERS.items()]
     return labels + numbers
+
+
+def _fields(attribute: Attribute, labels: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """A synthetic column, and that of its labels where it has codes."""
+    yield _field(attribute)
+    if attribute.name in labels:
+        yield {"name": inert(labels[attribute.name]), "type": "string"}
 
 
 def _field(attribute: Attribute) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpportal import storage
+from dpportal.publishing.labelled import label_columns
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases import arrays
@@ -70,7 +71,8 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     path = folder / "cells.csv"
     columns = (result.estimate, result.cells, result.counts)
     _write_cells(plan.domain, columns, path)
-    fields = [{"name": inert(name), "type": "string"} for name in _label_names(plan.domain)]
+    names = [column.name for column in label_columns(plan.domain, CELL_FIELDS)]
+    fields = [{"name": inert(name), "type": "string"} for name in names]
     numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
     asked = plan.details[RECONSTRUCTION.name]
     instead = (
@@ -82,19 +84,14 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     yield from write_synthetic(plan.domain, result.counts, seed, folder)
 
 
-def _label_names(domain: Domain) -> list[str]:
-    """The label columns of cells.csv, renamed where they would clash with the numbers beside them."""
-    return [f"{name} (column)" if name in CELL_FIELDS else name for name in domain.names]
-
-
 def _write_cells(domain: Domain, columns: tuple[np.ndarray, ...], path: Path) -> None:
-    labels = [np.array(a.labels(), dtype=object) for a in domain.attributes]
-    names = _label_names(domain)
+    named = label_columns(domain, CELL_FIELDS)
+    labels = [(c.name, c.axis, np.array(c.labels, dtype=object)) for c in named]
     with path.open("w", encoding="utf-8", newline="") as file:
         for start in range(0, domain.size, AT_ONCE):
             cells = np.arange(start, min(start + AT_ONCE, domain.size))
             places = np.unravel_index(cells, domain.shape)
-            frame = pd.DataFrame({n: words[p] for n, words, p in zip(names, labels, places, strict=True)})
+            frame = pd.DataFrame({name: words[places[axis]] for name, axis, words in labels})
             numbers = {name: column[cells] for name, column in zip(CELL_FIELDS, columns, strict=True)}
             frame = inert_frame(frame).assign(**numbers)
             frame.to_csv(file, index=False, header=start == 0, float_format="%.6g", lineterminator="\n")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpportal.accounts.models import User
-from dpportal.datasets import codebook
+from dpportal.datasets import codebooks
 from dpportal.datasets import services as dataset_services
 from dpportal.demonstration import FOLDER
 from dpportal.releases import execution
@@ -25,7 +25,7 @@ def test_a_curator_publishes_fifteen_columns(curator: User, administrator: User,
     original = gzip.decompress((FOLDER / "adult.csv.gz").read_bytes())
     dataset = building.uploaded(client, original)
     names = [c["name"] for c in dataset.columns]
-    declared = codebook.read((FOLDER / "codebook.json").read_bytes(), names)
+    declared = codebooks.read((FOLDER / "codebook.json").read_bytes(), names).attributes
     weight = Integer("fnlwgt", lower=0, upper=1_499_999, width=15_000)
     dataset_services.declare_all(dataset, [*declared, weight])
     dataset_services.confirm_one_row(dataset, dataset_services.columns_to_ask_about(dataset), curator)

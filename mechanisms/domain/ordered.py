@@ -1,158 +1,22 @@
-"""The declared domain: what is publicly known about each column, as a finite list of cells.
-
-A domain is a value. It never sees data: every cell exists because a curator declared it. A value outside
-the declaration goes to the nearest bound (ordered columns) or to the "other" cell (categories); a missing
-or unreadable value goes to a cell of its own or to the "other" cell. A closed column has no cell for what does
-not fit: such a row goes where the curator says, or is left out of the count as if it were not there.
-"""
+"""Columns whose values have an order and bounds: whole numbers, real numbers, days."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
-from mechanisms.numerals import number_written
+from mechanisms.domain.attribute import Attribute
 
-MISSING_LABEL = "Missing"
-OTHER_LABEL = "Other"
 STEPS = ("day", "week", "month", "quarter", "year")
 MAX_OWN_EDGES = 10_000
 # Leaves room in 64 bits for the width of any bin.
 MAX_INTEGER = 10**18
-
-
-class DomainError(ValueError):
-    """A declaration that cannot be a domain; the message says what to change and names no data."""
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column's cells, in order.
-
-    missing_cell: whether missing values have a cell of their own, the last.
-    closed: whether there is no cell for what does not fit. misfits_to: of a closed column, the declared cell that
-        takes what does not fit; None leaves such rows out of the count.
-    """
-
-    name: str
-    missing_cell: bool = False
-    closed: bool = field(default=False, kw_only=True)
-    misfits_to: int | None = field(default=None, kw_only=True)
-    kind: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        if self.misfits_to is not None:
-            fits = self.closed and 0 <= self.misfits_to < self.regular_size
-            self._require(fits, "only a closed column sends misfits to one of its values.")
-
-    @property
-    def regular_size(self) -> int:
-        """Number of cells before the cell for missing values."""
-        raise TypeError("an Attribute is always one of its kinds")
-
-    @property
-    def other(self) -> int | None:
-        """The cell that takes what does not fit, and missing values that have no cell; None: the row is left out."""
-        return self.misfits_to if self.closed else 0
-
-    def regular_labels(self) -> list[str]:
-        raise TypeError("an Attribute is always one of its kinds")
-
-    @property
-    def ordered(self) -> bool:
-        return False
-
-    @property
-    def size(self) -> int:
-        return self.regular_size + self.missing_cell
-
-    @property
-    def missing(self) -> int | None:
-        """The cell of a missing or unreadable value; None: the row is left out."""
-        return self.regular_size if self.missing_cell else self.other
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether a row can be left out of the count for what it says here."""
-        return self.missing is None
-
-    def labels(self) -> list[str]:
-        """One label for each cell, in cell order."""
-        return [*self.regular_labels(), *([MISSING_LABEL] if self.missing_cell else [])]
-
-    def to_json(self) -> dict[str, Any]:
-        closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
-        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed}
-
-    def _require(self, holds: bool, otherwise: str) -> None:
-        if not holds:
-            raise DomainError(f"Column {self.name}: {otherwise}")
-
-
-@dataclass(frozen=True)
-class Categorical(Attribute):
-    """Declared values; anything else goes to the cell `Other`, which is added unless it is declared or all is closed.
-
-    as_numbers: whether texts are compared as the numbers that they write, so that 1, 1.0 and 01 are one value.
-    """
-
-    values: tuple[str, ...] = ()
-    as_numbers: bool = False
-    kind: ClassVar[str] = "categorical"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._require(bool(self.values), "declare at least one value.")
-        distinct = len(set(self.values)) == len(self.values)
-        self._require(distinct, "a value is declared twice; list each value once.")
-        if self.as_numbers:
-            numbers = [number_written(value) for value in self.values]
-            self._require(None not in numbers, "every value must be a number to be compared as one.")
-            apart = len(set(numbers)) == len(numbers)
-            self._require(apart, "two values are the same number; list each number once.")
-
-    @cached_property
-    def cells(self) -> tuple[str, ...]:
-        return self.values if self.closed or OTHER_LABEL in self.values else (*self.values, OTHER_LABEL)
-
-    @property
-    def regular_size(self) -> int:
-        return len(self.cells)
-
-    @property
-    def other(self) -> int | None:
-        return self.misfits_to if self.closed else self.cells.index(OTHER_LABEL)
-
-    @property
-    def leaves_out(self) -> bool:
-        return self.other is None
-
-    def regular_labels(self) -> list[str]:
-        return list(self.cells)
-
-    def to_json(self) -> dict[str, Any]:
-        numbers = {"as_numbers": True} if self.as_numbers else {}
-        return {**super().to_json(), "values": list(self.values), **numbers}
-
-
-@dataclass(frozen=True)
-class Boolean(Attribute):
-    """False, then true."""
-
-    kind: ClassVar[str] = "boolean"
-
-    @property
-    def regular_size(self) -> int:
-        return 2
-
-    def regular_labels(self) -> list[str]:
-        return ["false", "true"]
 
 
 @dataclass(frozen=True)
@@ -342,57 +206,3 @@ class Date(_Bounded):
     def to_json(self) -> dict[str, Any]:
         extra = {"lower": self.lower.isoformat(), "upper": self.upper.isoformat(), "step": self.step}
         return {**super().to_json(), **extra}
-
-
-@dataclass(frozen=True)
-class Domain:
-    """The product of its attributes' cells, in C order (the last attribute changes fastest)."""
-
-    attributes: tuple[Attribute, ...]
-
-    def __post_init__(self) -> None:
-        if len({a.name for a in self.attributes}) != len(self.attributes):
-            raise DomainError("A column appears twice in the domain.")
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(a.name for a in self.attributes)
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(a.size for a in self.attributes)
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether a row can be left out of the count; then the number of rows counted is not public."""
-        return any(a.leaves_out for a in self.attributes)
-
-    @cached_property
-    def size(self) -> int:
-        """Number of cells, an exact Python integer however large."""
-        return math.prod(self.shape)
-
-    def project(self, names: Sequence[str]) -> Domain:
-        """The domain of some of the columns, in the order given."""
-        by_name = {a.name: a for a in self.attributes}
-        return Domain(tuple(by_name[name] for name in names))
-
-    def to_json(self) -> list[dict[str, Any]]:
-        return [a.to_json() for a in self.attributes]
-
-    @classmethod
-    def from_json(cls, value: Sequence[Mapping[str, Any]]) -> Domain:
-        return cls(tuple(map(attribute_from_json, value)))
-
-
-KINDS: dict[str, type[Attribute]] = {c.kind: c for c in (Categorical, Boolean, Integer, Real, Date)}
-
-
-def attribute_from_json(value: Mapping[str, Any]) -> Attribute:
-    """Build an attribute from what its `to_json` wrote."""
-    fields: dict[str, Any] = {
-        key: tuple(v) if isinstance(v, list) else v for key, v in value.items() if key != "kind"
-    }
-    if value["kind"] == Date.kind:
-        fields |= {key: dt.date.fromisoformat(fields[key]) for key in ("lower", "upper")}
-    return KINDS[value["kind"]](**fields)

@@ -1,0 +1,52 @@
+"""DDI Codebook (ddialliance.org, version 2): the variables of a survey with their categories and ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+from django.utils.translation import gettext as _
+
+from dpportal.datasets.codebooks import ranges
+from dpportal.datasets.codebooks.faults import CodebookError
+
+
+def read(content: bytes) -> dict[str, Any]:
+    """What is declared of each variable that has categories or a range. Raises CodebookError."""
+    try:
+        root = fromstring(content)
+    except (ParseError, DefusedXmlException, ValueError):
+        raise CodebookError(
+            _("The codebook begins as XML, but cannot be read as such. Write it anew.")
+        ) from None
+    entries = {str(variable.get("name")): _entry(variable) for variable in root.iterfind(".//{*}var")}
+    found = {name: entry for name, entry in entries.items() if entry}
+    if not found:
+        raise CodebookError(_("The codebook is XML without variables (“var”) as DDI Codebook has them."))
+    return found
+
+
+def _entry(variable: Element) -> dict[str, Any] | None:
+    categories = [c for c in variable.iterfind("{*}catgry") if c.get("missing", "N").upper() != "Y"]
+    pairs = [(_text(c, "catValu"), _text(c, "labl")) for c in categories]
+    codes = [code for code, _label in pairs if code]
+    if codes and variable.get("intrvl") != "contin":
+        words = [label or code for code, label in pairs if code]
+        return {"kind": "categorical", "values": codes, **({} if words == codes else {"words": words})}
+    stated = variable.find("{*}valrng/{*}range")
+    return None if stated is None else _range(stated.get("min"), stated.get("max"))
+
+
+def _text(parent: Element, name: str) -> str:
+    return (parent.findtext(f"{{*}}{name}") or "").strip()
+
+
+def _range(lower: str | None, upper: str | None) -> dict[str, Any] | None:
+    if not (lower and upper):
+        return None
+    try:
+        return ranges.whole(int(lower), int(upper))
+    except ValueError:
+        return ranges.real(float(lower), float(upper))

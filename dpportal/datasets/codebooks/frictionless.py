@@ -1,0 +1,55 @@
+"""Frictionless table schemas and data packages (datapackage.org, version 2) as codebooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpportal.datasets.codebooks import ranges
+
+
+def fields(entries: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The fields of a schema, of a resource or of a package's first resource; None where it is none of these."""
+    found: Any = entries
+    resources = entries.get("resources")
+    if isinstance(resources, list) and resources and isinstance(resources[0], dict):
+        found = resources[0]
+    if isinstance(found.get("schema"), dict):
+        found = found["schema"]
+    found = found.get("fields")
+    are_fields = isinstance(found, list) and all(isinstance(f, dict) and "name" in f for f in found)
+    return found if are_fields else None
+
+
+def read(fields: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is declared of each field whose values or bounds are stated."""
+    entries = {str(field["name"]): _entry(field) for field in fields}
+    return {name: entry for name, entry in entries.items() if entry}
+
+
+def _entry(field: dict[str, Any]) -> dict[str, Any] | None:
+    if field.get("type") == "boolean":
+        return {"kind": "boolean", "closed": True}
+    constraints = field.get("constraints") if isinstance(field.get("constraints"), dict) else {}
+    assert constraints is not None
+    values = field.get("categories") or constraints.get("enum")
+    if isinstance(values, list) and values:
+        return _categories(values)
+    return _bounded(field.get("type"), constraints.get("minimum"), constraints.get("maximum"))
+
+
+def _categories(values: list[Any]) -> dict[str, Any]:
+    """Values, or objects of a value and its label."""
+    pairs = [(v["value"], v.get("label", "")) if isinstance(v, dict) else (v, "") for v in values]
+    codes = [str(value) for value, _label in pairs]
+    words = [str(label) or code for code, (_value, label) in zip(codes, pairs, strict=True)]
+    return {"kind": "categorical", "values": codes, **({} if words == codes else {"words": words})}
+
+
+def _bounded(kind: Any, lower: Any, upper: Any) -> dict[str, Any] | None:
+    if lower is None or upper is None:
+        return None
+    if kind in ("integer", "year"):
+        return ranges.whole(int(lower), int(upper))
+    if kind == "number":
+        return ranges.real(float(lower), float(upper))
+    return ranges.day(str(lower), str(upper)) if kind == "date" else None

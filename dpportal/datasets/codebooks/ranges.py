@@ -1,0 +1,29 @@
+"""Bounds that a foreign codebook states, as a declaration: as many cells as a person can look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_SINGLE = 200  # whole numbers that have a cell each
+BINS = 20
+
+
+def whole(lower: int, upper: int) -> dict[str, Any]:
+    """Whole numbers, each in a cell of its own or in equal bins of a round width."""
+    count = upper - lower + 1
+    width = 1 if count <= MAX_SINGLE else _round_up(-(-count // BINS))
+    return {"kind": "integer", "lower": lower, "upper": upper, "width": width}
+
+
+def real(lower: float, upper: float) -> dict[str, Any]:
+    return {"kind": "real", "lower": lower, "upper": upper, "bins": BINS}
+
+
+def day(lower: str, upper: str) -> dict[str, Any]:
+    return {"kind": "date", "lower": lower, "upper": upper, "step": "month"}
+
+
+def _round_up(width: int) -> int:
+    """The next of 1, 2, 5, 10, 20, 50 and so on."""
+    ten = 10 ** (len(str(width)) - 1)
+    return next(step * ten for step in (1, 2, 5, 10) if step * ten >= width)

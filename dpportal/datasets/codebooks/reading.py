@@ -1,0 +1,94 @@
+"""A codebook of any known form, as declarations of a table's columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from dpportal.datasets.codebooks import ddi, frictionless, lines, objects, surveys
+from dpportal.datasets.codebooks.book import FILLED, Codebook
+from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
+from dpportal.datasets.labels import wrong_values
+from mechanisms.domain import Attribute, Categorical, DomainError
+
+MAX_CELLS_OF_A_COLUMN = 10**6
+
+
+def read(content: bytes, columns: list[str]) -> Codebook:
+    """The declarations a codebook makes for the table's columns. Raises CodebookError.
+
+    CSV with a header and the columns `column,value` and perhaps `label`, one line for each declared value. JSON: an
+    object from column name to a list of values, to a number k (whole numbers 0..k-1), or to a declaration as
+    `release.json` writes it; or a Frictionless schema or package. XML: DDI Codebook. Files of SPSS and Stata: the
+    labels of their values. The last three may know columns that the table does not have.
+    """
+    if len(content) > MAX_BYTES:
+        raise CodebookError(_("A codebook may have at most 20 MB. Keep only the columns you declare."))
+    entries, is_foreign = _entries(content)
+    unknown = [name for name in entries if name not in columns]
+    if unknown and (not is_foreign or len(unknown) == len(entries)):
+        raise CodebookError(
+            _("The codebook names %(count)s columns that the table does not have; the first is “%(name)s”.")
+            % {"count": len(unknown), "name": unknown[0][:80]}
+        )
+    entries = {name: entry for name, entry in entries.items() if name in columns}
+    filled = {name for name, entry in entries.items() if isinstance(entry, dict) and entry.pop(FILLED, False)}
+    return Codebook(tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled))
+
+
+def _entries(content: bytes) -> tuple[dict[str, Any], bool]:
+    """What is said of each column, and whether a whole study may be meant, of which the table has a part."""
+    for survey in surveys.FORMS:
+        if survey.is_one(content):
+            return survey.read(content), True
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CodebookError(
+            _("The codebook is not UTF-8 text. Save it as UTF-8 and choose it again.")
+        ) from None
+    if text.lstrip().startswith("<"):
+        return ddi.read(content), True
+    if not text.lstrip().startswith("{"):
+        return lines.read(text), False
+    entries = objects.read(text)
+    fields = frictionless.fields(entries)
+    return (entries, False) if fields is None else (frictionless.read(fields), True)
+
+
+def _declared(name: str, entry: Any) -> Attribute:
+    attribute = _attribute(name, entry)
+    if isinstance(attribute, Categorical):
+        _check_values(attribute)
+    if attribute.size > MAX_CELLS_OF_A_COLUMN:
+        text = _(
+            "The codebook gives “%(name)s” %(cells)s cells; at most 1,000,000 are possible. Use wider bins."
+        )
+        raise CodebookError(text % {"name": name[:80], "cells": f"{attribute.size:,}"})
+    return attribute
+
+
+def _attribute(name: str, entry: Any) -> Attribute:
+    try:
+        return objects.attribute(name, entry)
+    except DomainError as error:
+        raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": error}) from None
+    except (TypeError, ValueError, KeyError):
+        text = _(
+            "The codebook could not be used: the declaration of “%(name)s” has the wrong form. Write a list of "
+            "values, a number of codes, or a declaration as in release.json."
+        )
+        raise CodebookError(text % {"name": name[:80]}) from None
+
+
+def _check_values(attribute: Categorical) -> None:
+    name = attribute.name[:80]
+    if any("\0" in value for value in (*attribute.values, *attribute.words)):
+        raise CodebookError(
+            _("The codebook gives “%(name)s” a value with a zero byte. Leave it out.") % {"name": name}
+        )
+    is_open = not attribute.closed
+    wrong = wrong_values(attribute, own_missing=attribute.missing_cell, is_open=is_open)
+    if wrong:
+        raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": f"{name}: {wrong}"})

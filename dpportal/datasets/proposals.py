@@ -1,0 +1,74 @@
+"""What a column's name suggests of its kind and bounds; the data have no say in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from mechanisms.domain import Attribute, Boolean, Integer, Real
+
+# Whole words of a name, as underscores, dots, hyphens and capitals part them.
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_BOUNDS: dict[str, Attribute] = {
+    "age": Integer("", True, lower=0, upper=119, width=5),
+    "month": Integer("", True, lower=1, upper=12),
+    "hour": Integer("", True, lower=0, upper=23),
+    "minute": Integer("", True, lower=0, upper=59),
+    "percent": Real("", True, lower=0.0, upper=100.0, bins=10),
+    "percentage": Real("", True, lower=0.0, upper=100.0, bins=10),
+}
+_KINDS = {
+    "date": ("date", "day", "birthday", "dob", "timestamp"),
+    "integer": ("year", "count", "number", "num", "children", "rooms", "persons", "hours", "weeks", "size"),
+    "real": ("income", "amount", "rate", "share", "price", "weight", "height", "cost", "score", "ratio"),
+    "categorical": (
+        *(
+            "sex",
+            "gender",
+            "race",
+            "ethnicity",
+            "region",
+            "state",
+            "county",
+            "country",
+            "city",
+            "province",
+            "code",
+        ),
+        *(
+            "type",
+            "status",
+            "class",
+            "category",
+            "group",
+            "level",
+            "education",
+            "occupation",
+            "industry",
+            "sector",
+        ),
+        *("language", "nationality", "diagnosis", "relationship", "workclass"),
+    ),
+}
+_KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words}
+_QUESTIONS = ("is", "has", "had", "was", "does", "did")
+
+
+def proposed(name: str) -> Attribute | None:
+    """A whole declaration where the name leaves little doubt; None where only people know."""
+    words = _words(name)
+    if words and words[0] in _QUESTIONS:
+        return Boolean(name, closed=True)
+    found = [_BOUNDS[word] for word in words if word in _BOUNDS]
+    return replace(found[-1], name=name) if found else None
+
+
+def proposed_kind(name: str) -> str:
+    """The kind of column that the name suggests; empty where it suggests none."""
+    attribute = proposed(name)
+    found = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
+    return attribute.kind if attribute else found[-1] if found else ""
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(name)]

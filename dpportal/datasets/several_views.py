@@ -1,0 +1,156 @@
+"""Declaring several columns at once: alike, from another dataset, or from a codebook; and writing one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets import codebooks, services
+from dpportal.datasets.domain_views import cells_shown, context_of, declared_of
+from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.models import AttributeDeclaration, Dataset
+from dpportal.datasets.proposals import proposed
+from dpportal.datasets.views import own_dataset
+from dpportal.serving.files import takes_files
+from mechanisms.domain import Attribute, Boolean, DomainError
+
+
+@curator_required
+@require_POST
+def chosen(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """What is to be done with the columns that were ticked on the list."""
+    dataset = own_dataset(request, dataset_id)
+    names = _names(dataset, request.POST.getlist("columns"))
+    way = request.POST.get("way", "")
+    if not names:
+        messages.error(request, _("Choose columns on the list first."))
+    elif way == "alike":
+        query = urlencode([("columns", position) for position in request.POST.getlist("columns")])
+        return redirect(f"{reverse('datasets:several', args=[dataset.pk])}?{query}")
+    elif way == "ignored":
+        _declare(request, dataset, ignored=names)
+    elif way == "yes-or-no":
+        _declare(request, dataset, [Boolean(name, closed=True) for name in names])
+    elif way == "names":
+        _declare_proposed(request, dataset, names)
+    return redirect("datasets:domain", dataset.pk)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """The form of a column, for several that have the same values."""
+    dataset = own_dataset(request, dataset_id)
+    names = _names(dataset, request.GET.getlist("columns"))
+    if not names:
+        messages.error(request, _("Choose columns on the list first."))
+        return redirect("datasets:domain", dataset.pk)
+    first = declared_of(dataset).get(names[0])
+    form = AttributeForm(request.POST or None, initial=initial_of(first, "text"), column=names[0])
+    if request.method == "POST" and form.is_valid():
+        alike = form.attribute()
+        attributes = [replace(alike, name=name) for name in names] if alike else []
+        if _declare(request, dataset, attributes, ignored=() if alike else names):
+            return redirect("datasets:domain", dataset.pk)
+    position = int(request.GET.getlist("columns")[0])
+    context = {**context_of(dataset), "form": form, "names": names, "at": position, **cells_shown(first)}
+    return render(request, "datasets/several.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_POST
+def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Take over what another dataset of the same curator declares of columns with the same names."""
+    dataset = own_dataset(request, dataset_id)
+    try:
+        source = get_object_or_404(
+            Dataset, pk=UUID(request.POST.get("source", "")), owner=current_user(request)
+        )
+    except ValueError:
+        raise Http404 from None
+    version = source.current_domain()
+    known = {column["name"] for column in dataset.columns}
+    rows = version.attributes.filter(column__in=known) if version else AttributeDeclaration.objects.none()
+    filled = {row.column for row in rows if row.filled_from_data}
+    _declare(request, dataset, [row.declared() for row in rows], filled)
+    return redirect("datasets:domain", dataset.pk)
+
+
+@takes_files(codebooks.MAX_BYTES)
+@require_POST
+def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    file = request.FILES.get("codebook")
+    if file is None:
+        messages.error(request, _("Choose a codebook file first."))
+        return redirect("datasets:domain", dataset.pk)
+    try:
+        book = codebooks.read(file.read(codebooks.MAX_BYTES + 1), [c["name"] for c in dataset.columns])
+    except (codebooks.CodebookError, DomainError) as error:
+        messages.error(request, str(error))
+    else:
+        _declare(request, dataset, book.attributes, book.filled)
+    return redirect("datasets:domain", dataset.pk)
+
+
+@curator_required
+@require_GET
+def export(request: HttpRequest, dataset_id: UUID, form: str) -> HttpResponse:
+    """What is declared, as a codebook that can be imported elsewhere."""
+    if form not in ("csv", "json"):
+        raise Http404
+    dataset = own_dataset(request, dataset_id)
+    version = dataset.current_domain()
+    rows = list(version.attributes.all()) if version else []
+    filled = frozenset(row.column for row in rows if row.filled_from_data)
+    book = codebooks.Codebook(tuple(row.declared() for row in rows), filled)
+    text = codebooks.as_csv(book) if form == "csv" else codebooks.as_json(book)
+    kind = "text/csv" if form == "csv" else "application/json"
+    named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{form}"'}
+    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=named)
+
+
+def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
+    found = [attribute for name in names if (attribute := proposed(name))]
+    if found:
+        _declare(request, dataset, found)
+    else:
+        messages.error(request, _("None of these names says what the values can be. Declare them yourself."))
+
+
+def _declare(
+    request: HttpRequest,
+    dataset: Dataset,
+    attributes: Collection[Attribute] = (),
+    filled: Collection[str] = (),
+    ignored: Collection[str] = (),
+) -> bool:
+    """Declare all of them or, where one is refused, none, and say so. Returns whether it was done."""
+    try:
+        services.declare_all(dataset, attributes, filled=filled, ignored=ignored)
+    except DomainError as error:
+        messages.error(request, str(error))
+        return False
+    text = ngettext("%(count)s column is declared.", "%(count)s columns are declared.", len(attributes))
+    if ignored:
+        text = ngettext("%(count)s column is ignored.", "%(count)s columns are ignored.", len(ignored))
+    messages.success(request, text % {"count": len(attributes) or len(ignored)})
+    return True
+
+
+def _names(dataset: Dataset, positions: list[str]) -> list[str]:
+    """The columns at the given places of the table. Raises Http404 if there is no such place."""
+    if not all(position.isdecimal() and int(position) < len(dataset.columns) for position in positions):
+        raise Http404
+    return [dataset.columns[int(position)]["name"] for position in positions]

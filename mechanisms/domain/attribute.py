@@ -1,0 +1,76 @@
+"""What every declared column has: cells in an order, labels, and a place for what does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+MISSING_LABEL = "Missing"
+
+
+class DomainError(ValueError):
+    """A declaration that cannot be a domain; the message says what to change and names no data."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column's cells, in order.
+
+    missing_cell: whether missing values have a cell of their own, the last.
+    closed: whether there is no cell for what does not fit. misfits_to: of a closed column, the declared cell that
+        takes what does not fit; None leaves such rows out of the count.
+    """
+
+    name: str
+    missing_cell: bool = False
+    closed: bool = field(default=False, kw_only=True)
+    misfits_to: int | None = field(default=None, kw_only=True)
+    kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if self.misfits_to is not None:
+            fits = self.closed and 0 <= self.misfits_to < self.regular_size
+            self._require(fits, "only a closed column sends misfits to one of its values.")
+
+    @property
+    def regular_size(self) -> int:
+        """Number of cells before the cell for missing values."""
+        raise TypeError("an Attribute is always one of its kinds")
+
+    @property
+    def other(self) -> int | None:
+        """The cell that takes what does not fit, and missing values that have no cell; None: the row is left out."""
+        return self.misfits_to if self.closed else 0
+
+    def regular_labels(self) -> list[str]:
+        raise TypeError("an Attribute is always one of its kinds")
+
+    @property
+    def ordered(self) -> bool:
+        return False
+
+    @property
+    def size(self) -> int:
+        return self.regular_size + self.missing_cell
+
+    @property
+    def missing(self) -> int | None:
+        """The cell of a missing or unreadable value; None: the row is left out."""
+        return self.regular_size if self.missing_cell else self.other
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a row can be left out of the count for what it says here."""
+        return self.missing is None
+
+    def labels(self) -> list[str]:
+        """One label for each cell, in cell order."""
+        return [*self.regular_labels(), *([MISSING_LABEL] if self.missing_cell else [])]
+
+    def to_json(self) -> dict[str, Any]:
+        closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
+        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed}
+
+    def _require(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            raise DomainError(f"Column {self.name}: {otherwise}")
