@@ -47,7 +47,7 @@ def with_codes(frames: Iterator[pd.DataFrame], domain: Domain) -> Iterator[pd.Da
         for name, code in codes.items():
             words = frame[name]
             frame[name] = words.map(code).astype("string")
-            frame.insert(int(frame.columns.get_indexer([name])[0]) + 1, named[name], words)
+            frame.insert(list(frame.columns).index(name) + 1, named[name], words)
         yield frame
 
 

@@ -25,7 +25,12 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     """
     if len(content) > MAX_BYTES:
         raise CodebookError(_("A codebook may have at most 20 MB. Keep only the columns you declare."))
-    entries, is_foreign = _entries(content)
+    try:
+        entries, is_foreign = _entries(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _known(error) from None
+    if not entries:
+        raise CodebookError(_("The codebook says of no column which values or bounds it has."))
     unknown = [name for name in entries if name not in columns]
     if unknown and (not is_foreign or len(unknown) == len(entries)):
         raise CodebookError(
@@ -35,6 +40,13 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     entries = {name: entry for name, entry in entries.items() if name in columns}
     filled = {name for name, entry in entries.items() if isinstance(entry, dict) and entry.pop(FILLED, False)}
     return Codebook(tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled))
+
+
+def _known(error: Exception) -> CodebookError:
+    """What is wrong where the form of a foreign codebook is not what its standard says."""
+    if isinstance(error, CodebookError):
+        return error
+    return CodebookError(_("The codebook does not have the form of its kind. Write it anew, or as JSON or CSV."))
 
 
 def _entries(content: bytes) -> tuple[dict[str, Any], bool]:

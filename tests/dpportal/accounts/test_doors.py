@@ -80,6 +80,7 @@ def owned_addresses(release) -> dict[str, str]:
     known = {"dataset_id": release.dataset_id, "release_id": release.pk, "position": 0, "name": ARTIFACT}
     known["stream_id"] = release.dataset.streams.get().pk
     known["upload_id"] = DirectUpload.objects.get().pk
+    known["form"] = "json"
     found = {}
     for name, pattern in named(get_resolver()):
         if name not in GENERAL | OFFICE:

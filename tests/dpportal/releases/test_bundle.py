@@ -108,3 +108,29 @@ def test_the_readmes_python_runs_and_its_interval_is_that_of_a_sum(finished, tmp
 
 def test_the_readme_says_what_is_promised(finished):
     assert "differentially private with ε = 0.1" in content(finished, "README.md").decode()
+
+
+def test_downloads_have_codes_and_their_labels(dataset, tmp_path):
+    colours = Categorical("colour", True, ("red", "green", "blue"), words=("Rot", "Grün", "Blau"))
+    dataset_services.declare(dataset, "colour", colours)
+    release = finish(building.requested_release(dataset))
+    assert valid(release, tmp_path)
+    histogram, rows = table(release, "histogram.csv"), table(release, "synthetic.csv")
+    assert histogram["colour"].unique().tolist() == ["red", "green", "blue", "Other", "Missing"]
+    assert histogram["colour_label"].unique().tolist() == ["Rot", "Grün", "Blau", "Other", "Missing"]
+    assert list(rows.columns) == ["colour", "colour_label", "age"]
+    named = dict(zip(rows["colour"].dropna(), rows["colour_label"].dropna(), strict=True))
+    assert {"red": "Rot", "green": "Grün", "blue": "Blau"}.items() <= named.items()
+
+
+def test_values_with_one_label_are_counted_together(dataset):
+    warm = Categorical("colour", values=("red", "green", "blue"), words=("warm", "cold", "cold"))
+    dataset_services.declare(dataset, "colour", warm)
+    release = finish(building.requested_release(dataset, "0.9"))
+    histogram = table(release, "histogram.csv")
+    assert histogram["colour"].unique().tolist() == ["warm", "cold", "Other"]
+    assert "colour_label" not in histogram
+    # Noise of scale 1/0.9 in ten cells: 200 and 100 rows are far apart.
+    counted = histogram.groupby("colour")["noisy_count"].sum()
+    assert 150 < counted["cold"] < 250
+    assert 50 < counted["warm"] < 150

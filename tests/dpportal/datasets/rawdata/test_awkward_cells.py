@@ -22,6 +22,8 @@ AWKWARD: list[Attribute] = [
     Categorical("x", closed=True, misfits_to=1, values=("5", "P1", "2020-02-29", "007")),
     Categorical("x", closed=True, as_numbers=True, values=("1", "-1", "250.1", "10", "1e400", "123456789")),
     Categorical("x", as_numbers=True, values=("0", "1.5", "1234", "0.30000000000000004", "-1e400")),
+    Categorical("x", True, values=("1", "Zu\u0308rich", "-99", "x"), words=("One", "City", "Other", "City")),
+    Categorical("x", closed=True, as_numbers=True, values=("10", "1", "250.1"), words=("Few", "Few", "1")),
     Boolean("x", closed=True),
     Integer("x", True, -5, 1300, width=7),
     Integer("x", closed=True, lower=0, upper=10**18, edges=(0, 1, 5, *range(10, 1300, 37), 10**17, 10**18)),
@@ -43,8 +45,9 @@ def cell_by_reference(attribute: Attribute, field: str | None, options: ReadOpti
             if attribute.as_numbers
             else (lambda value: reference.text_of(value, ReadOptions(strip=options.strip)) == text)
         )
-        declared = attribute.values if attribute.as_numbers else attribute.cells
-        return next((i for i, value in enumerate(declared) if same(value)), attribute.other)
+        words = attribute.words or attribute.values
+        word = next((word for value, word in zip(attribute.values, words, strict=True) if same(value)), None)
+        return attribute.other if word is None else attribute.labels().index(word)
     if isinstance(attribute, Boolean):
         truth = reference.truth_of(text, options)
         return attribute.missing if truth is None else int(truth)

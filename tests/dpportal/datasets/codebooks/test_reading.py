@@ -52,7 +52,7 @@ def test_json_declares_as_release_json_writes_it():
         (rb'{"sex": ["\ud800"]}', "lone surrogate"),
         (rb'{"sex": ["\u0000"]}', "zero byte"),
         (b"", "two columns"),
-        (b"column,value,more\na,b,c\n", "two columns"),
+        (b"column,value,label,more\na,b,c,d\n", "two columns"),
         (b"\xff\xfe\x00", "UTF-8"),
         (b"x" * (MAX_BYTES + 1), "20 MB"),
         (b'{"sex": ' + b"[" * 100_000, "nested too deeply"),
@@ -69,7 +69,7 @@ def test_a_mistake_is_told_in_words(content, said):
 def test_the_demonstration_can_be_declared():
     content = (demonstration.FOLDER / "codebook.json").read_bytes()
     declared = read(content, list(json.loads(content)))
-    race = next(attribute for attribute in declared if attribute.name == "race")
+    race = next(attribute for attribute in declared.attributes if attribute.name == "race")
     # The census has a race called so: it is a value, and takes what is not on the list.
     assert race.labels()[race.other] == "Other"
     assert race.labels().count("Other") == 1

@@ -1,0 +1,148 @@
+"""Columns declared at once: alike, by their names, from another dataset, from a codebook."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.messages import get_messages
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from dpportal.datasets import services
+from dpportal.datasets.proposals import proposed, proposed_kind
+from mechanisms.domain import Boolean, Categorical, Integer
+from tests.dpportal import building
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def declared(dataset) -> dict:
+    return {a.column: a.declared() for a in dataset.current_domain().attributes.all()}
+
+
+def chosen(desk, dataset, way, *positions):
+    address = reverse("datasets:chosen", args=[dataset.pk])
+    return desk.post(address, {"way": way, "columns": positions})
+
+
+def test_ticked_columns_are_yes_or_no_or_ignored(desk, dataset):
+    chosen(desk, dataset, "yes-or-no", 0, 1)
+    assert declared(dataset) == {name: Boolean(name, closed=True) for name in ("colour", "age")}
+    chosen(desk, dataset, "ignored", 0)
+    assert declared(dataset) == {"age": Boolean("age", closed=True)}
+
+
+def test_names_say_what_they_can(desk, dataset):
+    chosen(desk, dataset, "names", 0, 1)
+    found = declared(dataset)
+    assert found["age"] == Integer("age", True, lower=0, upper=119, width=5)
+    assert found["colour"] == Categorical("colour", values=("red", "green", "blue"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ageGroup", "integer"),
+        ("is_smoker", "boolean"),
+        ("HAS_CHILDREN", "boolean"),
+        ("birth date", "date"),
+        ("sex", "categorical"),
+        ("stage", ""),
+        ("wage", ""),
+        ("", ""),
+        ("ÄLTER", ""),
+    ],
+)
+def test_only_whole_words_of_a_name_count(name, kind):
+    assert proposed_kind(name) == kind
+    assert proposed(name) is None or proposed(name).name == name
+
+
+def test_columns_are_declared_alike_in_the_form_of_one(desk, dataset):
+    answer = chosen(desk, dataset, "alike", 0, 1)
+    assert answer.url.endswith("/domain/several/?columns=0&columns=1")
+    page = desk.get(answer.url).content.decode()
+    assert "2 columns alike" in page
+    form = {
+        "kind": "categorical",
+        "values": "1 = low\n2 = low\n3 = high",
+        "with_words": "on",
+        "closed": "open",
+    }
+    assert desk.post(answer.url, form).status_code == 302
+    for name in ("colour", "age"):
+        assert declared(dataset)[name].labels() == ["low", "high", "Other"]
+        assert declared(dataset)[name].values == ("1", "2", "3")
+
+
+@pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
+def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
+    before = declared(dataset)
+    address = reverse("datasets:column", args=[dataset.pk, 0])
+    form = {"kind": "categorical", "values": values, "with_words": "on", "closed": "open"}
+    answer = desk.post(address, form)
+    assert answer.status_code == 422
+    assert "label" in answer.content.decode()
+    assert declared(dataset) == before
+
+
+def test_the_form_shows_the_lines_again(desk, dataset):
+    colours = Categorical("colour", values=("r", "g"), words=("red", "green"))
+    services.declare(dataset, "colour", colours)
+    page = desk.get(reverse("datasets:column", args=[dataset.pk, 0])).content.decode()
+    assert "r = red\ng = green</textarea>" in page
+
+
+def test_another_dataset_is_copied_with_its_mark(desk, dataset, curator):
+    services.declare(dataset, "age", Integer("age", lower=1, upper=9), filled=True)
+    other = building.stored_dataset(curator, "Next year")
+    desk.post(reverse("datasets:copy_domain", args=[other.pk]), {"source": dataset.pk})
+    assert declared(other) == declared(dataset)
+    assert other.current_domain().attributes.get(column="age").filled_from_data
+
+
+def test_nobody_elses_dataset_is_copied(desk, dataset, other_curator):
+    theirs = building.stored_dataset(other_curator, "Theirs")
+    address = reverse("datasets:copy_domain", args=[dataset.pk])
+    assert desk.post(address, {"source": theirs.pk}).status_code == 404
+    assert desk.post(address, {"source": "nonsense"}).status_code == 404
+
+
+def test_what_is_exported_can_be_imported(desk, dataset, curator):
+    services.declare(dataset, "age", Integer("age", lower=1, upper=9), filled=True)
+    content = desk.get(reverse("datasets:codebook_export", args=[dataset.pk, "json"])).content
+    assert json.loads(content)["age"]["filled_from_data"] is True
+    other = building.stored_dataset(curator, "Next year")
+    file = SimpleUploadedFile("codebook.json", content)
+    desk.post(reverse("datasets:codebook", args=[other.pk]), {"codebook": file})
+    assert declared(other) == declared(dataset)
+    assert other.current_domain().attributes.get(column="age").filled_from_data
+
+
+def test_one_refused_column_leaves_all_as_they_were(desk, dataset):
+    before = declared(dataset)
+    book = {
+        "colour": ["red"],
+        "age": {"kind": "categorical", "values": ["1"], "closed": True, "misfits_to": 7},
+    }
+    file = SimpleUploadedFile("codebook.json", json.dumps(book).encode())
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file})
+    assert "misfits" in str(next(iter(get_messages(answer.wsgi_request))))
+    assert declared(dataset) == before
+
+
+@pytest.mark.parametrize("positions", [["9"], ["-1"], ["x"], ["²"]])
+def test_columns_that_are_not_there_are_not_found(desk, dataset, positions):
+    assert chosen(desk, dataset, "ignored", *positions).status_code == 404
+
+
+def test_nothing_ticked_changes_nothing(desk, dataset):
+    before = declared(dataset)
+    chosen(desk, dataset, "ignored")
+    desk.get(reverse("datasets:several", args=[dataset.pk]))
+    assert declared(dataset) == before
