@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Categorical, DomainError
 
-BETWEEN = "="
+BETWEEN = " = "
 
 
 def with_words(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The values and their labels of lines `value = label`. Raises DomainError where a line has no label."""
-    parts = [line.partition(BETWEEN) for line in lines]
+    parts = [line.partition(BETWEEN if BETWEEN in line else BETWEEN.strip()) for line in lines]
     for number, (value, _between, word) in enumerate(parts, 1):
         if not (value.strip() and word.strip()):
             text = _("Line %(number)s has no label. Write value = label on each line, such as 1 = Primary.")
@@ -26,7 +26,7 @@ def lines_of(attribute: Categorical) -> list[str]:
     """The lines of which `with_words` makes the attribute again, or one for each value where it has no labels."""
     if not attribute.words:
         return list(attribute.values)
-    return [f"{v} {BETWEEN} {word}" for v, word in zip(attribute.values, attribute.words, strict=True)]
+    return [f"{v}{BETWEEN}{word}" for v, word in zip(attribute.values, attribute.words, strict=True)]
 
 
 def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) -> str:
@@ -41,6 +41,8 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
         if label in named:
             text = _("“%(label)s” is already the name of a cell of this column. Leave one of the two out.")
             return text % {"label": label}
+    if attribute.words and any(BETWEEN in value for value in attribute.values):
+        return _("A value that has a label cannot hold “ = ” itself.")
     if len({_composed(value) for value in attribute.values}) != len(attribute.values):
         return _(
             "Two values are the same text, but for spaces or accents written in two ways. List each once."

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -64,7 +64,8 @@ def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         if _declare(request, dataset, attributes, ignored=() if alike else names):
             return redirect("datasets:domain", dataset.pk)
     position = int(request.GET.getlist("columns")[0])
-    context = {**context_of(dataset), "form": form, "names": names, "at": position, **cells_shown(first)}
+    context = {**context_of(dataset), "form": form, "names": names, "at": position, "attribute": first}
+    context |= cells_shown(first)
     return render(request, "datasets/several.html", context, status=422 if form.errors else 200)
 
 
@@ -73,12 +74,11 @@ def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """Take over what another dataset of the same curator declares of columns with the same names."""
     dataset = own_dataset(request, dataset_id)
-    try:
-        source = get_object_or_404(
-            Dataset, pk=UUID(request.POST.get("source", "")), owner=current_user(request)
-        )
-    except ValueError:
-        raise Http404 from None
+    own = Dataset.objects.filter(owner=current_user(request))
+    source = own.filter(pk__in=_uuids(request.POST.get("source", ""))).first()
+    if source is None:
+        messages.error(request, _("Choose one of your datasets to copy from."))
+        return redirect("datasets:domain", dataset.pk)
     version = source.current_domain()
     known = {column["name"] for column in dataset.columns}
     rows = version.attributes.filter(column__in=known) if version else AttributeDeclaration.objects.none()
@@ -154,3 +154,10 @@ def _names(dataset: Dataset, positions: list[str]) -> list[str]:
     if not all(position.isdecimal() and int(position) < len(dataset.columns) for position in positions):
         raise Http404
     return [dataset.columns[int(position)]["name"] for position in positions]
+
+
+def _uuids(text: str) -> list[UUID]:
+    try:
+        return [UUID(text)]
+    except ValueError:
+        return []

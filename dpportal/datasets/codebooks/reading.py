@@ -46,7 +46,9 @@ def _known(error: Exception) -> CodebookError:
     """What is wrong where the form of a foreign codebook is not what its standard says."""
     if isinstance(error, CodebookError):
         return error
-    return CodebookError(_("The codebook does not have the form of its kind. Write it anew, or as JSON or CSV."))
+    return CodebookError(
+        _("The codebook does not have the form of its kind. Write it anew, or as JSON or CSV.")
+    )
 
 
 def _entries(content: bytes) -> tuple[dict[str, Any], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import pytest
@@ -92,10 +93,14 @@ def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
 
 
 def test_the_form_shows_the_lines_again(desk, dataset):
-    colours = Categorical("colour", values=("r", "g"), words=("red", "green"))
+    colours = Categorical("colour", values=("<=5", "g=", "b"), words=("low", "= green", "blue"))
     services.declare(dataset, "colour", colours)
     page = desk.get(reverse("datasets:column", args=[dataset.pk, 0])).content.decode()
-    assert "r = red\ng = green</textarea>" in page
+    lines = ["<=5 = low", "g= = = green", "b=blue"]
+    assert html.escape("\n".join(lines[:2])) in page
+    form = {"kind": "categorical", "values": "\n".join(lines), "with_words": "on", "closed": "open"}
+    desk.post(reverse("datasets:column", args=[dataset.pk, 0]), form)
+    assert declared(dataset)["colour"] == colours
 
 
 def test_another_dataset_is_copied_with_its_mark(desk, dataset, curator):
@@ -108,9 +113,12 @@ def test_another_dataset_is_copied_with_its_mark(desk, dataset, curator):
 
 def test_nobody_elses_dataset_is_copied(desk, dataset, other_curator):
     theirs = building.stored_dataset(other_curator, "Theirs")
-    address = reverse("datasets:copy_domain", args=[dataset.pk])
-    assert desk.post(address, {"source": theirs.pk}).status_code == 404
-    assert desk.post(address, {"source": "nonsense"}).status_code == 404
+    services.declare(theirs, "colour", Boolean("colour"))
+    before = declared(dataset)
+    for source in (theirs.pk, "nonsense", ""):
+        answer = desk.post(reverse("datasets:copy_domain", args=[dataset.pk]), {"source": source})
+        assert "one of your datasets" in str(next(iter(get_messages(answer.wsgi_request))))
+    assert declared(dataset) == before
 
 
 def test_what_is_exported_can_be_imported(desk, dataset, curator):
