@@ -13,5 +13,5 @@ def home(request: HttpRequest) -> HttpResponseBase:
     if not isinstance(user, User):
         return catalogue(request)
     if user.is_administrator:
-        return redirect("admin:index")
+        return redirect("office")
     return redirect("datasets:list" if user.is_curator else "catalogue")

@@ -83,7 +83,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dpportal.pages.context.finished_jobs",
+                "dpportal.pages.context.news",
             ],
         },
     },

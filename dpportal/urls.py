@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import TemplateView
 
-from dpportal import health
+from dpportal import health, office
 from dpportal.catalogue.views import catalogue
 from dpportal.home import home
 from dpportal.security_txt import security_txt
@@ -21,6 +21,8 @@ GUIDE = [
 urlpatterns = [
     path("", home, name="home"),
     path("published/", catalogue, name="catalogue"),
+    path("office/", office.page, name="office"),
+    path("office/declined/<int:request_id>/", office.decline, name="decline"),
     path("health/", health.health, name="health"),
     path("health/portal/", health.page, name="health_page"),
     path("health/portal/restored/<uuid:dataset_id>/", health.enter_missing, name="enter_missing"),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.amounts import plain
-from dpportal.budgets.forms import BudgetChangeForm
+from dpportal.budgets.forms import BudgetChangeForm, dataset_of
 from dpportal.budgets.models import Budget, LedgerEntry
 
 
@@ -106,6 +106,13 @@ class LedgerAdmin(ReadOnlyAdmin):
     @admin.display(description=_("amount"), ordering="amount")
     def amount_text(self, entry: LedgerEntry) -> str:
         return f"{entry.budget.symbol} {plain(entry.amount)}"
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """The dataset that the office names, with whom it protects now."""
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        dataset = dataset_of(initial.pop("dataset", ""))
+        field = BudgetChangeForm.base_fields["dataset"]
+        return {**initial, "dataset": field.prepare_value(dataset)} if dataset else initial
 
     def save_model(self, request: HttpRequest, obj: LedgerEntry, form: ModelForm, change: bool) -> None:
         assert isinstance(form, BudgetChangeForm)

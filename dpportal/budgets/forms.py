@@ -25,6 +25,12 @@ APART = "."
 CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTION.value, _("Reduction"))]
 
 
+class ReasonForm(forms.Form):
+    """Why a curator asks for a budget, or why it is declined."""
+
+    reason = forms.CharField(max_length=500)
+
+
 class ProtectedDatasetField(forms.ModelChoiceField):
     """A dataset to grant for, named with whom it protects; a choice holds for whom it named."""
 
@@ -179,11 +185,18 @@ class BudgetChangeForm(forms.ModelForm):
         )
 
 
+def dataset_of(key: str) -> Dataset | None:
+    """The dataset that an address or a form names, if there is one."""
+    try:
+        return Dataset.objects.get(pk=uuid.UUID(key))
+    except (ValueError, Dataset.DoesNotExist):
+        return None
+
+
 def _kin_choices(key: str) -> list[tuple[str, str]]:
     """The datasets with nearly the same table that have a budget, and what it has spent."""
-    try:
-        dataset = Dataset.objects.get(pk=uuid.UUID(key))
-    except (ValueError, Dataset.DoesNotExist):
+    dataset = dataset_of(key)
+    if dataset is None:
         return []
     return [(str(kin.dataset.pk), _kin_text(kin)) for kin in ledger.with_budget(likeness.kin_of(dataset))]
 

@@ -20,6 +20,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import remembered
 from dpportal.budgets.amounts import plain, stored
+from dpportal.budgets.asking import answer_by_grant
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.budgets.remembered import Remembered, RestoredError
 from dpportal.datasets import likeness
@@ -71,6 +72,7 @@ def grant(
     Budget.objects.filter(pk=budget.pk).update(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
+    answer_by_grant(dataset, reason)
     return _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
 
 

@@ -243,3 +243,35 @@ class Paid(Publication):
         """At which a zCDP loss of what was charged is also read as (ε, δ)."""
         assert self.charge is not None
         return self.charge.budget.delta
+
+
+class BudgetRequest(models.Model):
+    """A curator's question for a budget, or for more, and what became of it. Written by `asking` only.
+
+    Whoever has not looked yet hears of it at the bell: an administrator while it waits, then the curator (`seen`).
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        GRANTED = "granted", _("granted")
+        DECLINED = "declined", _("declined")
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="budget_requests")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=500)
+    at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
+    answer = models.CharField(max_length=500, blank=True)
+    answered_at = models.DateTimeField(null=True)
+    seen = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dataset"], condition=Q(state="waiting"), name="one_waiting_request_of_a_dataset"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Request for {self.dataset}"

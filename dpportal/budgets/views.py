@@ -1,17 +1,21 @@
-"""A dataset's ledger, as a page and as CSV, for its curator."""
+"""A dataset's ledger, as a page and as CSV, and the question for a budget, for its curator."""
 
 from __future__ import annotations
 
 import csv
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
 
-from dpportal.accounts.permissions import curator_required
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.budgets import asking
 from dpportal.budgets.amounts import plain
+from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.views import own_dataset
 from dpportal.publishing.spreadsheet import inert
@@ -31,6 +35,21 @@ def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         "nav_section": "datasets",
     }
     return render(request, "budgets/ledger.html", context)
+
+
+@curator_required
+@require_POST
+def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """Ask the administrators for a budget, or for more."""
+    dataset = own_dataset(request, dataset_id)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
+    elif asking.ask(dataset, form.cleaned_data["reason"], current_user(request)):
+        messages.success(request, _("Asked. The answer is announced at the bell."))
+    else:
+        messages.info(request, _("You have asked already; the administrators have not answered yet."))
+    return redirect("datasets:home", dataset.pk)
 
 
 @curator_required

@@ -132,6 +132,7 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         "releases": dataset.releases.listed().select_related("job", "charge__budget")[:PAGE_SIZE],
         "release_count": dataset.releases.listed().count(),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
+        "asked": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }
     if dataset.state == Dataset.State.OUTDATED:

@@ -19,6 +19,7 @@ from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.budgets import asking
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.spreadsheet import inert
 from dpportal.releases import services
@@ -33,6 +34,7 @@ from dpportal.releases.verdict import Verdict
 from dpportal.running.jobs import JobState, announced
 
 PAGE_SIZE = 25
+ANSWERS_SHOWN = 5
 JOB_STEPS = ("counting", "measuring", "reconstructing", "bundling")
 STEP_LABELS = {
     "queued": gettext_lazy("Queued"),
@@ -58,13 +60,16 @@ def listing(request: HttpRequest) -> HttpResponse:
 @curator_required
 @require_GET
 def finished(request: HttpRequest) -> HttpResponseBase:
-    """The bell: the curator's ended jobs; looking at them clears the number."""
+    """The bell: the curator's ended jobs and answers about budgets; looking at them clears the number."""
     kinds = [kind.ended(current_user(request)) for kind in announced()]
     newest = [job for ended in kinds for job in ended[:PAGE_SIZE]]
     latest = sorted(newest, key=lambda job: job.finished_at, reverse=True)[:PAGE_SIZE]
     for ended in kinds:
         ended.filter(seen=False).update(seen=True)
-    return render(request, "releases/finished.html", {"jobs": latest, "nav_section": "releases"})
+    answers = asking.answered(current_user(request))
+    context = {"jobs": latest, "answers": list(answers[:ANSWERS_SHOWN]), "nav_section": "releases"}
+    answers.filter(seen=False).update(seen=True)
+    return render(request, "releases/finished.html", context)
 
 
 @curator_required

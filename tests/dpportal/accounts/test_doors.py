@@ -21,6 +21,8 @@ GENERAL = {
     "catalogue",
     "health",
     "health_page",
+    "office",
+    "decline",
     "security_txt",
     "guide",
     "guide_choice",

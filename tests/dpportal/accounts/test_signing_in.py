@@ -24,9 +24,9 @@ def test_a_curator_signs_in_and_comes_to_the_datasets(client, curator):
     assert response.request["PATH_INFO"] == reverse("datasets:list")
 
 
-def test_an_administrator_comes_to_the_admin(client, administrator):
+def test_an_administrator_comes_to_the_office(client, administrator):
     sign_in(client, "administrator", PASSWORD)
-    assert client.get("/").url == reverse("admin:index")
+    assert client.get("/").url == reverse("office")
 
 
 def test_an_analyst_comes_to_what_is_published(client, analyst):

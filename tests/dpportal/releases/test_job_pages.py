@@ -63,9 +63,9 @@ def test_a_cancelled_release_can_be_prepared_again(desk, requested):
 
 def test_the_bell_counts_an_ended_job_until_it_is_seen(desk, requested):
     execute(requested.pk)
-    assert "1 finished job" in desk.get("/guide/").content.decode()
+    assert "1 piece of news" in desk.get("/guide/").content.decode()
     desk.get(reverse("releases:finished"))
-    assert "0 finished jobs" in desk.get("/guide/").content.decode()
+    assert "0 pieces of news" in desk.get("/guide/").content.decode()
 
 
 def test_another_curators_job_is_404(client, other_curator, requested):

@@ -201,7 +201,7 @@ def test_an_open_page_says_when_the_period_of_its_forms_is_published(curious, st
 
 
 def test_the_bell_rings_for_a_stream_that_was_opened_until_someone_looked(curious, dataset) -> None:
-    bell = 'aria-label="1 finished job"'
+    bell = 'aria-label="1 piece of news"'
     stream = building.requested_stream(dataset)
     assert bell not in text(curious.get("/streams/"))
     working.execute(stream.jobs.get().pk)

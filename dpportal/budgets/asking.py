@@ -1,0 +1,85 @@
+"""Curators ask for budgets; administrators grant or decline; each hears of the other at the bell and by mail."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import Role, User
+from dpportal.budgets.models import BudgetRequest
+from dpportal.budgets.tasks import send_mail
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.services import hold
+
+State = BudgetRequest.State
+
+
+@transaction.atomic
+def ask(dataset: Dataset, reason: str, by: User) -> bool:
+    """Ask the administrators for a budget. Returns whether it is a new question: one that waits is left as it is."""
+    hold(dataset)
+    if dataset.budget_requests.filter(state=State.WAITING).exists():
+        return False
+    request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason)
+    audit.record(by, "asked for a budget", dataset)
+    administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(email="")
+    text = _("%(curator)s asks for a privacy budget for the dataset “%(dataset)s”: %(reason)s")
+    words = {"curator": by.get_username(), "dataset": dataset.name, "reason": request.reason}
+    _mail(list(administrators.values_list("email", flat=True)), _("A budget is asked for"), text % words)
+    return True
+
+
+def answer_by_grant(dataset: Dataset, reason: str) -> None:
+    """A grant answers the question that waits, if any; called in its transaction."""
+    _answer(dataset.budget_requests.filter(state=State.WAITING), State.GRANTED, reason)
+
+
+@transaction.atomic
+def decline(request: BudgetRequest, reason: str, by: User) -> bool:
+    """Say no, with a reason. Returns whether the question still waited."""
+    hold(request.dataset)
+    done = _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.DECLINED, reason)
+    if done:
+        audit.record(by, "declined a budget", request.dataset, reason)
+    return done
+
+
+def waiting() -> QuerySet[BudgetRequest]:
+    """The questions that nobody has answered, the oldest first."""
+    return BudgetRequest.objects.filter(state=State.WAITING).select_related("dataset__owner").order_by("at")
+
+
+def answered(owner: User) -> QuerySet[BudgetRequest]:
+    """The answers to this curator's questions."""
+    own = BudgetRequest.objects.filter(dataset__owner=owner).exclude(state=State.WAITING)
+    return own.select_related("dataset").order_by("-answered_at")
+
+
+def news(user: User) -> int:
+    """How many questions or answers ring this person's bell."""
+    if user.is_administrator:
+        return waiting().count()
+    return answered(user).filter(seen=False).count() if user.is_curator else 0
+
+
+def _answer(asked: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
+    request = asked.select_related("by", "dataset").first()
+    if request is None:
+        return False
+    asked.filter(pk=request.pk).update(state=state, answer=reason, answered_at=Now(), seen=False)
+    subject = _("Your budget is granted") if state == State.GRANTED else _("No budget is granted")
+    text = _("The answer for the dataset “%(dataset)s”: %(reason)s")
+    words = {"dataset": request.dataset.name, "reason": reason}
+    _mail([request.by.email] if request.by.email else [], subject, text % words)
+    return True
+
+
+def _mail(to: list[str], subject: str, text: str) -> None:
+    """Once this transaction is kept, a worker sends it: no page waits for the mail server."""
+    if to:
+        transaction.on_commit(partial(send_mail.delay, to, subject, text))

@@ -1,0 +1,135 @@
+"""A curator asks for a budget with one button; an administrator grants or declines; each hears of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core import mail
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from dpportal.budgets import asking
+from dpportal.budgets.models import BudgetRequest
+from dpportal.budgets.tasks import send_mail
+from tests.dpportal.budgets.test_admin import ADD, change
+from tests.dpportal.building import stored_dataset
+
+WHY = "Ages by district, ± 20 people"
+
+
+@pytest.fixture
+def desk(curator) -> Client:
+    client = Client()
+    client.force_login(curator)
+    return client
+
+
+@pytest.fixture
+def office(administrator) -> Client:
+    client = Client()
+    client.force_login(administrator)
+    return client
+
+
+@pytest.fixture
+def without(curator):
+    return stored_dataset(curator, "Without a budget")
+
+
+def bell(client: Client) -> int:
+    return int(re.search(r'aria-label="(\d+) pieces? of news"', client.get("/guide/").text)[1])
+
+
+def ask(desk: Client, dataset, reason: str = WHY):
+    return desk.post(reverse("budgets:ask", args=[dataset.pk]), {"reason": reason})
+
+
+def test_a_question_rings_in_the_office_and_its_answer_at_the_desk(desk, office, without):
+    assert "Ask for a budget" in desk.get(reverse("datasets:home", args=[without.pk])).text
+    ask(desk, without)
+    assert (bell(office), bell(desk)) == (1, 0)
+    page = office.get(reverse("office")).text
+    assert WHY in page and "Without a budget" in page
+    grant = re.search(r'href="([^"]+ledgerentry/add/\?dataset=[^"]+)"', page)[1]
+    assert re.search(rf'<option value="{without.pk}\.\w+" selected', office.get(grant).text)
+    assert office.post(reverse(ADD), change(without, reason="A first wave")).status_code == 302
+    assert (bell(office), bell(desk)) == (0, 1)
+    assert "A first wave" in desk.get(reverse("releases:finished")).text
+    assert bell(desk) == 0
+    assert without.budgets.get().total > 0
+
+
+def test_no_is_said_with_a_reason_and_may_be_asked_again(desk, office, without):
+    ask(desk, without)
+    asked = without.budget_requests.get()
+    address = reverse("decline", args=[asked.pk])
+    office.post(address, {"reason": ""})
+    assert without.budget_requests.get().state == "waiting"
+    office.post(address, {"reason": "Ask the ministry first"})
+    home = desk.get(reverse("datasets:home", args=[without.pk])).text
+    assert "Ask the ministry first" in home and "Ask for a budget" in home
+    office.post(address, {"reason": "Changed my mind"})
+    assert without.budget_requests.get().answer == "Ask the ministry first"
+    ask(desk, without)
+    assert [r.state for r in without.budget_requests.all()] == ["waiting", "declined"]
+
+
+def test_one_question_waits_at_a_time(desk, without):
+    ask(desk, without)
+    ask(desk, without, "Once more")
+    assert without.budget_requests.get().reason == WHY
+    with pytest.raises(IntegrityError), transaction.atomic():
+        BudgetRequest.objects.create(dataset=without, by=without.owner, reason="Beside it")
+
+
+@pytest.mark.parametrize("reason", ["", " ", "x" * 501, "a\0b"])
+def test_a_question_needs_a_reason(desk, without, reason):
+    ask(desk, without, reason)
+    assert not without.budget_requests.exists()
+
+
+def test_only_administrators_have_an_office(desk, analyst, without):
+    ask(desk, without)
+    asked = without.budget_requests.get()
+    stranger = Client()
+    other = Client()
+    other.force_login(analyst)
+    for client in (desk, other):
+        assert client.get(reverse("office")).status_code == 404
+        assert client.post(reverse("decline", args=[asked.pk]), {"reason": "no"}).status_code == 404
+    assert stranger.get(reverse("office")).status_code == 302
+    assert without.budget_requests.get().state == "waiting"
+
+
+def test_both_hear_by_mail_where_there_is_a_server(
+    settings, curator, administrator, without, django_capture_on_commit_callbacks
+):
+    settings.EMAIL_URL = "smtp://mail.example.org"
+    for person in (curator, administrator):
+        person.email = f"{person.username}@example.org"
+        person.save()
+    with django_capture_on_commit_callbacks() as callbacks:
+        asking.ask(without, WHY, curator)
+        asking.decline(without.budget_requests.get(), "Not now", administrator)
+    for callback in callbacks:
+        send_mail.apply(callback.args, throw=True)
+    told = [(message.to, WHY in message.body, "Not now" in message.body) for message in mail.outbox]
+    assert told == [([administrator.email], True, False), ([curator.email], False, True)]
+
+
+def test_without_a_server_nothing_is_sent(settings):
+    settings.EMAIL_URL = ""
+    send_mail.apply([["a@example.org"], "Subject", "Text"], throw=True)
+    assert mail.outbox == []
+
+
+def test_nobody_sees_anothers_address(settings):
+    settings.EMAIL_URL = "smtp://mail.example.org"
+    send_mail.app.conf.task_always_eager = True
+    try:
+        send_mail.apply([["a@example.org", "b@example.org"], "Subject", "Text"], throw=True)
+    finally:
+        send_mail.app.conf.task_always_eager = False
+    assert [message.to for message in mail.outbox] == [["a@example.org"], ["b@example.org"]]
