@@ -139,10 +139,10 @@ def withdraw(release: Release, by: User) -> None:
     audit.record(by, "withdrew", release)
 
 
-def duplicate(release: Release, by: User) -> Release:
-    """A new draft with the same choices."""
+def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Release:
+    """A new draft with the same choices, of the same table or of another one in which the same columns are declared."""
     return Release.objects.create(
-        dataset=release.dataset,
+        dataset=dataset or release.dataset,
         created_by=by,
         title=release.title,
         product=release.product,

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from dpportal.releases import public, views
-from dpportal.releases.wizard import live
+from dpportal.releases.wizard import live, template
 from dpportal.releases.wizard import views as wizard
 
 app_name = "releases"
@@ -16,6 +16,7 @@ urlpatterns = [
     path("<uuid:release_id>/columns/", wizard.columns, name="columns"),
     path("<uuid:release_id>/columns/cells/", live.cells, name="cells"),
     path("<uuid:release_id>/columns/workload/", live.workload, name="workload"),
+    path("<uuid:release_id>/columns/queries.csv", template.matrix, name="matrix_template"),
     path("<uuid:release_id>/method/", wizard.method, name="method"),
     path("<uuid:release_id>/method/offers/", live.offers, name="offers"),
     path("<uuid:release_id>/method/searches/", live.searches, name="searches"),

@@ -23,7 +23,7 @@ from dpportal.budgets import asking
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.spreadsheet import inert
 from dpportal.releases import services
-from dpportal.releases.access import own_release
+from dpportal.releases.access import own_release, tables_for
 from dpportal.releases.forms import PublishForm, TitleForm
 from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
@@ -112,7 +112,14 @@ def resume(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    draft = services.duplicate(own_release(request, release_id), current_user(request))
+    """A draft with the same choices; of another of the curator's tables where one is named."""
+    release = own_release(request, release_id)
+    named = request.POST.get("dataset", "")
+    other = next((table for table in tables_for(release) if str(table.pk) == named), None) if named else None
+    if named and other is None:
+        messages.error(request, _("Choose a table in which the same columns are declared."))
+        return redirect("releases:compare", release.pk)
+    draft = services.duplicate(release, current_user(request), other)
     return redirect("releases:product", draft.pk)
 
 
@@ -192,6 +199,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "keeping": Keeping.of(release),
         "rows_counted": rows_counted(release, comparison),
         "product": product_of(release),
+        "other_tables": tables_for(release),
         "nav_section": "releases",
     }
     return render(request, "releases/compare.html", context)

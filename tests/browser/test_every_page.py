@@ -19,6 +19,7 @@ CURATOR_PAGES = [
     "{dataset}edit/",
     "{dataset}rows/",
     "{dataset}domain/",
+    "{dataset}domain/several/?columns=1&columns=3",
     "{dataset}domain/0/",
     "{dataset}domain/1/",
     "{dataset}domain/unit/",
@@ -42,7 +43,7 @@ CURATOR_PAGES = [
     "/guide/synthetic-rows/",
 ]
 STRANGER_PAGES = ["/", "/published/?words=race", "/account/sign-in/", "/releases/", "{release}", "/guide/"]
-ADMIN_PAGES = ["/health/portal/", "/admin/"] + [
+ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
     f"/admin/{name}/"
     for name in (
         "accounts/user",

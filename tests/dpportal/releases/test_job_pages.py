@@ -9,8 +9,10 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.budgets import ledger
+from dpportal.datasets import services as dataset_services
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
+from tests.dpportal import building
 
 
 @pytest.fixture
@@ -71,3 +73,33 @@ def test_the_bell_counts_an_ended_job_until_it_is_seen(desk, requested):
 def test_another_curators_job_is_404(client, other_curator, requested):
     client.force_login(other_curator)
     assert client.get(reverse("releases:job", args=[requested.pk])).status_code == 404
+
+
+def test_a_release_is_run_again_on_a_new_version_of_its_table(desk, ready, curator, other_curator):
+    address, again = (reverse(f"releases:{name}", args=[ready.pk]) for name in ("compare", "again"))
+    assert "Run again on another table" not in desk.get(address).text
+    newer = building.stored_dataset(curator, "Next year")
+    building.stored_dataset(other_curator, "Somebody else's")
+    page = desk.get(address).text
+    assert "Next year" in page and "Somebody else" not in page
+    draft = Release.objects.get(pk=desk.post(again, {"dataset": newer.pk}).url.split("/")[2])
+    assert (draft.dataset, draft.is_draft, draft.columns) == (newer, True, ready.columns)
+    assert (draft.mechanism, draft.parameters, draft.amount) == (
+        ready.mechanism,
+        ready.parameters,
+        ready.amount,
+    )
+
+
+@pytest.mark.parametrize("named", ["nonsense", "theirs", "undeclared"])
+def test_it_is_not_run_on_a_table_that_cannot_have_it(desk, ready, curator, other_curator, named):
+    theirs, undeclared = (
+        building.stored_dataset(other_curator),
+        building.stored_dataset(curator, "Other columns"),
+    )
+    dataset_services.declare(undeclared, "age", None)
+    names = {"theirs": theirs.pk, "undeclared": undeclared.pk}
+    before = Release.objects.count()
+    answer = desk.post(reverse("releases:again", args=[ready.pk]), {"dataset": names.get(named, named)})
+    assert answer.url == reverse("releases:compare", args=[ready.pk])
+    assert Release.objects.count() == before

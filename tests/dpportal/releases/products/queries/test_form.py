@@ -16,7 +16,7 @@ from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError
 from dpportal.releases.products.queries import matrices
-from mechanisms.domain import Categorical, Integer
+from mechanisms.domain import Categorical, Domain, Integer
 from tests.dpportal import building
 
 COLOUR = Categorical("colour", values=("red", "green", "blue"))
@@ -292,3 +292,26 @@ def test_what_was_chosen_is_shown_again(curators, draft) -> None:
     chosen(curators, draft, kind="width", column="age", width=4)
     page = curators.get(f"/releases/{draft.pk}/columns/").content.decode()
     assert 'value="width" checked' in page and 'name="width" value="4"' in page
+
+
+@pytest.mark.parametrize("columns", [["colour"], ["age"], ["colour", "age"]])
+def test_the_template_is_a_matrix_that_can_be_uploaded(curators, draft, columns):
+    """As it is, it asks for everybody; its header names the cells in the order of the matrix."""
+    content = curators.get(f"/releases/{draft.pk}/columns/queries.csv", {"columns": columns}).content
+    domain = Domain((COLOUR, AGE)).project(columns)
+    read = matrices.read(io.BytesIO(content), "queries.csv", domain.size, [])
+    assert read.rows.toarray().tolist() == [[1.0] * domain.size]
+    header = content.decode().splitlines()[0].split(",")[1:]
+    places = [np.unravel_index(cell, domain.shape) for cell in range(domain.size)]
+    assert header == [
+        " · ".join(a.labels()[i] for a, i in zip(domain.attributes, place, strict=True)) for place in places
+    ]
+    answer = {"kind": "uploaded", "columns": columns, "matrix": SimpleUploadedFile("queries.csv", content)}
+    _page, changed = chosen(curators, draft, **answer)
+    assert changed.columns == columns
+
+
+def test_a_template_needs_columns(curators, draft):
+    for columns in ([], ["nowhere"]):
+        address = f"/releases/{draft.pk}/columns/queries.csv"
+        assert curators.get(address, {"columns": columns}).url == f"/releases/{draft.pk}/columns/"
