@@ -102,7 +102,6 @@ def publish_a_summary(curator: Curator) -> None:
     curator.click("button", "Continue")
     curator.type("Cost ε", "0.5")
     curator.click("button", "Use this")
-    curator.click("button", "Continue")
     curator.page.get_by_label("I understand").check()
     curator.actions += 1
     curator.click("button", "Spend ε 0.5 and release")

@@ -28,7 +28,7 @@ def matrix(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     draft = own_release(request, release_id)
     declared = declared_columns(draft)
     domain = declared.project([name for name in declared.names if name in request.GET.getlist("columns")])
-    if not 0 < len(domain.attributes) or domain.size > MAX_CELLS:
+    if not domain.attributes or domain.size > MAX_CELLS:
         text = _("Tick columns that make at most %(most)s cells first, then take the template.")
         messages.error(request, text % {"most": f"{MAX_CELLS:,}"})
         return redirect("releases:columns", draft.pk)
