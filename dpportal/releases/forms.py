@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import LONGEST_TITLE
-from dpportal.releases.verdict import Verdict
 
 
 class TitleForm(forms.Form):

@@ -22,6 +22,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.spreadsheet import inert
+from dpportal.publishing.verdict import Verdict
 from dpportal.releases import services
 from dpportal.releases.access import own_release, tables_for
 from dpportal.releases.forms import PublishForm, TitleForm
@@ -30,7 +31,6 @@ from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, method_title, product_of
 from dpportal.releases.promise import promise
 from dpportal.releases.services import ReleaseError
-from dpportal.releases.verdict import Verdict
 from dpportal.running.jobs import JobState, announced
 
 PAGE_SIZE = 25

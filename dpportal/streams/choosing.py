@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.publishing import cost, dial
+from dpportal.publishing.verdict import of_answers
 from dpportal.streams import drafts
 from dpportal.streams.counted import DraftError
 from dpportal.streams.models import Stream
 from dpportal.streams.series import unit_of
+from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.continual import compare
 from mechanisms.continual.compare import Offer
@@ -24,10 +26,10 @@ from mechanisms.continual.mechanism import StreamPlan
 HARDLY_WORSE = 1.5
 
 
-def strategies(stream: Stream, made: list[Offer], chosen: str) -> dict[str, Any]:
+def strategies(stream: Stream, made: list[Offer], chosen: str, amount: Decimal) -> dict[str, Any]:
     """The strategies in three heaps: to take, to compare with, and those that cannot be had, with why.
 
-    made: of all strategies, the most accurate first.
+    made: of all strategies at that cost, the most accurate first.
     """
     suggested = compare.suggested(made)
     usable = [offer for offer in made if offer.plan and not offer.mechanism.reference]
@@ -41,6 +43,7 @@ def strategies(stream: Stream, made: list[Offer], chosen: str) -> dict[str, Any]
         "chosen": taken.mechanism.name if taken else "",
         "chosen_offer": taken,
         "chosen_error": dial.shown(at_the_end(taken)) if taken else None,
+        **(foreseen(stream, taken.plan, amount) if taken and taken.plan else {}),
         "unit": unit_of(stream, stream.dataset.current_domain()),
         "end": _end(stream),
         "figure": drafts.expectations(stream, made),
@@ -60,8 +63,22 @@ def _recommended(suggested: Offer, usable: list[Offer]) -> list[dict[str, Any]]:
 def at_the_end(offer: Offer) -> float:
     """Half the 95% interval of the last running count; without an end, of the last one that is foreseen."""
     assert offer.plan is not None
-    last = np.array([_last(offer.plan)])
-    return float(offer.mechanism.half_widths(offer.plan, last)[0])
+    return _half_width(offer.plan)
+
+
+def _half_width(plan: StreamPlan) -> float:
+    last = np.array([_last(plan)])
+    return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
+
+
+def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> dict[str, Any]:
+    """Whether the last running count will be of use, and from which cost on, where the curator made an estimate."""
+    if not stream.expected:
+        return {"verdict": None}
+    name = _("The running sum at the end") if stream.summed else _("The running count at the end")
+    unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
+    found = of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
+    return {"verdict": found, "better_amount": found.amount(amount, plan.loss.definition)}
 
 
 def _last(plan: StreamPlan) -> int:

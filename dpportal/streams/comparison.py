@@ -8,6 +8,7 @@ import numpy as np
 
 from dpportal.charts.series import errors_figure, series_figure
 from dpportal.charts.style import Figure
+from dpportal.publishing.verdict import Verdict, answers_found
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
 from mechanisms import registry
@@ -36,7 +37,13 @@ def build(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) 
         "expected_error": float(np.sqrt(variances.mean())),
         "largest_error": int(np.abs(errors).max()),
         "unit": unit_of(stream),
+        "verdict": _verdict(errors[-1], true[-1]),
     }
+
+
+def _verdict(errors: np.ndarray, true: np.ndarray) -> Verdict:
+    """Of the newest running counts: their error as a share of the counts; (k,) each."""
+    return answers_found(_root_mean_square(errors) / max(float(np.abs(true).mean()), 1.0))
 
 
 def _figures(

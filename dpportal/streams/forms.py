@@ -102,23 +102,29 @@ class PeriodsForm(forms.ModelForm):
 
     class Meta:
         model = Stream
-        fields = ["step", "first_day", "horizon"]
+        fields = ["step", "first_day", "horizon", "expected"]
         widgets = {"first_day": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
         labels = {
             "step": _("a new count every"),
             "first_day": _("a day in the first period"),
             "horizon": _("number of periods"),
+            "expected": _("your estimate of the running count at the end"),
         }
         help_texts = {
             "horizon": _(
                 "Choose it with some room: a stream cannot be continued beyond it, and a longer one costs little. "
                 "Left empty, the stream has no end and is noisier."
-            )
+            ),
+            "expected": _(
+                "From what is known without these data, such as last year's number; of one count where there are "
+                "several. It says whether the noise leaves anything of use, and is not published."
+            ),
         }
 
     def __init__(self, *args: Any, column: Attribute | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["first_day"].required = False
+        self.fields["expected"].required = False
         self.fields["horizon"] = forms.IntegerField(
             label=self.fields["horizon"].label,
             min_value=1,
@@ -160,7 +166,7 @@ class PeriodsForm(forms.ModelForm):
     def apply(self) -> tuple[str, ...]:
         """Put what was chosen into the draft, and name it."""
         self.instance.cells = self.cleaned_data.get("cells", [])
-        return ("step", "first_day", "horizon", "cells")
+        return ("step", "first_day", "horizon", "expected", "cells")
 
 
 class StrategyForm(forms.Form):

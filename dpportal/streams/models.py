@@ -55,6 +55,8 @@ class Stream(Paid):
     step = models.CharField(max_length=5, choices=Step.choices, default=Step.MONTH)
     first_day = models.DateField(null=True)
     horizon = models.PositiveIntegerField(null=True)
+    # The curator's own estimate of the last running count, for what to expect; published nowhere.
+    expected = models.PositiveBigIntegerField(null=True)
     mechanism = models.CharField(max_length=60, blank=True)
     amount = AmountField(null=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.DRAFT)

@@ -92,7 +92,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        initial = {"amount": draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER}
+        initial = {"amount": _linked(request) or draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER}
         typed = StrategyForm(request.POST)
         amount = initial["amount"] if "amount" in typed.errors else typed.cleaned_data["amount"]
         made = drafts.offers(draft, amount)
@@ -100,7 +100,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
     form = StrategyForm(request.POST or None, initial=initial, offers=made)
     picked = request.POST.get("use") or form["mechanism"].value() or draft.mechanism
-    context = {"amount": amount, **choosing.strategies(draft, made, picked)}
+    context = {"amount": amount, **choosing.strategies(draft, made, picked, amount)}
     if getattr(request, "htmx", False):
         return render(request, "streams/_offers.html", {"form": form, "budget": budget, **context})
     if request.method == "POST" and form.is_valid():
@@ -113,6 +113,12 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
             return wizard.forward(request, draft, ("amount", "mechanism"), "review")
     context.update(choosing.dial_shown(draft, amount))
     return wizard.page(request, "strategy", draft, form, **context)
+
+
+def _linked(request: HttpRequest) -> Decimal | None:
+    """The cost that a link to the page proposes, as the verdict's does."""
+    linked = StrategyForm(request.GET)
+    return None if "amount" in linked.errors else linked.cleaned_data["amount"]
 
 
 @curator_required
@@ -161,6 +167,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "corrections": corrections.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),
         "left_after": budget.left - draft.amount,
+        **choosing.foreseen(draft, plan, draft.amount),
     }
     return wizard.page(request, "review", draft, form, **context)
 

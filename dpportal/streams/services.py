@@ -36,7 +36,7 @@ WAITING = ".update"
 # What a curator chooses of a draft.
 CHOICES = (
     "name", "description", "column", "cells", "split", "summed", "largest_increment", "step", "first_day", "horizon",
-    "mechanism", "amount",
+    "expected", "mechanism", "amount",
 )  # fmt: skip
 
 

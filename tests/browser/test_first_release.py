@@ -100,11 +100,11 @@ def publish_a_summary(curator: Curator) -> None:
     curator.tick("sex")
     curator.type("Your estimate of the number of people", "32000")
     curator.click("button", "Continue")
-    curator.type("Cost ε", "0.5")
+    curator.type("Cost ε", "0.50")
     curator.click("button", "Use this")
     curator.page.get_by_label("I understand").check()
     curator.actions += 1
-    curator.click("button", "Spend ε 0.5 and release")
+    curator.click("button", "Spend ε 0.50 and release")
     curator.click("link", "Compare with the true counts")
     curator.click("link", "Publish")
     curator.click("button", "Publish")

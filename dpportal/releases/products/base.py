@@ -18,10 +18,10 @@ from django.utils.translation import gettext_lazy
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.publishing.table import Table
+from dpportal.publishing.verdict import Verdict, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.effort import Effort
 from dpportal.releases.products.recommended import Recommended
-from dpportal.releases.verdict import Verdict, rounded
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise

@@ -20,11 +20,11 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
+from dpportal.publishing.verdict import Verdict, of_answers
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
 from dpportal.releases.products.histogram import usefulness
 from dpportal.releases.products.histogram.page import figure_json, whole
-from dpportal.releases.verdict import Verdict, of_answers
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain

@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets.rawdata import records
+from dpportal.publishing.verdict import Level, Verdict, of_answers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from dpportal.releases.products import product_of
 from dpportal.releases.products.histogram import usefulness
-from dpportal.releases.verdict import Level, Verdict, of_answers
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from dpportal.streams import execution
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period
 from tests.dpportal.streams import building
 
 
@@ -29,3 +34,37 @@ def test_using_a_recommended_strategy_leads_to_the_review(curious, dataset) -> N
     assert answer.url == f"/streams/{draft.pk}/review/"
     draft.refresh_from_db()
     assert draft.mechanism == names[-1]
+
+
+@pytest.mark.parametrize(("expected", "said"), [(100_000, "useful"), (100, "doubtful"), (10, "useless")])
+def test_a_curator_is_told_whether_noise_leaves_anything(curious, dataset, expected, said) -> None:
+    """± 38 or so of the last running count at ε = 0.5, whatever is expected."""
+    draft = building.draft_stream(dataset, expected=expected)
+    for page in ("strategy", "review"):
+        verdict = curious.get(f"/streams/{draft.pk}/{page}/").context["verdict"]
+        assert verdict.level == said, verdict
+        assert (verdict.calmer == 1) == (said == "useful")
+
+
+def test_the_cost_that_would_do_is_a_link(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, expected=100)
+    page = curious.get(f"/streams/{draft.pk}/strategy/")
+    better = page.context["better_amount"]
+    assert f"?amount={better.normalize():f}" in page.text
+    there = curious.get(
+        f"/streams/{draft.pk}/strategy/", {"amount": str(better), "mechanism": draft.mechanism}
+    )
+    assert there.context["verdict"].level == "useful"
+    assert curious.get(f"/streams/{draft.pk}/strategy/", {"amount": "nan"}).status_code == 200
+
+
+def test_without_an_estimate_nothing_is_foreseen(curious, dataset) -> None:
+    draft = building.draft_stream(dataset)
+    assert curious.get(f"/streams/{draft.pk}/strategy/").context["verdict"] is None
+    timing = {"step": "month", "first_day": "2020-03-15", "horizon": "24", "expected": "-1"}
+    assert curious.post(f"/streams/{draft.pk}/timing/", timing).status_code == 422
+
+
+def test_the_comparison_says_what_was_found(curious, stream) -> None:
+    execution.publish(stream.pk, [Update(1, (100_000,), Period.Source.TYPED)])
+    assert curious.get(f"/streams/{stream.pk}/compare/").context["verdict"].level == "useful"

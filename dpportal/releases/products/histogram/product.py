@@ -19,6 +19,7 @@ from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
+from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
 from dpportal.releases.products.effort import Effort
@@ -32,7 +33,6 @@ from dpportal.releases.products.histogram import (
     usefulness,
 )
 from dpportal.releases.products.recommended import Recommended
-from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.arrays import summed

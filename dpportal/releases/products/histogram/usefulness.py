@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
+from dpportal.publishing.verdict import SHARES, Level, Verdict, about, level_of, percent, rounded
 from dpportal.releases.models import Release
-from dpportal.releases.verdict import SHARES, Level, Verdict, about, level_of, percent, rounded
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.error import expectation
 from mechanisms.histogram.spending import count_law

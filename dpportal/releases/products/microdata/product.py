@@ -12,6 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
+from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.base import DraftError, Made, Product
 from dpportal.releases.products.microdata import (
@@ -25,7 +26,6 @@ from dpportal.releases.products.microdata import (
     usefulness,
 )
 from dpportal.releases.products.microdata.form import ColumnsForm
-from dpportal.releases.verdict import Verdict
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dpportal.releases.verdict import SHARES, Level, Verdict, about, level_of, percent
+from dpportal.publishing.verdict import SHARES, Level, Verdict, about, level_of, percent
 from mechanisms.microdata.foresight import foresee
 from mechanisms.microdata.plan import MicrodataPlan
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
+from dpportal.publishing.verdict import Verdict, answers_found, of_answers
 from dpportal.releases.models import Optimisation, Release
 from dpportal.releases.products.base import DraftError, Made, Product
 from dpportal.releases.products.queries import (
@@ -29,7 +30,6 @@ from dpportal.releases.products.queries import (
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
 from dpportal.releases.products.queries.truth import largest_tables, margin
 from dpportal.releases.products.recommended import Recommended
-from dpportal.releases.verdict import Verdict, answers_found, of_answers
 from dpportal.running import questions
 from dpportal.running.jobs import JobState
 from mechanisms import registry

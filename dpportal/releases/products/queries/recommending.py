@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
+from dpportal.publishing.verdict import rounded
 from dpportal.releases.products.base import AUTOMATIC, AUTOMATIC_TITLE
 from dpportal.releases.products.recommended import Recommended
-from dpportal.releases.verdict import rounded
 from mechanisms.matrix.given import CellsStrategy
 from mechanisms.matrix.mechanism import QueryPlan
 

@@ -54,21 +54,24 @@ def level_of(error: float, ends: tuple[float, float]) -> Level:
     return Level.DOUBTFUL if error <= ends[1] else Level.USELESS
 
 
-def of_answers(half_width: float, answer: float, name: str) -> Verdict:
+def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> Verdict:
     """Before anything is spent, of answers of which a typical one is `answer` people, ± half_width.
 
-    name: what a typical answer is called at the beginning of a sentence.
+    name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people.
     """
     ratio = half_width / max(answer, 1e-9)
     level = level_of(ratio, RATIOS)
-    text = _("%(name)s is %(answer)s people, ± %(half)s.") % {
+    text = _("%(name)s is %(answer)s %(unit)s, ± %(half)s.") % {
         "name": name,
+        "unit": unit or _("people"),
         "answer": rounded(answer),
         "half": rounded(half_width),
     }
     if level is Level.USELESS:
         text = _("The noise of an answer is about as large as the answer itself.") + " " + text
-    return Verdict(level, text, max(1.0, ratio / RATIOS[0]))
+    # Intervals of counts end at whole people, so that less noise may not show before it is less by one of them.
+    wanted = max(RATIOS[0] * answer - 1, RATIOS[0] * answer / 2)
+    return Verdict(level, text, 1.0 if level is Level.USEFUL else max(1.0, half_width / max(wanted, 1e-9)))
 
 
 def answers_found(error: float) -> Verdict:
