@@ -119,6 +119,7 @@ def _panels(
         caption=panels_caption(panels, half_width=half_width, unit=unit),
         height=420 if rows == 1 else 120 + 230 * rows,
         min_width=280 * len(series),
+        is_map=True,
     )
 
 

@@ -82,26 +82,33 @@ def heat_maps(
     """A row for each cell of the panel columns, a column for each series, one colour scale for all."""
     cells = panels.cells()
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
-    figure = _grid(panels, cells, list(tables))
+    figure = grid(panels, cells, [series_names()[kind] for kind in tables])
     for row, column in itertools.product(range(len(cells)), range(len(tables))):
         kind, counts = list(tables.items())[column]
         interval = half_width if kind == "noisy" and panels.single_cells else None
         z = merged(counts[cells[row]], panels.widths)
         figure.add_trace(
-            _heat_map(panels, kind, z, hover(unit, interval, "%{z:,}", "%{y}, %{x}")), row + 1, column + 1
+            heat_map(panels, series_names()[kind], z, hover(unit, interval, "%{z:,}", "%{y}, %{x}")),
+            row + 1,
+            column + 1,
         )
     if partition is not None and not panels.summed:
         _mark_partition(figure, panels, cells, len(tables), partition)
-    figure.update_xaxes(type="category", showline=False, nticks=TICKS)
-    figure.update_yaxes(type="category", autorange="reversed")
-    figure.update_xaxes(title_text=plain(panels.across), row=len(cells))
-    figure.update_yaxes(title_text=plain(panels.down), col=1)
+    name_axes(figure, panels, len(cells))
     bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}}
     highest = max(np.max(trace.z) for trace in figure.data)
     figure.update_layout(
         coloraxis={"cmin": 0, "cmax": max(1, int(highest)), "colorbar": bar}, margin={"t": 64}
     )
     return figure
+
+
+def name_axes(figure: go.Figure, panels: Panels, rows: int) -> None:
+    """Cells in declared order on both axes, named at the edge of the whole."""
+    figure.update_xaxes(type="category", showline=False, nticks=TICKS)
+    figure.update_yaxes(type="category", autorange="reversed")
+    figure.update_xaxes(title_text=plain(panels.across), row=rows)
+    figure.update_yaxes(title_text=plain(panels.down), col=1)
 
 
 def _mark_partition(
@@ -112,15 +119,14 @@ def _mark_partition(
         mark_blocks_2d(figure, blocks[cells[row]], panels.widths, row * series + column + 1)
 
 
-def _grid(panels: Panels, cells: list[tuple[int, ...]], kinds: list[str]) -> go.Figure:
+def grid(panels: Panels, cells: list[tuple[int, ...]], names: list[str]) -> go.Figure:
+    """Room for a heat map of each named series, for each cell of the panel columns."""
     titles = [
-        "<br>".join(filter(None, (panels.name(cell), f"<b>{series_names()[kind]}</b>")))
-        for cell in cells
-        for kind in kinds
+        "<br>".join(filter(None, (panels.name(cell), f"<b>{name}</b>"))) for cell in cells for name in names
     ]
     figure = make_subplots(
         rows=len(cells),
-        cols=len(kinds),
+        cols=len(names),
         shared_xaxes=True,
         shared_yaxes=True,
         subplot_titles=titles,
@@ -130,10 +136,11 @@ def _grid(panels: Panels, cells: list[tuple[int, ...]], kinds: list[str]) -> go.
     return figure.update_annotations(font={"size": 13})
 
 
-def _heat_map(panels: Panels, kind: str, z: np.ndarray, text: str) -> go.Heatmap:
+def heat_map(panels: Panels, name: str, z: np.ndarray, text: str) -> go.Heatmap:
+    """One map. z: (down, across) numbers; text: at the pointer."""
     gap = 1 if max(z.shape) <= GAP_BELOW else 0
     return go.Heatmap(
-        name=series_names()[kind],
+        name=name,
         x=panels.labels(1),
         y=panels.labels(0),
         z=z.tolist(),

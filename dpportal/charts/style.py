@@ -16,6 +16,8 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 TRANSPARENT = "rgba(0,0,0,0)"
+# Too low, as it is, too high: apart for colour-blind people, and by lightness from the middle in print.
+DIVERGING = [[0, "var(--scale-under)"], [0.5, "var(--scale-none)"], [1, "var(--scale-over)"]]
 _AXIS = {
     "gridcolor": "var(--grid)",
     "linecolor": "var(--control)",
@@ -84,13 +86,19 @@ def series_names() -> dict[str, str]:
     return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Post-processed count")}
 
 
-def finished(figure: go.Figure, *, title: str, caption: str, height: int = 0, min_width: int = 0) -> Figure:
-    """Apply the shared template. height, min_width: pixels, 0 where the page decides."""
+def finished(
+    figure: go.Figure, *, title: str, caption: str, height: int = 0, min_width: int = 0, is_map: bool = False
+) -> Figure:
+    """Apply the shared template. height, min_width: pixels, 0 where the page decides.
+
+    is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away.
+    """
     figure.update_layout(template=TEMPLATE)
     if height:
         figure.update_layout(height=height)
-    if min_width:
-        figure.update_layout(meta={"min_width": min_width})
+    meta = {**({"min_width": min_width} if min_width else {}), **({"is_map": True} if is_map else {})}
+    if meta:
+        figure.update_layout(meta=meta)
     return Figure(json=figure.to_dict(), caption=caption, title=title)
 
 

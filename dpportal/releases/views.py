@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal import storage
@@ -179,6 +180,7 @@ def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     return _act(request, release_id, lambda r: services.withdraw(r, by), done)
 
 
+@gzip_page
 @curator_required
 @require_GET
 def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:

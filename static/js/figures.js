@@ -7,16 +7,22 @@
    A colour written "var(--noisy)" anywhere in the figure is replaced by that custom property of portal.css,
    and again when the reader changes between light and dark. layout.height sets the height of the element;
    layout.meta.min_width keeps panels legible on a phone, where the figure then scrolls sideways.
+   layout.meta.is_map: the reader may spread the colours by square root or logarithm, zoom in and drag, and take the
+   lines away, by the [data-figure-tools] before the element; the numbers that are shown stay as they are.
    Include plotly.min.js before this file. Figures that htmx brings in later are drawn as they arrive. */
 "use strict";
 {
   const VARIABLE = /^var\((--[\w-]+)\)$/;
   const drawn = new Map();
 
-  const configuration = (name) => ({
+  const signed = (size) => (number) => Math.sign(number) * size(Math.abs(number));
+  const SPREADS = { root: signed(Math.sqrt), log: signed((size) => Math.log10(1 + size)) };
+  const SHARES = [0, 0.01, 0.1, 0.25, 0.5, 1];
+
+  const configuration = (name, isMap) => ({
     responsive: true,
     displaylogo: false,
-    modeBarButtons: [[
+    modeBarButtons: [...(isMap ? [["zoom2d", "pan2d", "resetScale2d"]] : []), [
       { name: "PNG", title: "PNG", icon: Plotly.Icons.camera, click: (plot) => download(plot, name, "png") },
       { name: "SVG", title: "SVG", icon: Plotly.Icons.disk, click: (plot) => download(plot, name, "svg") },
     ]],
@@ -45,10 +51,51 @@
     return answer.json();
   }
 
+  /* Ticks at shares of the largest number, rounded to one digit, on both sides where the scale has two. */
+  function ticks({ cmin, cmax }, spread) {
+    const round = (number) => Number(number.toPrecision(1));
+    const above = SHARES.map((share) => round(share * cmax));
+    const numbers = [...new Set(cmin < 0 ? [...above.map((number) => -number), ...above] : above)];
+    return { tickvals: numbers.map(spread), ticktext: numbers.map((number) => (number || 0).toLocaleString("en")) };
+  }
+
+  /* The same maps with other colours; the pointer still tells the counts. */
+  function spreadOut({ data, layout }, spread) {
+    const { cmin, cmax, colorbar } = layout.coloraxis;
+    const respread = (trace) => ({
+      ...trace,
+      z: trace.z.map((row) => row.map(spread)),
+      customdata: trace.z,
+      hovertemplate: trace.hovertemplate.replaceAll("%{z", "%{customdata"),
+    });
+    const axis = { ...layout.coloraxis, cmin: spread(cmin), cmax: spread(cmax) };
+    axis.colorbar = { ...colorbar, ...ticks({ cmin, cmax }, spread) };
+    return { data: data.map(respread), layout: { ...layout, coloraxis: axis } };
+  }
+
+  const toolsOf = (element) => element.parentElement.querySelector("[data-figure-tools]");
+
+  function asChosen(element, figure) {
+    const tools = toolsOf(element);
+    if (!figure.layout.meta?.is_map || !tools) return figure;
+    const spread = SPREADS[tools.querySelector("[data-spread]").value];
+    const shown = spread ? spreadOut(figure, spread) : figure;
+    const plain = !tools.querySelector("[data-lines] input").checked;
+    return plain ? { ...shown, layout: { ...shown.layout, shapes: [] } } : shown;
+  }
+
+  function offerTools(element, figure) {
+    const tools = toolsOf(element);
+    if (!figure.layout.meta?.is_map || !tools) return;
+    tools.hidden = false;
+    tools.querySelector("[data-lines]").hidden = !figure.layout.shapes?.length;
+    tools.addEventListener("change", () => draw(element, figure));
+  }
+
   function draw(element, figure) {
-    const { data, layout } = coloured(figure, getComputedStyle(document.documentElement));
+    const { data, layout } = coloured(asChosen(element, figure), getComputedStyle(document.documentElement));
     const name = (document.getElementById(`${element.id}-title`)?.textContent || element.id).trim();
-    return Plotly.react(element, data, layout, configuration(name));
+    return Plotly.react(element, data, layout, configuration(name, Boolean(layout.meta?.is_map)));
   }
 
   async function show(element) {
@@ -59,6 +106,7 @@
       if (figure.layout.height) element.style.height = `${figure.layout.height}px`;
       if (figure.layout.meta?.min_width) element.style.minWidth = `${figure.layout.meta.min_width}px`;
       element.classList.remove("waiting");
+      offerTools(element, figure);
       await draw(element, figure);
       drawn.set(element, figure);
     } catch (reason) {

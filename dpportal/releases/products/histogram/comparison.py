@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
+from dpportal.charts.differences import difference_figure
 from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, whole
-from mechanisms.arrays import summed
+from mechanisms.arrays import runs_of, summed
 from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error
 from mechanisms.protocol import Plan, Result
+
+WORST = 20
 
 
 def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
@@ -21,6 +24,7 @@ def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
         "errors": {row["measure"]: row for row in _errors(plan, result, true)},
         "header": _header(plan, result),
         "table": _table(plan, result, true),
+        "worst": _worst(plan, result, true),
         "cells": plan.domain.size,
         "interval": interval(plan, result),
         "method": result.method,
@@ -35,6 +39,8 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
         ),
         "residuals": residuals_figure(plan.domain, raw=raw, counts=counts, true=true, half_width=half_width),
     }
+    if len(plan.domain.attributes) > 1:
+        figures["difference"] = difference_figure(plan.domain, raw=raw, true=true, half_width=half_width)
     for place, attribute in enumerate(plan.domain.attributes):
         if attribute.ordered:
             cumulative = cumulative_figure(plan.domain, attribute.name, raw=raw, counts=counts, true=true)
@@ -63,6 +69,29 @@ def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]
 def _table(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
     rows = first_cells(plan, result)
     return [[*row, int(t)] for row, t in zip(rows, true[: len(rows)], strict=True)]
+
+
+def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
+    """Labels, noisy, synthetic and true count, and error of the cells whose noisy counts are farthest off."""
+    cells = farthest(result.raw, true, WORST)
+    places = np.unravel_index(cells, plan.domain.shape)
+    names = [a.labels() for a in plan.domain.attributes]
+    raw, counts, actual = whole(result.raw[cells]), result.counts[cells], true[cells]
+    numbers = (raw.tolist(), counts.tolist(), actual.tolist(), (raw - actual).tolist())
+    labels = ([names[axis][i] for i in place] for axis, place in enumerate(places))
+    return [list(row) for row in zip(*labels, *numbers, strict=True)]
+
+
+def farthest(raw: np.ndarray, true: np.ndarray, most: int) -> np.ndarray:
+    """The places of the `most` largest differences, the largest first; arrays in files are read a run at a time."""
+    best, differences, start = np.empty(0, dtype=np.int64), np.empty(0), 0
+    for released, actual in runs_of(raw.reshape(-1), true.reshape(-1)):
+        found = np.abs(released - actual)
+        best = np.concatenate([best, start + np.arange(found.size)])
+        differences = np.concatenate([differences, found])
+        kept = np.argsort(-differences, kind="stable")[:most]
+        best, differences, start = best[kept], differences[kept], start + found.size
+    return best
 
 
 def _header(plan: Plan, result: Result) -> list[str]:
