@@ -87,9 +87,9 @@ def farthest(raw: np.ndarray, true: np.ndarray, most: int) -> np.ndarray:
     best, differences, start = np.empty(0, dtype=np.int64), np.empty(0), 0
     for released, actual in runs_of(raw.reshape(-1), true.reshape(-1)):
         found = np.abs(released - actual)
-        best = np.concatenate([best, start + np.arange(found.size)])
-        differences = np.concatenate([differences, found])
-        kept = np.argsort(-differences, kind="stable")[:most]
+        top = np.argpartition(found, -most)[-most:] if found.size > most else np.arange(found.size)
+        best, differences = np.concatenate([best, start + top]), np.concatenate([differences, found[top]])
+        kept = np.lexsort((best, -differences))[:most]
         best, differences, start = best[kept], differences[kept], start + found.size
     return best
 
