@@ -19,10 +19,13 @@ Flags = npt.NDArray[np.bool_]
 RUN = 1 << 20
 
 
-def runs(size: int) -> Iterator[slice]:
-    """Neighbouring places 0..size-1, a run at a time, so that what is made of a long array is small."""
-    for start in range(0, size, RUN):
-        yield slice(start, min(start + RUN, size))
+def runs(size: int, length: int = 0) -> Iterator[slice]:
+    """Neighbouring places 0..size-1, a run at a time, so that what is made of a long array is small.
+
+    length: of a run, where much is made of each number; 0: RUN.
+    """
+    for start in range(0, size, length or RUN):
+        yield slice(start, min(start + (length or RUN), size))
 
 
 def let_go(*arrays: np.ndarray) -> None:

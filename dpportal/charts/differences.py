@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.cells import marginal, merged, shaped
 from dpportal.charts.counts import MAX_NUMBERS
 from dpportal.charts.panels import grid, heat_map, layout_of, name_axes
-from dpportal.charts.style import DIVERGING, Figure, finished, hover
+from dpportal.charts.style import DIVERGING, Figure, finished, hover, series_names
 from mechanisms.domain import Domain
 
 
@@ -21,7 +21,8 @@ def difference_figure(
     columns summed over as in `counts_figure`; a merged mark shows the difference of the sums.
     """
     series = shaped(domain, {"noisy": raw, "true": true})
-    panels = layout_of(domain, 1, MAX_NUMBERS)
+    # As many marks as in the maps of the counts, so that one can be found in the other.
+    panels = layout_of(domain, len(series_names()), MAX_NUMBERS)
     cells = panels.cells()
     tables = marginal(series, (*panels.panel_axes, *panels.axes))
     figure = grid(panels, cells, [_("Noisy − true")])

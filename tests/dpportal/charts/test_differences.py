@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpportal.charts.differences import difference_figure
+from dpportal.releases.products.histogram import comparison
 from dpportal.releases.products.histogram.comparison import farthest
-from mechanisms import arrays
 from mechanisms.domain import Domain, Integer
 
 
@@ -44,7 +44,7 @@ def test_merged_marks_are_differences_of_sums_without_an_interval():
 @pytest.mark.parametrize("size", [1, 19, 20, 21, 5_000])
 @pytest.mark.parametrize("run", [7, 20, 1 << 20])
 def test_the_farthest_are_those_of_a_whole_sort(monkeypatch, size, run):
-    monkeypatch.setattr(arrays, "RUN", run)
+    monkeypatch.setattr(comparison, "SORTED_AT_ONCE", run)
     generator = np.random.default_rng(size)
     raw, true = generator.permutation(10 * size)[:size], np.zeros(size, dtype=np.int64)
     found = farthest(raw, true, 20)

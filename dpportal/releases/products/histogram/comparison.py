@@ -9,12 +9,13 @@ import numpy as np
 from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
 from dpportal.charts.differences import difference_figure
 from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, whole
-from mechanisms.arrays import runs_of, summed
+from mechanisms.arrays import let_go, runs, summed
 from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error
 from mechanisms.protocol import Plan, Result
 
 WORST = 20
+SORTED_AT_ONCE = 1 << 16
 
 
 def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
@@ -84,13 +85,14 @@ def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
 
 def farthest(raw: np.ndarray, true: np.ndarray, most: int) -> np.ndarray:
     """The places of the `most` largest differences, the largest first; arrays in files are read a run at a time."""
-    best, differences, start = np.empty(0, dtype=np.int64), np.empty(0), 0
-    for released, actual in runs_of(raw.reshape(-1), true.reshape(-1)):
-        found = np.abs(released - actual)
+    best, differences = np.empty(0, dtype=np.int64), np.empty(0)
+    for run in runs(raw.size, SORTED_AT_ONCE):
+        found = np.abs(raw[run] - true[run])
+        let_go(raw, true)
         top = np.argpartition(found, -most)[-most:] if found.size > most else np.arange(found.size)
-        best, differences = np.concatenate([best, start + top]), np.concatenate([differences, found[top]])
+        best, differences = np.concatenate([best, run.start + top]), np.concatenate([differences, found[top]])
         kept = np.lexsort((best, -differences))[:most]
-        best, differences, start = best[kept], differences[kept], start + found.size
+        best, differences = best[kept], differences[kept]
     return best
 
 
