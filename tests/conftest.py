@@ -14,17 +14,18 @@ import redis
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import clusters
+from tests import clickhouses, clusters
 from tests.clusters import Cluster
 
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
 # Every other test is marked quick.
-NOT_QUICK = ("browser", "worker", "postgres", "spark", "redis", "slow")
+NOT_QUICK = ("browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow")
 # Tests whose ids hold one of these share what takes long to start, portals or a cluster; they stay together in one
 # process.
 SHARED = (
     "/spark/",
+    "/clickhouse/",
     "tests/browser/",
     "tests/dpportal/crashes/test_buckets.py",
     "tests/dpportal/portal_command/test_runs.py",
@@ -80,6 +81,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     if reason := clusters.lacking():
         _missing(reason)
     with clusters.started(tmp_path_factory.mktemp("spark"), "local-cluster[2,1,1024]") as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clickhouses.Server]:
+    """ClickHouse's engine, which answers by HTTP."""
+    if reason := clickhouses.lacking():
+        _missing(reason)
+    with clickhouses.started(tmp_path_factory.mktemp("clickhouse")) as found:
         yield found
 
 

@@ -72,6 +72,10 @@ def of(connection: Connection) -> Engine:
         from dpportal.connections import spark
 
         return spark
+    if connection.kind == Connection.Kind.CLICKHOUSE:
+        from dpportal.connections import clickhouse
+
+        return clickhouse
     from dpportal.connections import postgres
 
     return postgres

@@ -21,6 +21,7 @@ class Connection(models.Model):
     class Kind(models.TextChoices):
         POSTGRESQL = "postgresql", "PostgreSQL"
         SPARK = "spark", _("Spark, by Spark Connect")
+        CLICKHOUSE = "clickhouse", _("ClickHouse, by HTTP")
 
     class Encryption(models.TextChoices):
         VERIFIED = "verify-full", _("encrypted, and the server's certificate is verified")
@@ -34,8 +35,8 @@ class Connection(models.Model):
         choices=Kind.choices,
         default=Kind.POSTGRESQL,
         help_text=_(
-            "PostgreSQL holds each session to reading. Spark cannot: the portal sends it SELECT alone, and its user or "
-            "token should be allowed to read nothing but the tables that are offered."
+            "PostgreSQL and ClickHouse hold each session to reading. Spark cannot: the portal sends it SELECT alone, "
+            "and its user or token should be allowed to read nothing but the tables that are offered."
         ),
     )
     host = models.CharField(_("host"), max_length=255)
@@ -43,13 +44,15 @@ class Connection(models.Model):
         _("port"),
         default=5432,
         validators=[MinValueValidator(1), MaxValueValidator(65535)],
-        help_text=_("Of PostgreSQL usually 5432, of Spark Connect 15002."),
+        help_text=_(
+            "Of PostgreSQL usually 5432, of Spark Connect 15002, of ClickHouse 8443, or 8123 not encrypted."
+        ),
     )
     database = models.CharField(
         _("database"),
         max_length=128,
         blank=True,
-        help_text=_("Of Spark the catalog; its own one if left empty."),
+        help_text=_("Of Spark the catalog. Of Spark and ClickHouse their own one if left empty."),
     )
     user = models.CharField(
         _("user"),
@@ -103,15 +106,19 @@ class Connection(models.Model):
         return self.name
 
     def clean(self) -> None:
-        if self.kind == self.Kind.SPARK:
-            if self.encryption == self.Encryption.ENCRYPTED:
-                raise ValidationError(
-                    {"encryption": _("An encrypted connection to Spark is always verified.")}
-                )
-            return
-        needed = [name for name in ("database", "user", "credential") if not getattr(self, name)]
-        if needed:
-            raise ValidationError(dict.fromkeys(needed, _("PostgreSQL needs this.")))
+        if self.kind == self.Kind.SPARK and self.encryption == self.Encryption.ENCRYPTED:
+            raise ValidationError({"encryption": _("An encrypted connection to Spark is always verified.")})
+        if lacking := [name for name in NEEDED[self.kind] if not getattr(self, name)]:
+            needs = _("%(engine)s needs this.") % {"engine": self.get_kind_display().partition(",")[0]}
+            raise ValidationError(dict.fromkeys(lacking, needs))
+
+
+# What an engine cannot do without, beside an address.
+NEEDED = {
+    Connection.Kind.POSTGRESQL: ("database", "user", "credential"),
+    Connection.Kind.SPARK: (),
+    Connection.Kind.CLICKHOUSE: ("user", "credential"),
+}
 
 
 class SharedTable(models.Model):

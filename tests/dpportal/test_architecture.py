@@ -219,8 +219,14 @@ def readers_of_records(source: Source) -> Iterator[str]:
         return
     yield from (i for i in source.imports() if i.startswith(("duckdb", "pyarrow.dataset", "sqlglot")))
     if not source.inside("dpportal.connections"):
-        engines = tuple(f"dpportal.connections.{name}" for name in ("engine", "postgres", "spark"))
-        yield from (i for i in source.imports() if i.startswith(("psycopg", "pyspark", *engines)))
+        engines = tuple(
+            f"dpportal.connections.{name}" for name in ("engine", "postgres", "spark", "clickhouse")
+        )
+        yield from (
+            i
+            for i in source.imports()
+            if i.startswith(("psycopg", "pyspark", "clickhouse_connect", *engines))
+        )
     yield from (name for name, _call in source.calls() if name in READERS_OF_TABLES)
     for name, call in source.calls():
         opened = [n.attr for a in call.args for n in ast.walk(a) if isinstance(n, ast.Attribute)]

@@ -52,7 +52,7 @@ def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit
     with stored_table(path) as connection:
         source = Rows(connection, path, options, []).fields(attribute.name)
         rows = valued_rows(source, [attribute], options, None, [exp.column(TIMES)])
-        reason = exp.alias_(reason_of(attribute, 0), "reason")
+        reason = exp.alias_(reason_of(source.dialect, attribute, 0), "reason")
         reasons = exp.select(exp.alias_(exp.column("field_0"), "text"), reason, TIMES).from_(rows)
         missing = REASONS.index(MISSING)
         shown = f"CASE WHEN reason <> {missing} THEN left(text, {SHOWN_CHARACTERS}) END"

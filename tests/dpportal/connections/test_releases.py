@@ -18,19 +18,12 @@ from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets import connecting, likeness, services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
-from dpportal.releases import execution
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import READER, connected
+from tests.dpportal.connections.refusals import Refusals, released
 
 pytestmark = pytest.mark.postgres
-
-
-def released(dataset: Dataset) -> Release:
-    release = building.requested_release(dataset)
-    execution.execute(release.pk)
-    release.refresh_from_db()
-    return release
 
 
 def test_its_columns_and_types_are_read_and_nothing_is_copied(visits, curator):
@@ -209,16 +202,7 @@ def test_only_who_is_allowed_makes_a_dataset_of_it(visits, curator, other_curato
         connecting.connect(Dataset(), visits, other_curator)
 
 
-class TestBadInput:
-    """A message, the reservation void, nothing spent."""
-
-    def failed(self, dataset: Dataset) -> str:
-        release = released(dataset)
-        budget = Budget.of(dataset)
-        assert (budget.spent, budget.reserved) == (0, 0) and release.state == Release.State.FAILED
-        assert not release.measurement
-        return release.job.failure
-
+class TestBadInput(Refusals):
     def test_a_table_that_vanished(self, elsewhere, owner):
         owner.execute("DROP TABLE health.visits")
         assert "not there any more" in self.failed(elsewhere)
@@ -235,8 +219,7 @@ class TestBadInput:
         owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
         slow = "SELECT colour, age + length(pg_sleep(0.02)::text) AS age, patient FROM health.all_visits OFFSET 0"
         owner.execute(f"CREATE VIEW health.visits AS {slow}")
-        elsewhere.source.connection.seconds = 1
-        elsewhere.source.connection.save()
+        self.limited(elsewhere, seconds=1)
         assert "ran longer than the connection allows" in self.failed(elsewhere)
 
     def test_a_view_that_writes(self, elsewhere, owner):
@@ -275,25 +258,14 @@ class TestBadInput:
         monkeypatch.setattr(psycopg, "connect", connect)
         assert "refuses the user or its password" in self.failed(elsewhere)
 
-    def test_a_credential_that_is_not_there(self, elsewhere, monkeypatch):
-        monkeypatch.delenv("DPPORTAL_CREDENTIAL_REGISTER")
-        assert "DPPORTAL_CREDENTIAL_REGISTER" in self.failed(elsewhere)
-
     def test_a_server_whose_certificate_nobody_vouches_for(self, elsewhere, monkeypatch):
         monkeypatch.setenv("PGSSLROOTCERT", "/nowhere/root.crt")
-        elsewhere.source.connection.encryption = Connection.Encryption.VERIFIED
-        elsewhere.source.connection.save()
+        self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)
         assert "No encrypted connection" in self.failed(elsewhere)
 
     def test_a_database_that_is_not_there(self, elsewhere):
-        elsewhere.source.connection.database = "nowhere"
-        elsewhere.source.connection.save()
+        self.limited(elsewhere, database="nowhere")
         assert "no such database" in self.failed(elsewhere)
-
-    def test_a_server_that_does_not_answer(self, elsewhere):
-        elsewhere.source.connection.port = 1
-        elsewhere.source.connection.save()
-        assert "does not answer" in self.failed(elsewhere)
 
     def test_a_connection_that_is_lost(self, elsewhere, owner):
         owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
@@ -308,25 +280,18 @@ class TestBadInput:
 
     def test_more_rows_than_are_allowed(self, elsewhere, owner):
         owner.execute("ANALYZE health.visits")
-        elsewhere.source.connection.most_rows = 299
-        elsewhere.source.connection.save()
+        self.limited(elsewhere, most_rows=299)
         assert "expects to read more rows" in self.failed(elsewhere)
 
     def test_more_bytes_than_are_allowed(self, elsewhere, owner):
         """A table of 300 rows is stored in whole pages."""
-        elsewhere.source.connection.most_bytes = 8191
-        elsewhere.source.connection.save()
+        self.limited(elsewhere, most_bytes=8191)
         said = self.failed(elsewhere)
         assert "to read 24.0\xa0KB for this; the connection allows 8.0\xa0KB" in said
 
     def test_rights_that_were_taken_away(self, elsewhere, owner):
         owner.execute(f"REVOKE SELECT ON health.visits FROM {READER}")
         assert "may not read this table" in self.failed(elsewhere)
-
-    def test_a_table_that_is_not_offered_any_more(self, elsewhere):
-        elsewhere.source.connection.all_curators = False
-        elsewhere.source.connection.save()
-        assert "not offered" in self.failed(elsewhere)
 
     def test_a_connection_that_leads_to_another_table(self, elsewhere, owner):
         owner.execute("CREATE TABLE health.others AS SELECT * FROM health.visits")

@@ -7,6 +7,7 @@ attribute is rounded down, so that 17.9 years is in the bin of 17 as it is in ow
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -18,7 +19,7 @@ from dpportal.datasets.rawdata.elsewhere.types import number_of
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
 from mechanisms.numerals import number_written
 
-FIRST_DAY = "0001-01-01"
+FIRST_DAY = dt.date(1, 1, 1)
 
 
 def needs_number(attribute: Attribute) -> bool:
@@ -97,13 +98,18 @@ def cell_of(attribute: Attribute, dialect: Dialect, value: Expr, found: Expr) ->
 
 def _bin(attribute: Integer | Date, dialect: Dialect, value: Expr) -> Expr:
     """The bin of a value that is not NULL, where all are as wide."""
-    lower, upper = exp.convert(attribute.lower), exp.convert(attribute.upper)
+    lower, upper = (bound(dialect, each) for each in (attribute.lower, attribute.upper))
     clamped = exp.case().when(value < lower, lower).when(value > upper, upper).else_(value)
     if isinstance(attribute, Date):
         return _period(attribute, dialect, exp.paren(clamped)) - exp.convert(
             attribute.period(attribute.lower)
         )
     return dialect.whole_quotient(exp.paren(clamped) - lower, attribute.width)
+
+
+def bound(dialect: Dialect, declared: float | dt.date) -> Expr:
+    """A declared lower or upper bound."""
+    return dialect.day(declared) if isinstance(declared, dt.date) else exp.convert(declared)
 
 
 def _period(attribute: Date, dialect: Dialect, day: Expr) -> Expr:
@@ -113,17 +119,13 @@ def _period(attribute: Date, dialect: Dialect, day: Expr) -> Expr:
         return days + exp.convert(1)
     if attribute.step == "week":
         return dialect.whole_quotient(days, 7)
-    year, month = _part("YEAR", day), _part("MONTH", day)
+    year, month = dialect.part("YEAR", day), dialect.part("MONTH", day)
     if attribute.step == "year":
         return year
     before = month - exp.convert(1)
     if attribute.step == "month":
         return year * exp.convert(12) + before
     return year * exp.convert(4) + dialect.whole_quotient(before, 3)
-
-
-def _part(part: str, day: Expr) -> Expr:
-    return exp.cast(exp.Extract(this=exp.var(part), expression=day), "int")
 
 
 def _cell(cell: int | None) -> Expr:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from dpportal.connections import engine
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets.rawdata.elsewhere.clickhouse import ClickHouse
 from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError, Postgres
 from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
 from dpportal.datasets.rawdata.elsewhere.spark import Spark
@@ -133,7 +134,9 @@ def _opened(
 
 
 def _dialect(connection: Connection, session: engine.Session) -> Dialect:
-    return Spark(session.lot) if connection.kind == Connection.Kind.SPARK else Postgres()
+    if connection.kind == Connection.Kind.SPARK:
+        return Spark(session.lot)
+    return ClickHouse() if connection.kind == Connection.Kind.CLICKHOUSE else Postgres()
 
 
 def _add(session: engine.Session, counts: np.ndarray, statement: Callable[[], str]) -> None:

@@ -5,6 +5,7 @@ A primitive that an engine lacks is refused with the reason, never approximated.
 
 from __future__ import annotations
 
+import datetime as dt
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -58,6 +59,26 @@ class Dialect(ABC):
         """What a column of a type that is no text holds, in a form in which equal values are equal."""
         return self.in_utc(column) if type_name == "timestamptz" else column
 
+    def length(self, text: Expr) -> Expr:
+        """How many characters a text has."""
+        return call("length", text)
+
+    def parsed(self, text: Expr, kind: str) -> Expr:
+        """The number of a type that a text writes; asked only where it writes one. kind: int, bigint or double."""
+        return exp.cast(text, kind)
+
+    def double_held(self, held: Expr) -> Expr:
+        """A double of a column of doubles, as `held` has it."""
+        return held
+
+    def whole_of(self, number: Expr) -> Expr:
+        """A whole exact number below 10^18 as one of 64 bits."""
+        return exp.cast(number, "bigint")
+
+    def whole_of_double(self, number: Expr) -> Expr:
+        """A whole double below 2^63 as a number of 64 bits."""
+        return exp.cast(number, "bigint")
+
     def is_short_whole(self, number: Expr) -> Expr:
         """Whether an exact number is a whole one below 10^18."""
         short = exp.Abs(this=number) < exp.Literal.number(10**18)
@@ -75,9 +96,36 @@ class Dialect(ABC):
             "regexp_replace", text, exp.Literal.string(f"^{pattern}$"), exp.Literal.string(f"\\{group}")
         )
 
-    def days_since(self, first: str, day: Expr) -> Expr:
+    def day(self, day: dt.date) -> Expr:
+        """A declared day."""
+        return exp.convert(day)
+
+    def day_of(self, held: Expr, type_name: str) -> Expr:
+        """The day of a day or moment, as `held` has it."""
+        return exp.cast(held, "date")
+
+    def day_made(self, year: Expr, month: Expr, day: Expr) -> Expr:
+        """A day from its numbers, NULL for one that there is not; a year is one of 1000 to 9999."""
+        first = call("make_date", year, month, exp.convert(1))
+        found = exp.paren(first) + exp.paren(day - exp.convert(1))
+        # The 30th of February is a day of March.
+        return exp.case().when(self.part("MONTH", exp.paren(found)).eq(month), found)
+
+    def days_since(self, first: dt.date, day: Expr) -> Expr:
         """How many days after the first one a day is."""
-        return exp.paren(day - exp.cast(exp.Literal.string(first), "date"))
+        return exp.paren(day - exp.cast(exp.Literal.string(str(first)), "date"))
+
+    def part(self, part: str, day: Expr) -> Expr:
+        """The YEAR or MONTH of a day."""
+        return exp.cast(exp.Extract(this=exp.var(part), expression=day), "int")
+
+    def lookup(self, pairs: Sequence[tuple[Expr, int]], name: str) -> Expr:
+        """The declared values as `category`, each with its `cell`: what a table is joined with."""
+        rows = [exp.Tuple(expressions=[value, exp.convert(cell)]) for value, cell in pairs]
+        columns = [exp.to_identifier("category"), exp.to_identifier("cell")]
+        return exp.Values(
+            expressions=rows, alias=exp.TableAlias(this=exp.to_identifier(name), columns=columns)
+        )
 
     def turns(self, rows: Select, person: str, cells: Sequence[str]) -> Select:
         """The rows with the turn of each among its person's, in random order. cells: of a row, which decide nothing."""

@@ -98,7 +98,7 @@ class Field:
         if self.type.name == "numeric":
             double = self.dialect.double_of(value)
         elif self.type.name == "float8":
-            double = value
+            double = self.dialect.double_held(value)
         else:
             double = self.dialect.widened(value, WHOLE_DOUBLES)
         return exp.case().when(no_number, exp.null()).else_(double)
@@ -113,11 +113,11 @@ class Field:
             exact = exp.and_(
                 self._matches(number_pattern(self.options)), self.dialect.matches(plain, EXACT_WHOLE)
             )
-            read = exp.case().when(exact, exp.cast(plain, "bigint")).else_(floor)
+            read = exp.case().when(exact, self.dialect.parsed(plain, "bigint")).else_(floor)
             return self._or_plain(lambda plain: exp.cast(exp.Floor(this=plain), "bigint"), read)
         if self.type.name == "numeric":
             short = self.dialect.is_short_whole(self.value)
-            return exp.case().when(short, exp.cast(self.value, "bigint")).else_(floor)
+            return exp.case().when(short, self.dialect.whole_of(self.value)).else_(floor)
         return floor
 
     def as_truth(self) -> Expr:
@@ -139,11 +139,12 @@ class Field:
         if self.type.name in ("int2", "int4", "int8"):
             return self._day_of_text(exp.cast(self.value, "text"))
         if self.type.name in ("date", "timestamp", "timestamptz"):
-            day = exp.cast(self.value, "date")
-            first, last = exp.convert(FIRST_DAY), exp.convert(LAST_DAY)
+            day = self.dialect.day_of(self.value, self.type.name)
+            first, last = self.dialect.day(FIRST_DAY), self.dialect.day(LAST_DAY)
             return exp.case().when(exp.and_(day >= first, day <= last), day)
         if self.type.name == "bool":
-            return exp.cast(exp.null(), "date")
+            # None, as a day: a yes or no has no text that is one.
+            return exp.case().when(exp.false(), self.dialect.day(FIRST_DAY))
         raise TypeError(f"a column of {self.type.name} is not read as a date")
 
     def values_of(self, texts: Sequence[str]) -> list[tuple[Expr, int]]:
@@ -178,13 +179,13 @@ class Field:
     def _number_of_text(self) -> Expr:
         plain = self._without_marks()
         short = self.dialect.matches(plain, PLAIN_NUMBER)
-        long = call("length", self.value) <= exp.convert(LONGEST_NUMBER)
+        long = self.dialect.length(self.value) <= exp.convert(LONGEST_NUMBER)
         negative = starts_with(self.value, "-")
         infinite = exp.case().when(negative, self.dialect.infinity("-")).else_(self.dialect.infinity())
         looks = self._matches(number_pattern(self.options))
         return (
             exp.case()
-            .when(exp.and_(looks, short), exp.cast(plain, "double"))
+            .when(exp.and_(looks, short), self.dialect.parsed(plain, "double"))
             .when(exp.and_(looks, long), self.dialect.double_read(plain))
             .when(self._matches(INFINITE), infinite)
         )
@@ -213,19 +214,16 @@ class Field:
         low, high = self.dialect.double(-FURTHEST), self.dialect.double(FURTHEST)
         floor = exp.Floor(this=self.number)
         clamped = exp.case().when(self.number < low, low).when(self.number > high, high).else_(floor)
-        return exp.cast(clamped, "bigint")
+        return self.dialect.whole_of_double(clamped)
 
     def _day_of_text(self, text: Expr) -> Expr:
         form = date_pattern(str(self.options.date_format))
         year, month = self._year(text, form), self._month(text, form)
-        first = call("make_date", year, month, exp.convert(1))
-        day = exp.paren(first) + exp.paren(self._group(text, form, form.day) - exp.convert(1))
-        # The 30th of February is a day of March.
-        real = exp.cast(exp.Extract(this=exp.var("MONTH"), expression=exp.paren(day)), "int").eq(month)
-        return exp.case().when(self.dialect.matches(text, form.pattern), exp.case().when(real, day))
+        day = self.dialect.day_made(year, month, self._group(text, form, form.day))
+        return exp.case().when(self.dialect.matches(text, form.pattern), day)
 
     def _group(self, text: Expr, form: DatePattern, group: int) -> Expr:
-        return exp.cast(self.dialect.group(text, form.pattern, group), "int")
+        return self.dialect.parsed(self.dialect.group(text, form.pattern, group), "int")
 
     def _year(self, text: Expr, form: DatePattern) -> Expr:
         year = self._group(text, form, form.year)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from dpportal.datasets.rawdata.elsewhere.cells import left_out
+from dpportal.datasets.rawdata.elsewhere.cells import bound, left_out
+from dpportal.datasets.rawdata.elsewhere.dialects import Dialect
 from dpportal.datasets.rawdata.elsewhere.statement import (
     CELL,
     LABEL,
@@ -28,7 +29,7 @@ REASONS = (MISSING, UNREADABLE, BELOW, ABOVE, UNDECLARED)
 def reasons_statement(source: Source, domain: Domain, options: ReadOptions) -> str:
     """SQL: place and number of rows of each reason why a column's field does not fit; a place counts on by columns."""
     places = [
-        reason_of(attribute, place) + exp.convert(place * len(REASONS))
+        reason_of(source.dialect, attribute, place) + exp.convert(place * len(REASONS))
         for place, attribute in enumerate(domain.attributes)
     ]
     rows = exp.select(exp.alias_(source.dialect.each_row(places), "place"))
@@ -61,11 +62,13 @@ def rows_statement(
     sums = [exp.Count(this=exp.Star()), *(exp.Sum(this=term) for term in (n, gone, beyond, without))]
     once = exp.select(*(as_numbered(_number(term), "sum", place) for place, term in enumerate(sums)))
     once = once.from_(by_person.subquery("persons", copy=False), copy=False)
-    pairs = [
-        exp.select(_number(exp.convert(place)), numbered("sum", place)).from_("sums")
-        for place in range(len(sums))
-    ]
-    return source.dialect.sql(exp.union(*pairs, distinct=False).with_("sums", as_=once))
+    places = source.dialect.each_row([_number(exp.convert(place)) for place in range(len(sums))])
+    each = exp.select("*", exp.alias_(places, "place")).from_(once.subquery("sums", copy=False), copy=False)
+    found = exp.case()
+    for place in range(len(sums)):
+        found = found.when(exp.column("place").eq(exp.convert(place)), numbered("sum", place))
+    told = exp.select("place", exp.alias_(found, "n")).from_(each.subquery("told", copy=False), copy=False)
+    return source.dialect.sql(told)
 
 
 def _left_out(source: Source, attribute: Attribute, place: int) -> Expr:
@@ -78,7 +81,7 @@ def _number(term: Expr) -> Expr:
     return exp.cast(exp.Coalesce(this=term, expressions=[exp.convert(0)]), "bigint")
 
 
-def reason_of(attribute: Attribute, place: int) -> Expr:
+def reason_of(dialect: Dialect, attribute: Attribute, place: int) -> Expr:
     """Which of the reasons a row's field does not fit for, NULL where it does."""
     field, value = numbered("field", place), numbered("value", place)
     found = exp.case().when(field.is_(exp.null()), _place_of(MISSING))
@@ -89,7 +92,7 @@ def reason_of(attribute: Attribute, place: int) -> Expr:
     if isinstance(attribute, Boolean):
         return found
     assert isinstance(attribute, Integer | Real | Date)
-    lower, upper = exp.convert(attribute.lower), exp.convert(attribute.upper)
+    lower, upper = (bound(dialect, each) for each in (attribute.lower, attribute.upper))
     return found.when(value < lower, _place_of(BELOW)).when(value > upper, _place_of(ABOVE))
 
 

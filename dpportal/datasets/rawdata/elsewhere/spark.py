@@ -6,13 +6,14 @@ here, since comparing two of different scales can round them.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
-from fractions import Fraction
 
 from sqlglot import exp
 from sqlglot.expressions import Expr, Select
 
-from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, call, letters, scientific
+from dpportal.datasets.rawdata.elsewhere.decimals import DecimalTexts
+from dpportal.datasets.rawdata.elsewhere.dialects import call, letters
 from dpportal.datasets.rawdata.elsewhere.types import TYPES, written_by
 from dpportal.datasets.rawdata.reference import capital, small
 
@@ -23,12 +24,11 @@ DIGITS = "com.fasterxml.jackson.core.io.schubfach.FloatToDecimal", "toString"
 SMALLEST_SINGLE, FEW_DIGITS = 2.0**-149, 80
 # Java's $ also matches before a line's end.
 WHOLE = r"\A(?:{})\z"
-WRITTEN = WHOLE.format("[-+]?([0-9]*)[.]?([0-9]*)(?:[eE]([-+]?[0-9]+))?")
 # More edges than these are not compared with one after the other.
 FEW_EDGES = 16
 
 
-class Spark(Dialect):
+class Spark(DecimalTexts):
     """lot: a text that the cluster drew for one query; it decides by lot which rows of a person count."""
 
     name = "spark"
@@ -56,30 +56,12 @@ class Spark(Dialect):
 
     def held(self, column: Expr, type_name: str) -> Expr:
         if type_name == "numeric":
-            return _plain_digits(exp.cast(column, "text"))
+            return self.plain_digits(exp.cast(column, "text"))
         if type_name in ("float4", "float8"):
             # Sets and joins do not all know that -0 is 0.
             zero = exp.cast(exp.convert(0), "float" if type_name == "float4" else "double")
             return exp.case().when(column.eq(zero), zero).else_(column)
         return super().held(column, type_name)
-
-    def exactly(self, number: Fraction) -> Expr:
-        return _text(scientific(number))
-
-    def exact_read(self, text: Expr) -> Expr:
-        """The number as a text in which each has one form: digits without zeros at either end, and a power of 10."""
-        whole, fraction, power = (self._written(text, group) for group in (1, 2, 3))
-        significant = _without(call("concat", whole, fraction), r"\A0+")
-        short = _without(significant, r"0+\z")
-        given = exp.Coalesce(this=exp.cast(power, "int"), expressions=[exp.convert(0)])
-        zeros = call("length", significant) - call("length", short)
-        shift = given + exp.paren(zeros) - call("length", fraction)
-        sign = exp.case().when(call("left", text, exp.convert(1)).eq(exp.Literal.string("-")), _text("-"))
-        written = call("concat", sign.else_(_text("")), short, _text("e"), exp.cast(shift, "text"))
-        return exp.case().when(short.eq(_text("")), _text("0")).else_(written)
-
-    def is_short_whole(self, number: Expr) -> Expr:
-        return self.matches(number, "-?[0-9]{1,18}")
 
     def widened(self, single: Expr, whole_below: float) -> Expr:
         double = exp.cast(single, "double")
@@ -100,8 +82,8 @@ class Spark(Dialect):
     def group(self, text: Expr, pattern: str, group: int) -> Expr:
         return call("regexp_extract", text, _text(WHOLE.format(pattern)), exp.convert(group))
 
-    def days_since(self, first: str, day: Expr) -> Expr:
-        return call("datediff", day, exp.cast(_text(first), "date"))
+    def days_since(self, first: dt.date, day: Expr) -> Expr:
+        return call("datediff", day, exp.cast(_text(str(first)), "date"))
 
     def once(self, rows: Select, name: str) -> Expr:
         # It computes by itself once what is named twice.
@@ -125,6 +107,9 @@ class Spark(Dialect):
         order = [exp.column(name) for name in ("digest", *cells, "copy")]
         turn = exp.alias_(_numbered([exp.column(person)], order), "turn")
         return exp.select("*", turn).from_(drawn.subquery("drawn", copy=False), copy=False)
+
+    def without(self, text: Expr, pattern: str) -> Expr:
+        return call("regexp_replace", text, _text(pattern), _text(""))
 
     def written(self, field: Expr, type_name: str) -> Expr:
         # Bytes that are no text become U+FFFD, as in a file.
@@ -181,22 +166,9 @@ class Spark(Dialect):
         names = [exp.to_identifier("passed"), exp.to_identifier("step")]
         return call("aggregate", steps, exp.convert(0), exp.Lambda(this=step, expressions=names))
 
-    def _written(self, text: Expr, group: int) -> Expr:
-        return call("regexp_extract", text, _text(WRITTEN), exp.convert(group))
-
 
 def _text(text: str) -> Expr:
     return exp.Literal.string(text)
-
-
-def _without(text: Expr, pattern: str) -> Expr:
-    return call("regexp_replace", text, _text(pattern), _text(""))
-
-
-def _plain_digits(text: Expr) -> Expr:
-    """A decimal without the zeros at its end that say nothing."""
-    fraction = call("instr", text, _text(".")) > exp.convert(0)
-    return exp.case().when(fraction, _without(text, r"[.]?0*\z")).else_(text)
 
 
 def _composed(text: Expr) -> Expr:

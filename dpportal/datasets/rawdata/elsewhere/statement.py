@@ -268,11 +268,7 @@ def _looked_up(rows: Select, place: int, attribute: Categorical, field: Field) -
     if not known:
         return rows.select(exp.alias_(exp.cast(exp.null(), "bigint"), label), copy=False)
     name = f"known_{place}"
-    pairs = [exp.Tuple(expressions=[value, exp.convert(cell)]) for value, cell in known]
-    names = exp.TableAlias(
-        this=exp.to_identifier(name), columns=[exp.to_identifier("category"), exp.to_identifier(CELL)]
-    )
-    declared = exp.Values(expressions=pairs, alias=names)
+    declared = field.dialect.lookup(known, name)
     rows = rows.join(declared, on=sought.eq(exp.column("category", table=name)), join_type="left", copy=False)
     return rows.select(exp.alias_(exp.column(CELL, table=name), label), copy=False)
 

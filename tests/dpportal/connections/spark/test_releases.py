@@ -22,8 +22,8 @@ from mechanisms.domain import Categorical, Integer
 from tests import clusters
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
+from tests.dpportal.connections.refusals import Refusals, released
 from tests.dpportal.connections.spark.conftest import VISITS
-from tests.dpportal.connections.test_releases import released
 
 pytestmark = pytest.mark.spark
 
@@ -98,20 +98,7 @@ def test_an_administrator_tests_a_connection(client, administrator, visits):
     assert "Nothing: The table is not there any more" in said
 
 
-class TestBadInput:
-    """A message, the reservation void, nothing spent."""
-
-    def failed(self, dataset: Dataset) -> str:
-        release = released(dataset)
-        budget = Budget.of(dataset)
-        assert (budget.spent, budget.reserved) == (0, 0) and release.state == Release.State.FAILED
-        assert not release.measurement
-        return release.job.failure
-
-    def limited(self, dataset: Dataset, **fields: object) -> None:
-        Connection.objects.filter(pk=dataset.source.connection_id).update(**fields)
-        dataset.source.connection.refresh_from_db()
-
+class TestBadInput(Refusals):
     def test_a_table_that_vanished(self, elsewhere, owner):
         owner("DROP VIEW health.seen")
         assert "not there any more" in self.failed(elsewhere)
@@ -153,14 +140,6 @@ class TestBadInput:
     def test_a_wrong_token(self, elsewhere, monkeypatch):
         monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", "wrong")
         assert "refuses the user or its password" in self.failed(elsewhere)
-
-    def test_a_token_that_is_not_there(self, elsewhere, monkeypatch):
-        monkeypatch.delenv("DPPORTAL_CREDENTIAL_REGISTER")
-        assert "DPPORTAL_CREDENTIAL_REGISTER" in self.failed(elsewhere)
-
-    def test_a_cluster_that_does_not_answer(self, elsewhere):
-        self.limited(elsewhere, port=1)
-        assert "does not answer" in self.failed(elsewhere)
 
     def test_a_cluster_that_is_not_encrypted_as_declared(self, elsewhere):
         self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)

@@ -14,6 +14,8 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 from psycopg import sql
+from sqlglot import exp
+from sqlglot.expressions import Expr
 
 from dpportal.datasets.rawdata import Persons, ReadOptions, count_tables
 from dpportal.datasets.rawdata.canonical import as_text
@@ -90,6 +92,10 @@ class Twin:
     def __init__(self, connection) -> None:
         self.connection = connection
         self.table = "twin"
+
+    @staticmethod
+    def column(name: str) -> Expr:
+        return exp.column(name)
 
     def fill(self, columns: Columns) -> None:
         raise NotImplementedError

@@ -10,8 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlglot import exp
-from sqlglot.expressions import Expr
 
 from dpportal.datasets.rawdata.elsewhere.spark import Spark
 from tests.dpportal.datasets.rawdata.elsewhere.twins import Columns, Twin
@@ -57,10 +55,6 @@ class SparkTwin(Twin):
 
     def table_of(self, statement: str) -> pa.Table:
         return self.connection.spark.sql(statement).toArrow()
-
-    @staticmethod
-    def column(name: str) -> Expr:
-        return exp.column(name)
 
 
 def fits(kind: str, value: str | None) -> bool:

@@ -1,0 +1,256 @@
+"""A release of a table that stays in ClickHouse, from the curator's choice to the bundle."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from dpportal.budgets.models import Budget
+from dpportal.connections import clickhouse as speaking
+from dpportal.connections.faults import SourceFault
+from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets import fitting, likeness, services
+from dpportal.datasets.conversion import convert
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from dpportal.releases.models import Release
+from mechanisms.domain import Categorical, Integer
+from tests import clickhouses
+from tests.dpportal import building
+from tests.dpportal.connections.clickhouse.conftest import VISITS
+from tests.dpportal.connections.conftest import connected
+from tests.dpportal.connections.products import Products
+from tests.dpportal.connections.refusals import Refusals, released
+
+pytestmark = pytest.mark.clickhouse
+# A view of so many rows ends some day, and can be ended before.
+ENDLESS = "SELECT v.* FROM health.all_visits AS v CROSS JOIN numbers(10000000000) AS n"
+
+
+class TestProducts(Products):
+    """From ClickHouse."""
+
+
+def test_a_curator_releases_what_the_upload_of_the_same_rows_counts(visits, client, curator, administrator):
+    client.force_login(curator)
+    assert "Visits (Warehouse)" in client.get(reverse("datasets:elsewhere")).content.decode()
+    client.post(reverse("datasets:elsewhere"), {"table": visits.pk, "name": ""})
+    dataset = Dataset.objects.get()
+    convert(dataset.pk)
+    page = client.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
+    assert "no row comes here" in page and "Map(String, UInt64)" in page
+    colour = Categorical("colour", values=("red", "green", "blue"))
+    dataset.refresh_from_db()
+    services.declare_all(dataset, [colour, Integer("age", lower=0, upper=99, width=10)])
+    services.confirm_one_row(dataset, ["patient"], curator)
+    theirs = released(building.granted(dataset, administrator))
+    ours = released(building.granted(building.stored_dataset(curator), administrator))
+    assert theirs.state == ours.state == Release.State.READY, theirs.job.failure
+    found = records.kept_counts(theirs.true_counts)
+    assert found.tolist() == records.kept_counts(ours.true_counts).tolist() and found.sum() == 300
+    assert Budget.of(dataset).spent == Decimal("0.1")
+    read = json.loads(theirs.read_from)
+    assert (
+        read["engine"].startswith("ClickHouse 2")
+        and read["table"] == "Visits"
+        and "+00:00" in read["read_at"]
+    )
+
+
+def test_of_each_person_as_many_rows_count_as_declared(elsewhere):
+    services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=2)
+    assert records.kept_counts(released(elsewhere).true_counts).sum() == 60
+
+
+def test_a_curator_sees_in_numbers_how_the_table_fits(elsewhere, client, curator):
+    services.declare(elsewhere, "age", Integer("age", lower=10, upper=49, width=10))
+    services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=4)
+    client.force_login(curator)
+    address = reverse("datasets:fit", args=[elsewhere.pk])
+    client.post(address)
+    fitting.look(elsewhere.pk)
+    page = client.get(address).content.decode()
+    assert all(f">{number}<" in page for number in (300, 30, 150, 180, 120))
+
+
+def test_a_query_can_be_offered(connection, curator):
+    query = "SELECT colour, age, patient FROM health.visits WHERE age < 50 -- young"
+    table = SharedTable.objects.create(connection=connection, title="Young", query=query)
+    dataset = connected(table, curator)
+    assert [(c["name"], c["type"]) for c in dataset.columns] == [
+        ("colour", "text"),
+        ("age", "int4"),
+        ("patient", "text"),
+    ]
+
+
+def test_views_are_known_by_the_tables_that_they_read(elsewhere, connection, owner, other_curator):
+    """Those of a table whose parts are indexed, and those that a plan does not name."""
+    owner("CREATE TABLE health.names ENGINE = Memory AS SELECT DISTINCT patient FROM health.visits")
+    owner("CREATE VIEW health.old AS SELECT patient, age AS years FROM health.visits WHERE age > 50")
+    owner(
+        "CREATE VIEW health.older AS SELECT o.* FROM health.old AS o LEFT JOIN health.names AS n USING patient"
+    )
+    table = SharedTable.objects.create(connection=connection, title="Older", schema="health", table="older")
+    dataset = connected(table, other_curator, declared=False)
+    names = [relation.rpartition("/")[2] for relation in dataset.relations]
+    assert names == ["health.names", "health.visits"]
+    assert [(kin.dataset, kin.same, kin.shared) for kin in likeness.kin_of(dataset)] == [
+        (elsewhere, False, True)
+    ]
+
+
+def test_an_administrator_tests_a_connection(client, administrator, visits):
+    SharedTable.objects.create(connection=visits.connection, title="Nothing", table="nothing", schema="")
+    client.force_login(administrator)
+    chosen = {"action": "test_connection", "_selected_action": [visits.connection_id]}
+    answer = client.post(reverse("admin:connections_connection_changelist"), chosen, follow=True)
+    said = " ".join(str(message) for message in answer.context["messages"])
+    assert "ClickHouse 2" in said and "Visits: 4 columns." in said
+    assert "Nothing: The table is not there any more" in said
+
+
+class TestTheSession:
+    @pytest.mark.parametrize("user", ["owner", "reader", "careful"])
+    def test_is_held_to_reading_whatever_the_profile_of_its_user_is(self, connection, owner, user):
+        connection.user = user
+        writing = (
+            "DROP TABLE health.visits",
+            "INSERT INTO health.visits (age) VALUES (1)",
+            "CREATE DATABASE other",
+        )
+        with speaking.reading(connection) as session:
+            for statement in writing:
+                with pytest.raises(SourceFault, match="would write"):
+                    session.asked(statement)
+        assert owner("SELECT count() FROM health.visits") == b"300\n"
+
+    def test_has_the_settings_on_which_the_meaning_of_a_query_depends(self, connection):
+        """The profile of this user says other things."""
+        asked = (
+            "SELECT toUInt8(getSetting('join_use_nulls')) AS nulls, getSetting('session_timezone') AS zone"
+        )
+        with speaking.reading(connection) as session:
+            assert session.asked(asked) == [{"nulls": 0, "zone": "UTC"}]
+
+    def test_is_refused_to_a_user_who_may_not_change_settings(self, connection):
+        connection.user = "bound"
+        with pytest.raises(SourceFault, match="not readonly = 1"), speaking.reading(connection):
+            pass
+
+    def test_many_cells_come_in_batches(self, connection):
+        statement = "SELECT toInt64(number) AS place, toUInt64(number % 5) AS n FROM numbers(200000)"
+        with speaking.reading(connection) as session:
+            batches = list(session.counts(statement))
+        assert len(batches) > 1
+        places, rows = (np.concatenate(each) for each in zip(*batches, strict=True))
+        assert np.array_equal(places, np.arange(200_000)) and np.array_equal(rows, places % 5)
+
+
+class TestBadInput(Refusals):
+    """A message, the reservation void, nothing spent."""
+
+    def instead(self, owner, select: str) -> None:
+        """A view in the place of the table."""
+        owner("RENAME TABLE health.visits TO health.all_visits")
+        owner(f"CREATE VIEW health.visits AS {select}")
+
+    def test_a_table_that_vanished(self, elsewhere, owner):
+        owner("DROP TABLE health.visits")
+        assert "not there any more" in self.failed(elsewhere)
+
+    def test_a_column_that_vanished(self, elsewhere, owner):
+        self.instead(owner, "SELECT colour, patient FROM health.all_visits")
+        assert "no column age any more" in self.failed(elsewhere)
+
+    def test_a_column_that_changed_its_type(self, elsewhere, owner):
+        self.instead(owner, "SELECT colour, toString(age) AS age, patient FROM health.all_visits")
+        assert "type of age changed" in self.failed(elsewhere)
+
+    def test_a_value_that_the_database_stumbles_over_is_not_told(self, elsewhere, owner, capfd, caplog):
+        wrong = "toInt32(if(age < 99, toString(age), 'a secret')) AS age"
+        self.instead(owner, f"SELECT colour, patient, {wrong} FROM health.all_visits")
+        said = self.failed(elsewhere)
+        assert "code is 6)" in said and "secret" not in said
+        assert "a secret" not in "".join(capfd.readouterr()) + caplog.text
+
+    def test_a_query_that_runs_out_of_time(self, elsewhere, owner):
+        self.instead(owner, ENDLESS)
+        self.limited(elsewhere, seconds=2, most_rows=10**15)
+        begun = time.monotonic()
+        assert "ran longer than the connection allows" in self.failed(elsewhere)
+        assert time.monotonic() - begun < 45
+
+    def test_more_rows_than_are_allowed(self, elsewhere):
+        self.limited(elsewhere, most_rows=299)
+        assert "300 instead of 299" in self.failed(elsewhere)
+
+    def test_more_bytes_than_are_allowed(self, elsewhere):
+        self.limited(elsewhere, most_bytes=100)
+        assert "the connection allows 100\xa0bytes" in self.failed(elsewhere)
+
+    @pytest.mark.parametrize("limit", ["most_rows", "most_bytes"])
+    def test_more_than_is_allowed_of_a_table_of_which_nothing_is_known(self, elsewhere, owner, limit):
+        """The server itself ends what it did not expect."""
+        self.instead(owner, ENDLESS)
+        self.limited(elsewhere, **{limit: 10**5})
+        assert "read more than the connection allows" in self.failed(elsewhere)
+
+    @pytest.mark.parametrize("who", [{"user": "nobody"}, {"credential": "wrong"}])
+    def test_a_user_or_password_that_is_refused(self, elsewhere, monkeypatch, who):
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", "wrong")
+        self.limited(elsewhere, **who)
+        assert "refuses the user or its password" in self.failed(elsewhere)
+
+    def test_a_database_that_is_not_there(self, elsewhere):
+        self.limited(elsewhere, database="nowhere")
+        assert "not there any more" in self.failed(elsewhere)
+
+    def test_a_server_that_is_not_encrypted_as_declared(self, elsewhere):
+        self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)
+        assert "not as encrypted as it is declared" in self.failed(elsewhere)
+
+    def test_a_client_that_is_not_installed(self, elsewhere, monkeypatch):
+        monkeypatch.setitem(__import__("sys").modules, "clickhouse_connect", None)
+        assert "requirements-clickhouse.txt" in self.failed(elsewhere)
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "SELECT colour FROM health.visits) AS a; DROP TABLE health.visits; SELECT 1 FROM (SELECT 1",
+            "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+        ],
+    )
+    def test_a_query_that_would_do_more_than_read_tables(self, connection, curator, owner, query):
+        table = SharedTable.objects.create(connection=connection, title="More", query=query)
+        assert connected(table, curator).state == Dataset.State.REFUSED
+        assert owner("SELECT count() FROM health.visits") == b"300\n"
+
+    def test_a_server_that_is_killed_while_it_counts(self, connection, curator, administrator, tmp_path):
+        with clickhouses.started(tmp_path) as other:
+            clickhouses.run(other, "CREATE DATABASE health")
+            clickhouses.run(
+                other, f"CREATE TABLE health.all_visits ENGINE = MergeTree ORDER BY age AS {VISITS}"
+            )
+            connection.pk, connection.name, connection.port = None, "Other", other.port
+            connection.most_rows, connection.seconds = 10**15, 600
+            connection.save()
+            table = SharedTable.objects.create(connection=connection, title="Endless", query=ENDLESS)
+            dataset = building.granted(connected(table, curator), administrator)
+            threading.Thread(target=killed_while_it_counts, args=[other]).start()
+            assert "was lost" in self.failed(dataset)
+
+
+def killed_while_it_counts(server: clickhouses.Server) -> None:
+    """Kill a server once it runs a query that counts."""
+    running = "SELECT count() FROM system.processes WHERE query LIKE 'SELECT%cell_0%' AND query NOT LIKE '%processes%'"
+    deadline = time.monotonic() + 60
+    while clickhouses.run(server, running) == b"0\n" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    server.kill()

@@ -1,0 +1,44 @@
+"""What goes wrong with a table elsewhere alike in whatever engine: each engine's tests run these, and their own."""
+
+from __future__ import annotations
+
+from dpportal.budgets.models import Budget
+from dpportal.connections.models import Connection
+from dpportal.datasets.models import Dataset
+from dpportal.releases import execution
+from dpportal.releases.models import Release
+from tests.dpportal import building
+
+
+def released(dataset: Dataset) -> Release:
+    release = building.requested_release(dataset)
+    execution.execute(release.pk)
+    release.refresh_from_db()
+    return release
+
+
+class Refusals:
+    """A message, the reservation void, nothing spent."""
+
+    def failed(self, dataset: Dataset) -> str:
+        release = released(dataset)
+        budget = Budget.of(dataset)
+        assert (budget.spent, budget.reserved) == (0, 0) and release.state == Release.State.FAILED
+        assert not release.measurement
+        return release.job.failure
+
+    def limited(self, dataset: Dataset, **fields: object) -> None:
+        Connection.objects.filter(pk=dataset.source.connection_id).update(**fields)
+        dataset.source.connection.refresh_from_db()
+
+    def test_a_credential_that_is_not_there(self, elsewhere, monkeypatch):
+        monkeypatch.delenv("DPPORTAL_CREDENTIAL_REGISTER")
+        assert "DPPORTAL_CREDENTIAL_REGISTER" in self.failed(elsewhere)
+
+    def test_a_server_that_does_not_answer(self, elsewhere):
+        self.limited(elsewhere, port=1)
+        assert "does not answer" in self.failed(elsewhere)
+
+    def test_a_table_that_is_not_offered_any_more(self, elsewhere):
+        self.limited(elsewhere, all_curators=False)
+        assert "not offered" in self.failed(elsewhere)

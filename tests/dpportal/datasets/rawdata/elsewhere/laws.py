@@ -1,0 +1,101 @@
+"""What holds for the people of a table in whatever engine, and for the numbers that tell how it fits."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import numpy as np
+
+from dpportal.datasets.rawdata import Persons, ReadOptions, fit_table
+from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
+from dpportal.datasets.rawdata.elsewhere.statement import Source
+from dpportal.datasets.rawdata.elsewhere.types import TYPES
+from mechanisms.domain import Attribute, Boolean, Domain, Integer
+from tests.dpportal.datasets.rawdata.elsewhere import twins
+from tests.dpportal.datasets.rawdata.elsewhere.twins import Twin, both
+from tests.dpportal.datasets.rawdata.test_fit import DOMAIN, NAMES, OPTIONS, ROWS
+
+DIGIT = Domain((Integer("x", lower=0, upper=9),))
+PEOPLE = [
+    "Ann",
+    "ann ",
+    " ANN",
+    "ann\u00a0",
+    "Ἀθήνα",
+    "ἀθήνα",
+    "Straße",
+    "STRASSE",
+    "ÇA",
+    "c\u0327a",
+    "",
+    " ",
+    None,
+    "7",
+    "007",
+]
+
+
+def every_letter() -> list[str]:
+    """A person for each letter that has another form, and one for that form."""
+    letters = (chr(code) for code in range(1, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
+    changed = [c for c in letters if c not in "İΣ" and (c.lower() != c or c.upper() != c)]
+    return [
+        name for c in changed for name in (c, c.lower(), c.upper()) if unicodedata.is_normalized("NFC", name)
+    ]
+
+
+def persons_are_the_same(twin: Twin, folder, ignore_case: bool, people=PEOPLE, most=(1,)) -> None:
+    """With as many rows of each as there are of the most frequent but one, what counts tells who is one person."""
+    columns = {"who": ("text", people), "x": ("int4", ["1"] * len(people))}
+    for rows in most:
+        persons = Persons("who", rows, ignore_case)
+        theirs, ours = both(twin, folder, columns, DIGIT, ReadOptions(), persons=persons)
+        assert theirs == ours
+
+
+def as_many_rows_as_declared_count_the_same_in_every_table(
+    twin: Twin, draws: int = 1
+) -> set[tuple[int, ...]]:
+    """Three of ten rows of each of seven persons. Gives what was drawn."""
+    people = [f"p{i % 7}" for i in range(70)]
+    columns = {"who": ("text", people), "x": ("int4", [str(i % 10) for i in range(70)])}
+    columns |= {"y": ("int4", [str(i % 10) for i in range(70)]), "z": ("bool", ["true"] * 69 + [None])}
+    domain = Domain((*DIGIT.attributes, Integer("y", lower=0, upper=9), Boolean("z", closed=True)))
+    twin.fill(columns)
+    drawn = set()
+    for _again in range(draws):
+        found = twin.counts(columns, domain, [("x",), ("y",), ("x", "y")], ReadOptions(), Persons("who", 3))
+        x, y, both_of = found[:10], found[10:20], found[20:].reshape(10, 10)
+        assert x.sum() == 21 and (x == y).all() and (both_of.diagonal() == x).all()
+        drawn.add(tuple(x))
+    return drawn
+
+
+def each_row_counts_equally_often(twin: Twin) -> None:
+    """Of 10 rows of a person 3 count: each row in 3 of 10 draws, within 5 standard errors over 2000 persons."""
+    columns = {
+        "who": ("int4", [str(i // 10) for i in range(20_000)]),
+        "x": ("int4", [str(i % 10) for i in range(20_000)]),
+    }
+    twin.fill(columns)
+    found = twin.counts(columns, DIGIT, [("x",)], ReadOptions(), Persons("who", 3))
+    assert found.sum() == 6000 and np.abs(found - 600).max() < 5 * (2000 * 0.3 * 0.7) ** 0.5
+
+
+def each_number_of_the_fit_is_that_of_an_upload(twin: Twin, folder, persons: Persons | None) -> None:
+    values = zip(*ROWS, strict=True)
+    columns = {name: ("text", list(texts)) for name, texts in zip(NAMES, values, strict=True)}
+    theirs = fit_table(twins.stored(folder, columns), DOMAIN, OPTIONS, persons)
+    twin.fill(columns)
+    source = Source(twin.dialect, twin.table, dict.fromkeys(NAMES, TYPES["text"]))
+    found = dict(twin.rows(reasons_statement(source, DOMAIN, OPTIONS)))
+    for place, column in enumerate(theirs.columns):
+        ours = [found.get(place * len(REASONS) + reason, 0) for reason in range(len(REASONS))]
+        assert ours == [getattr(column, reason) for reason in REASONS], column.column
+    leaving: list[Attribute] = [a for a in DOMAIN.attributes if a.leaves_out]
+    rows = dict(twin.rows(rows_statement(source, leaving, OPTIONS, persons)))
+    assert (rows[1], rows[2]) == (theirs.rows, theirs.left_out)
+    if theirs.persons:
+        told = (theirs.persons.persons, theirs.persons.beyond, theirs.persons.without)
+        assert (rows[0], rows[3], rows[4]) == told
