@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django import forms
@@ -14,7 +15,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
 from dpportal.connections import trial
 from dpportal.connections.faults import SourceFault
-from dpportal.connections.models import Connection, SharedTable
+from dpportal.connections.models import USUAL, Connection, SharedTable
 
 
 class SharedTableForm(forms.ModelForm):
@@ -32,6 +33,13 @@ class SharedTables(admin.StackedInline):
     extra = 0
     min_num = 1
 
+    def get_formset(self, request: HttpRequest, obj: Connection | None = None, **kwargs: Any) -> Any:
+        """With the schema that the connection's engine usually has."""
+        formset = super().get_formset(request, obj, **kwargs)
+        kind = request.POST.get("kind") or (obj.kind if obj else Connection.Kind.POSTGRESQL)
+        formset.form.base_fields["schema"].initial = USUAL.get(kind, {}).get("schema", "")
+        return formset
+
 
 @admin.register(Connection)
 class ConnectionAdmin(admin.ModelAdmin):
@@ -44,6 +52,15 @@ class ConnectionAdmin(admin.ModelAdmin):
     filter_horizontal = ["curators"]
     inlines = [SharedTables]
     actions = ["test_connection"]
+
+    class Media:
+        js = ["js/usual.js"]
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """For the script that writes what is usual when another kind is chosen."""
+        if db_field.name == "kind":
+            kwargs["widget"] = forms.Select(attrs={"data-usual": json.dumps(USUAL)})
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     @admin.display(description=gettext_lazy("tables"))
     def table_count(self, connection: Connection) -> int:

@@ -113,6 +113,12 @@ class Connection(models.Model):
             raise ValidationError(dict.fromkeys(lacking, needs))
 
 
+# What an administrator finds written, by engine: a field's name and what it usually is.
+USUAL: dict[str, dict[str, str]] = {
+    Connection.Kind.POSTGRESQL: {"port": "5432", "schema": "public"},
+    Connection.Kind.SPARK: {"port": "15002", "schema": ""},
+    Connection.Kind.CLICKHOUSE: {"port": "8443", "schema": ""},
+}
 # What an engine cannot do without, beside an address.
 NEEDED = {
     Connection.Kind.POSTGRESQL: ("database", "user", "credential"),
@@ -128,7 +134,12 @@ class SharedTable(models.Model):
     title = models.CharField(
         _("title"), max_length=120, help_text=_("Public: releases name the table by it.")
     )
-    schema = models.CharField(_("schema"), max_length=128, blank=True, default="public")
+    schema = models.CharField(
+        _("schema"),
+        max_length=128,
+        blank=True,
+        help_text=_("Of ClickHouse the table's database. The connection's own one if left empty."),
+    )
     table = models.CharField(_("table or view"), max_length=128, blank=True)
     query = models.TextField(
         _("query"), blank=True, help_text=_("Instead of a table: one SELECT, without a semicolon.")

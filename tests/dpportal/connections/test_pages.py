@@ -74,12 +74,22 @@ class TestAdministrator:
             ({"credential": "../secret_key"}, "Enter a valid value"),
             ({"seconds": 10**6}, "less than or equal"),
             ({"user": ""}, "PostgreSQL needs this"),
+            ({"kind": "clickhouse", "credential": ""}, "ClickHouse needs this"),
             ({"kind": "spark", "encryption": "require"}, "always verified"),
         ],
     )
     def test_is_told_what_is_wrong(self, office, connection, fields, why):
         answer = office.post(reverse("admin:connections_connection_add"), self.form(connection, **fields))
         assert answer.status_code == 200 and why in answer.content.decode()
+
+    @pytest.mark.parametrize(
+        ("kind", "schema"), [("postgresql", "public"), ("spark", None), ("clickhouse", None)]
+    )
+    def test_finds_the_schema_that_the_engine_usually_has(self, office, connection, kind, schema):
+        Connection.objects.update(kind=kind)
+        page = office.get(reverse("admin:connections_connection_change", args=[connection.pk]))
+        [form] = page.context["inline_admin_formsets"][0].formset.forms
+        assert form["schema"].value() == (schema or "")
 
     def test_tests_it(self, office, visits, owner):
         SharedTable.objects.create(connection=visits.connection, title="Nothing", table="nothing")
