@@ -11,7 +11,14 @@ import duckdb
 from dpportal.datasets.rawdata.dialect import Dialect, dialect_of, first_lines, first_records
 from dpportal.datasets.rawdata.encoding import PlainText, plain_text, settled_encoding
 from dpportal.datasets.rawdata.engine import connect, literal, parquet
-from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, plain_number, text_name
+from dpportal.datasets.rawdata.layout import (
+    NAMES_KEY,
+    names_metadata,
+    plain_name,
+    plain_number,
+    plain_number_mostly_whole,
+    text_name,
+)
 from dpportal.datasets.rawdata.locating import fits, refuse_broken_record, unreadable
 from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report, part
@@ -55,10 +62,11 @@ class TextTable:
 
     def selection(self) -> str:
         """SQL: every field as its text, and the plain number of those that looked like numbers."""
+        read = {"integer": plain_number_mostly_whole, "real": plain_number}
         plain = [
-            f"{plain_number(text_name(number))} AS {plain_name(number)}"
+            f"{read[column.kind](text_name(number))} AS {plain_name(number)}"
             for number, column in enumerate(self.columns)
-            if column.kind in ("integer", "real")
+            if column.kind in read
         ]
         return ", ".join([*map(text_name, range(len(self.columns))), *plain])
 

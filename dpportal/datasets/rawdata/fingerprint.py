@@ -154,7 +154,9 @@ def _rows(path: Path, fields: Sequence[_Fields], *, sketched: bool) -> str:
     texts = [f"{field.text} AS {field.name}" for field in fields]
     texts += [f"{field._table}.digest AS {field.digest}" for field in fields if field.few and sketched]
     joins = " ".join(field.join for field in fields)
-    whole = f"md5_number(concat_ws(chr(31), {', '.join(field.name for field in fields)}))::UHUGEINT AS digest"
+    # `concat_ws` takes half as long again; no field is NULL.
+    joined = ", chr(31), ".join(field.name for field in fields)
+    whole = f"md5_number(concat({joined}))::UHUGEINT AS digest"
     digests = [f"{field.digest} AS f{place}" for place, field in enumerate(fields) if sketched]
     return f"""
         SELECT (digest & {LOW_64_BITS}::UHUGEINT)::UBIGINT AS low, (digest >> 64)::UBIGINT AS high, * EXCLUDE digest
