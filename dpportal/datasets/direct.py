@@ -25,14 +25,26 @@ UNFINISHED_FOR = timedelta(hours=24)
 CUT_SHORT = "The file did not arrive whole. Choose it and start again; nothing was kept."
 
 
-def begin(draft: Dataset, file_name: str, size: int, options: dict[str, Any], by: User) -> DirectUpload:
-    """Take an announcement of a file of `size` bytes, as if the file were there already. Raises DatasetError."""
+def begin(
+    draft: Dataset,
+    file_name: str,
+    size: int,
+    options: dict[str, Any],
+    by: User,
+    again: Dataset | None = None,
+) -> DirectUpload:
+    """Take an announcement of a file of `size` bytes, as if the file were there already. Raises DatasetError.
+
+    again: the dataset that waits for this file; else it becomes a new one, called as the draft is.
+    """
     from dpportal.objects import multipart
 
-    upload = DirectUpload(owner=by, size=size, file_name=file_name, options=options)
+    if again and again.state != Dataset.State.OUTDATED:
+        raise services.not_waiting()
+    upload = DirectUpload(owner=by, size=size, file_name=file_name, options=options, again=again)
     upload.megabytes = quotas.megabytes(size)
     upload.name, upload.description = draft.name, draft.description
-    upload.stored = f"{records.folder(upload.pk)}/{uuid.uuid4()}{services.ORIGINAL}"
+    upload.stored = f"{records.folder(again.pk if again else upload.pk)}/{uuid.uuid4()}{services.ORIGINAL}"
     try:
         upload.key = multipart.begin(upload.stored)
     except storage.StorageFault as fault:
@@ -67,7 +79,7 @@ def finish(upload: DirectUpload) -> Dataset:
 
     try:
         multipart.finish(upload.stored, upload.key, multipart.Parts(upload.size))
-        return _created(upload)
+        return _queued(upload)
     except storage.StorageFault as fault:
         raise DatasetError(str(fault)) from None
     except multipart.NotWholeError:
@@ -78,16 +90,15 @@ def finish(upload: DirectUpload) -> Dataset:
         raise
 
 
-def _created(upload: DirectUpload) -> Dataset:
-    draft = Dataset(pk=upload.pk, name=upload.name, description=upload.description)
+def _queued(upload: DirectUpload) -> Dataset:
+    dataset = upload.again or Dataset(pk=upload.pk, name=upload.name, description=upload.description)
+    queue = services.queue_again if upload.again else services.queue_new
     with transaction.atomic():
         # Its place is now the dataset's; a second request finds it taken.
         if not DirectUpload.objects.filter(pk=upload.pk).delete()[0]:
             raise DatasetError(_("This file has arrived already."))
-        services.queue_new(
-            draft, upload.stored, upload.file_name, upload.megabytes, upload.options, upload.owner
-        )
-    return draft
+        queue(dataset, upload.stored, upload.file_name, upload.megabytes, upload.options, upload.owner)
+    return dataset
 
 
 def give_up(upload: DirectUpload) -> None:

@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import direct
 from dpportal.datasets.direct_forms import DirectUploadForm
-from dpportal.datasets.models import DirectUpload
+from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.datasets.services import DatasetError
+from dpportal.datasets.views import own_dataset
 
 Asked = Callable[[HttpRequest, DirectUpload], HttpResponseBase]
 
@@ -25,16 +26,28 @@ Asked = Callable[[HttpRequest, DirectUpload], HttpResponseBase]
 @curator_required
 @require_POST
 def begin(request: HttpRequest) -> HttpResponseBase:
-    """Announce a file: its size, its name, and what the form says of it."""
+    """Announce the file of a new dataset: its size, its name, and what the form says of it."""
+    return _begin(request, None)
+
+
+@curator_required
+@require_POST
+def begin_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Announce the file of a table that an earlier version stored."""
+    return _begin(request, own_dataset(request, dataset_id))
+
+
+def _begin(request: HttpRequest, again: Dataset | None) -> HttpResponseBase:
     if not settings.DIRECT_UPLOADS:
         raise Http404
-    form = DirectUploadForm(request.POST)
+    draft = Dataset(name=again.name) if again else None
+    form = DirectUploadForm(request.POST, instance=draft)
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     name, size = form.cleaned_data["file_name"], form.cleaned_data["size"]
     try:
         upload = direct.begin(
-            form.save(commit=False), name, size, form.options().to_json(), current_user(request)
+            form.save(commit=False), name, size, form.options().to_json(), current_user(request), again
         )
     except DatasetError as refused:
         return JsonResponse({"errors": {"file": [str(refused)]}}, status=400)

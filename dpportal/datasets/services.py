@@ -80,23 +80,34 @@ def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User
 
     Where a release has fixed how the file is read, that stays, too.
     """
-    size = megabytes(file.size)
-    with _kept_original(dataset, file) as upload, transaction.atomic():
-        hold(dataset)
-        require_room(by, size)
-        if dataset.reading_frozen:  # what nobody declared is still to be proposed
-            options = {name: value for name, value in dataset.options.items() if value is not None}
-        waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
-        changes: dict[str, Any] = {
-            "upload": upload,
-            "options": options,
-            "file_name": (file.name or "table")[-255:],
-            "megabytes": size,
-        }
-        if not waiting.update(state=Dataset.State.CONVERTING, **changes):
-            raise DatasetError(_("This dataset does not wait for its file."))
-        audit.record(by, UPLOADED_AGAIN, dataset)
-        _queue_conversion(dataset)
+    with _kept_original(dataset, file) as upload:
+        queue_again(dataset, upload, file.name or "table", megabytes(file.size), options, by)
+
+
+@transaction.atomic
+def queue_again(
+    dataset: Dataset, upload: str, file_name: str, megabytes: int, options: dict[str, Any], by: User
+) -> None:
+    """The same of a file that lies in private storage already."""
+    hold(dataset)
+    require_room(by, megabytes)
+    if dataset.reading_frozen:  # what nobody declared is still to be proposed
+        options = {name: value for name, value in dataset.options.items() if value is not None}
+    changes: dict[str, Any] = {
+        "upload": upload,
+        "options": options,
+        "file_name": file_name[-255:],
+        "megabytes": megabytes,
+    }
+    waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
+    if not waiting.update(state=Dataset.State.CONVERTING, **changes):
+        raise not_waiting()
+    audit.record(by, UPLOADED_AGAIN, dataset)
+    _queue_conversion(dataset)
+
+
+def not_waiting() -> DatasetError:
+    return DatasetError(_("This dataset does not wait for its file."))
 
 
 def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:

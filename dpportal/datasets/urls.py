@@ -17,6 +17,7 @@ urlpatterns = [
     path("<uuid:dataset_id>/rows/", views.first_rows, name="first_rows"),
     path("<uuid:dataset_id>/reading/", views.reading, name="reading"),
     path("<uuid:dataset_id>/again/", views.upload_again, name="upload_again"),
+    path("<uuid:dataset_id>/again/direct/", direct_views.begin_again, name="direct_again"),
     path("<uuid:dataset_id>/edit/", views.edit, name="edit"),
     path("<uuid:dataset_id>/cancel/", views.cancel, name="cancel"),
     path("<uuid:dataset_id>/read-again/", views.read_again, name="read_again"),

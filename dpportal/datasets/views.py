@@ -136,7 +136,11 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         "nav_section": "datasets",
     }
     if dataset.state == Dataset.State.OUTDATED:
-        context |= {"form": UploadForm(), "limit": settings.MAX_UPLOAD_BYTES}
+        context |= {
+            "form": UploadForm(),
+            "limit": settings.MAX_UPLOAD_BYTES,
+            "direct": bool(settings.DIRECT_UPLOADS),
+        }
     return render(request, "datasets/home.html", context)
 
 

@@ -57,17 +57,21 @@ def begin(name: str) -> str:
     return str(begun["UploadId"])
 
 
+def require_origin() -> None:
+    """Raise ImproperlyConfigured unless signed addresses lead to the declared origin: pages may send nowhere else."""
+    split = urlsplit(signed("name", "upload", 1, 1))
+    if f"{split.scheme}://{split.netloc}" != settings.DIRECT_UPLOADS:
+        raise ImproperlyConfigured(
+            f"DPPORTAL_DIRECT_UPLOADS must be {split.scheme}://{split.netloc}, where the storage's addresses lead."
+        )
+
+
 def signed(name: str, upload: str, number: int, size: int) -> str:
     """The address to which a browser may put one part of exactly so many bytes."""
     part = {"UploadId": upload, "PartNumber": number, "ContentLength": size}
     address: str = _storage().client.generate_presigned_url(
         "upload_part", Params={**_place(name), **part}, ExpiresIn=LINK_SECONDS
     )
-    split = urlsplit(address)
-    if f"{split.scheme}://{split.netloc}" != settings.DIRECT_UPLOADS:
-        raise ImproperlyConfigured(
-            f"DPPORTAL_DIRECT_UPLOADS must be {split.scheme}://{split.netloc}, where the storage's addresses lead."
-        )
     return address
 
 

@@ -51,7 +51,12 @@ OFFICE = {"enter_missing"}
 # Only releases of some products have these, and the one here is a histogram.
 OF_OTHER_PRODUCTS = {"releases:compare_report"}
 # Only where browsers send files to a bucket themselves.
-OF_BUCKETS = {"datasets:direct_part", "datasets:direct_finish", "datasets:direct_give_up"}
+OF_BUCKETS = {
+    "datasets:direct_again",
+    "datasets:direct_part",
+    "datasets:direct_finish",
+    "datasets:direct_give_up",
+}
 ARTIFACT = "release.json"
 # 401 asks a program for a stream's token, whether there is such a stream or not.
 CLOSED = {401, 404, 405}

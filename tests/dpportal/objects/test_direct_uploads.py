@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from datetime import timedelta
@@ -30,9 +33,9 @@ def desk(store, settings, client, curator, monkeypatch) -> Client:
     return client
 
 
-def announce(desk: Client, size: int, name: str = "table.csv", status: int = 201) -> dict:
-    fields = {**building.FORM, "arrived": "whole", "file_name": name, "size": size}
-    answer = desk.post("/datasets/new/direct/", fields)
+def announce(desk: Client, size: int, status: int = 201, address: str = "/datasets/new/direct/") -> dict:
+    fields = {**building.FORM, "arrived": "whole", "file_name": "table.csv", "size": size}
+    answer = desk.post(address, fields)
     assert answer.status_code == status, answer.content
     return answer.json()
 
@@ -70,6 +73,49 @@ def test_a_table_that_arrives_in_parts_is_read_like_any_other(desk, store):
     assert desk.post(begun["finish"]).status_code == 404 and not DirectUpload.objects.exists()
 
 
+def waiting(dataset: Dataset) -> str:
+    """Where the file is announced of a dataset that an earlier version stored."""
+    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.OUTDATED)
+    return f"/datasets/{dataset.pk}/again/direct/"
+
+
+@pytest.mark.slow
+def test_the_file_of_an_earlier_version_s_table_arrives_the_same_way(desk, store, dataset):
+    address = waiting(dataset)
+    assert f'data-upload-direct="{address}"' in desk.get(f"/datasets/{dataset.pk}/").content.decode()
+    begun = announce(desk, len(CSV), address=address)
+    send(desk, begun, CSV)
+    assert desk.post(begun["finish"]).json()["location"] == f"/datasets/{dataset.pk}/"
+    convert(dataset.pk)
+    found = Dataset.objects.get()
+    assert (found.pk, found.name, found.state) == (dataset.pk, dataset.name, Dataset.State.STORED)
+    assert (found.rows, found.megabytes) == (CSV.count(b"\n") - 1, 3)
+
+
+def test_a_file_for_which_nothing_waits_is_not_taken(desk, store, dataset, other_curator):
+    address = f"/datasets/{dataset.pk}/again/direct/"
+    assert "does not wait" in announce(desk, 11, 400, address)["errors"]["file"][0]
+    begun = announce(desk, 11, address=waiting(dataset))
+    send(desk, begun, CSV[:11])
+    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.STORED)
+    assert "does not wait" in desk.post(begun["finish"]).content.decode()
+    assert not DirectUpload.objects.exists() and not any(".original" in name for name in store.names())
+    desk.force_login(other_curator)
+    assert desk.post(address).status_code == 404
+
+
+def test_an_origin_to_which_no_address_leads_is_refused_at_the_start(store):
+    def start(origin: str) -> subprocess.CompletedProcess[str]:
+        given = {**os.environ, **store.environment, "DPPORTAL_DIRECT_UPLOADS": origin}
+        return subprocess.run(
+            [sys.executable, "manage.py", "check"], env=given, capture_output=True, text=True
+        )
+
+    assert start(store.address).returncode == 0
+    refused = start("https://elsewhere.example")
+    assert refused.returncode and f"DPPORTAL_DIRECT_UPLOADS must be {store.address}" in refused.stderr
+
+
 def test_an_answer_that_was_lost_can_be_asked_for_again(desk):
     begun = announce(desk, 11)
     send(desk, begun, CSV[:11])
@@ -105,14 +151,14 @@ def test_a_file_that_did_not_arrive_whole_is_deleted(desk, store):
 
 def test_what_was_announced_counts_against_every_limit(desk, settings):
     settings.MAX_UPLOAD_BYTES, settings.CURATOR_BYTES = 10 * MEGABYTE, 12 * MEGABYTE
-    assert "larger than" in announce(desk, 11 * MEGABYTE, status=400)["errors"]["file"][0]
-    assert "is empty" in announce(desk, 0, status=400)["errors"]["file"][0]
+    assert "larger than" in announce(desk, 11 * MEGABYTE, 400)["errors"]["file"][0]
+    assert "is empty" in announce(desk, 0, 400)["errors"]["file"][0]
     announce(desk, 10 * MEGABYTE)
-    assert "would take more than" in announce(desk, 3 * MEGABYTE, status=400)["errors"]["file"][0]
+    assert "would take more than" in announce(desk, 3 * MEGABYTE, 400)["errors"]["file"][0]
     settings.WAITING_UPLOADS = 1
-    assert "wait to be read" in announce(desk, 1, status=400)["errors"]["file"][0]
+    assert "wait to be read" in announce(desk, 1, 400)["errors"]["file"][0]
     settings.WAITING_UPLOADS, settings.UPLOADS_PER_DAY = 9, 1
-    assert "within a day" in announce(desk, 1, status=400)["errors"]["file"][0]
+    assert "within a day" in announce(desk, 1, 400)["errors"]["file"][0]
 
 
 def test_what_nobody_goes_on_with_is_swept(desk, store, monkeypatch):
