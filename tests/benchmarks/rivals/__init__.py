@@ -14,6 +14,9 @@ from mechanisms.domain import Domain
 # What each needs beyond the plain install; its packages are in requirements-NAME.txt of this folder.
 NEEDS = {"aim": ("mbi",)}
 
+# With what each is run: smaller than its authors do, whose settings take hours.
+SETTINGS = {"aim": "a round for each column, a model of 1 MiB, 100 steps of fitting"}
+
 
 def ready(name: str) -> bool:
     """Whether a rival's packages are installed."""
