@@ -2,43 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
+from django.forms import BoundField
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.catalogue.publications import KINDS, Publication, Wanted, kinds_of, years_of
+from dpportal.catalogue.publications import KINDS, Publication, Wanted, counted
+
+EMPTY: Mapping[Any, Any] = MappingProxyType({})
 
 
 class SearchForm(forms.Form):
-    """Offers the kinds and years that there are. What an address says otherwise looks for nothing in particular."""
+    """Offers the kinds, years, places and publishers that there are, with their numbers.
+
+    What an address says otherwise looks for nothing in particular.
+    """
 
     words = forms.CharField(
         label=_("Words"),
         required=False,
         max_length=200,
-        widget=forms.TextInput(
-            attrs={"type": "search", "placeholder": _("Title, dataset, column, publisher")}
-        ),
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Title, dataset, column, keyword")}),
     )
     kind = forms.ChoiceField(label=_("Kind"), required=False)
     year = forms.ChoiceField(label=_("Published in"), required=False)
+    place = forms.ChoiceField(label=_("Place"), required=False)
+    publisher = forms.ChoiceField(label=_("Publisher"), required=False)
 
     def __init__(self, data: Any, publications: list[Publication]) -> None:
         super().__init__(data, label_suffix="")
-        kinds = [(kind, f"{KINDS[kind]} ({number})") for kind, number in kinds_of(publications).items()]
-        years = [(str(year), str(year)) for year in years_of(publications)]
-        self._offer("kind", [("", _("Any kind")), *kinds])
-        self._offer("year", [("", _("Any year")), *years])
+        kinds = counted(p.kind for p in publications)
+        years = counted(p.published_at.year for p in publications)
+        self._offer("kind", _("Any kind"), {kind: kinds[kind] for kind in KINDS if kind in kinds}, KINDS)
+        self._offer("year", _("Any year"), dict(reversed(years.items())))
+        self._offer("place", _("Any place"), counted(p.place for p in publications))
+        self._offer("publisher", _("Any publisher"), counted(p.publisher for p in publications))
 
-    def _offer(self, name: str, choices: list[Any]) -> None:
+    def _offer(
+        self, name: str, any_of_them: Any, numbers: dict[Any, int], names: Mapping[Any, Any] = EMPTY
+    ) -> None:
+        """The values that there are, under their names if they have other ones."""
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
+        there = [(value, f"{names.get(value, value)} ({number})") for value, number in numbers.items()]
+        field.choices = [("", any_of_them), *there]
 
     def wanted(self) -> Wanted:
         """What is asked for; a field with a mistake counts as left open."""
         self.is_valid()
         said = self.cleaned_data
         year = said.get("year")
-        return Wanted(said.get("words", ""), said.get("kind", ""), int(year) if year else None)
+        return Wanted(
+            said.get("words", ""),
+            said.get("kind", ""),
+            int(year) if year else None,
+            said.get("place", ""),
+            said.get("publisher", ""),
+        )
+
+    def facets(self) -> list[BoundField]:
+        """The lists to choose from, of places and publishers where there are any two."""
+        always, more = ("kind", "year"), ("place", "publisher")
+        return [self[name] for name in always] + [self[n] for n in more if len(self._values(n)) > 1]
+
+    def _values(self, name: str) -> list[Any]:
+        """What a list offers, beside leaving it open."""
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        return [choice for choice in field.choices if choice[0]]

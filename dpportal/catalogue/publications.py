@@ -19,16 +19,28 @@ from dpportal.streams.models import Stream
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
-_SHOWN = ("pk", "published_at", "dataset__name", "created_by")
+_ABOUT = "dataset__public_description__"
+_SHOWN = (
+    "pk",
+    "published_at",
+    "dataset__name",
+    "created_by",
+    *(f"{_ABOUT}{name}" for name in ("shown", "text", "keywords", "place", "publisher")),
+)
 
 
 @dataclass(frozen=True)
 class Publication:
-    """What a search sees of a release or a running count; `texts` are all it is found by."""
+    """What a search sees of a release or a running count; `texts` are all it is found by.
+
+    place: what it is about, perhaps unsaid. publisher: the office that answers for it, or who published it.
+    """
 
     pk: UUID
     kind: str
     published_at: datetime
+    place: str
+    publisher: str
     texts: tuple[str, ...]
 
     def about(self, words: Iterable[str]) -> bool:
@@ -59,17 +71,26 @@ def published() -> list[Publication]:
 
 
 def _publication(row: dict[str, Any], kind: str, names: dict[Any, str], texts: list[str]) -> Publication:
-    known = (*texts, row["dataset__name"], names[row["created_by"]], str(KINDS[kind]))
-    return Publication(row["pk"], kind, row["published_at"], known)
+    person = names[row["created_by"]]
+    # What a curator keeps to themselves is not searched, either.
+    about = {name: row[f"{_ABOUT}{name}"] for name in ("text", "keywords", "place", "publisher")}
+    if not row[f"{_ABOUT}shown"]:
+        about = {"text": "", "keywords": [], "place": "", "publisher": ""}
+    described = (about["text"], *about["keywords"], about["place"], about["publisher"])
+    known = (*texts, row["dataset__name"], person, str(KINDS[kind]), *described)
+    publisher = about["publisher"] or person
+    return Publication(row["pk"], kind, row["published_at"], about["place"], publisher, known)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What somebody looks for: words, a kind, a year; each may be left open."""
+    """What somebody looks for: words, a kind, a year, a place, a publisher; each may be left open."""
 
     words: str = ""
     kind: str = ""
     year: int | None = None
+    place: str = ""
+    publisher: str = ""
 
     def of(self, publications: Iterable[Publication]) -> list[Publication]:
         return [
@@ -77,19 +98,16 @@ class Wanted:
             for p in publications
             if self.kind in ("", p.kind)
             and self.year in (None, p.published_at.year)
+            and self.place in ("", p.place)
+            and self.publisher in ("", p.publisher)
             and p.about(self.words.split())
         ]
 
 
-def kinds_of(publications: Iterable[Publication]) -> dict[str, int]:
-    """How many there are of each kind, in the order of KINDS; kinds of none are left out."""
-    found = Counter(p.kind for p in publications)
-    return {kind: found[kind] for kind in KINDS if kind in found}
-
-
-def years_of(publications: Iterable[Publication]) -> list[int]:
-    """The years in which something was published, newest first."""
-    return sorted({p.published_at.year for p in publications}, reverse=True)
+def counted(values: Iterable[Any]) -> dict[Any, int]:
+    """How many publications have each value, in the values' order; what was left unsaid is no value."""
+    found = Counter(value for value in values if value)
+    return {value: found[value] for value in sorted(found)}
 
 
 def loaded(publications: Sequence[Publication]) -> list[tuple[str, Paid]]:

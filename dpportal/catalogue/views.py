@@ -22,6 +22,7 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     page = Paginator(wanted.of(everything), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "form": form,
+        "facets": form.facets(),
         "page_obj": page,
         "entries": loaded(list(page)),
         "number": page.paginator.count,

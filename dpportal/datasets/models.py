@@ -11,6 +11,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.connections.models import SharedTable
+from dpportal.publishing.metadata import About
 from dpportal.running import queues
 from dpportal.running.jobs import Job
 from dpportal.sealed import SealedField
@@ -109,6 +110,41 @@ class Dataset(models.Model):
 
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()
+
+    @property
+    def told(self) -> About:
+        """What everyone may read of it: nothing, unless its curator permits it."""
+        written = PublicDescription.objects.filter(dataset=self, shown=True).first()
+        return written.about() if written else About()
+
+
+class PublicDescription(models.Model):
+    """What a curator writes of a dataset for everyone. Readers see it with releases and running counts once `shown`.
+
+    first, last: what time it is about, each a year, a month or a day. licence: an SPDX identifier.
+    """
+
+    dataset = models.OneToOneField(
+        Dataset, primary_key=True, on_delete=models.CASCADE, related_name="public_description", editable=False
+    )
+    shown = models.BooleanField(
+        _("show this with everything that is published of this dataset"), default=False
+    )
+    text = models.TextField(_("what the data are about"), blank=True, max_length=4000)
+    keywords = models.JSONField(_("keywords"), default=list, blank=True)
+    place = models.CharField(_("place"), max_length=160, blank=True)
+    first = models.CharField(_("from"), max_length=10, blank=True)
+    last = models.CharField(_("to"), max_length=10, blank=True)
+    publisher = models.CharField(_("publisher"), max_length=160, blank=True)
+    contact = models.CharField(_("contact"), max_length=200, blank=True)
+    licence = models.CharField(_("licence"), max_length=20, blank=True)
+
+    def __str__(self) -> str:
+        return f"Description of {self.dataset_id}"
+
+    def about(self) -> About:
+        names = ("text", "keywords", "place", "first", "last", "publisher", "contact", "licence")
+        return About(**{name: getattr(self, name) for name in names})
 
 
 class DirectUpload(models.Model):

@@ -1,6 +1,13 @@
 from django.urls import path
 
-from dpportal.datasets import direct_views, domain_views, fit_views, several_views, views
+from dpportal.datasets import (
+    description_views,
+    direct_views,
+    domain_views,
+    fit_views,
+    several_views,
+    views,
+)
 
 app_name = "datasets"
 
@@ -19,6 +26,7 @@ urlpatterns = [
     path("<uuid:dataset_id>/again/", views.upload_again, name="upload_again"),
     path("<uuid:dataset_id>/again/direct/", direct_views.begin_again, name="direct_again"),
     path("<uuid:dataset_id>/edit/", views.edit, name="edit"),
+    path("<uuid:dataset_id>/description/", description_views.describe, name="description"),
     path("<uuid:dataset_id>/cancel/", views.cancel, name="cancel"),
     path("<uuid:dataset_id>/read-again/", views.read_again, name="read_again"),
     path("<uuid:dataset_id>/erase/", views.erase, name="erase"),

@@ -11,6 +11,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from dpportal.publishing.archive import BundleFile, write_json
+from dpportal.publishing.metadata import About
 from dpportal.publishing.table import Table
 
 FORMAT = 1
@@ -28,13 +29,16 @@ def about_file(folder: Path, facts: dict[str, Any], files: Iterable[BundleFile])
     return write_json(folder / "release.json", "Every parameter, version and checksum", everything)
 
 
-def package_file(folder: Path, tables: list[Table], *, name: str, title: str, description: str) -> BundleFile:
+def package_file(
+    folder: Path, tables: list[Table], *, name: str, title: str, description: str, about: About
+) -> BundleFile:
     """datapackage.json: a Frictionless data package of the bundle's CSV tables."""
     package = {
         "profile": "tabular-data-package",
         "name": name,
         "title": title,
         "description": description,
+        **about.frictionless(),
         "resources": [_resource(table) for table in tables if table.fields],
     }
     columns = "table" if len(tables) == 1 else "tables"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO
+from typing import IO, Any
 
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.http import content_disposition_header
 
 from dpportal.publishing.archive import folder_name
+from dpportal.publishing.metadata import FORMATS, Metadata
 
 TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -34,6 +36,20 @@ def attachment(content: IO[bytes], name: str, title: str) -> FileResponse:
     )
 
 
-def withdrawn(request: HttpRequest, section: str) -> HttpResponse:
-    """The answer where something was public and its curator took it back. section: of the navigation."""
-    return render(request, "withdrawn.html", {"nav_section": section}, status=GONE)
+def citation(metadata: Metadata, form: str) -> HttpResponse:
+    """How it is cited, for programs that keep references. form: one of FORMATS; of any other, 404."""
+    if form not in FORMATS:
+        raise Http404
+    answer = HttpResponse(metadata.cited(form), content_type=FORMATS[form])
+    name = f"{folder_name(metadata.title, metadata.identifier)}.{form}"
+    answer["Content-Disposition"] = content_disposition_header(True, name) or ""
+    return answer
+
+
+def withdrawn(request: HttpRequest, section: str, publication: Any = None) -> HttpResponse:
+    """The answer where something was public and its curator took it back.
+
+    section: of the navigation. publication: a release, which may have a reason and a successor.
+    """
+    context = {"nav_section": section, "publication": publication}
+    return render(request, "withdrawn.html", context, status=GONE)

@@ -42,13 +42,19 @@ def _explanations(
     release, promised = made.release, promise(made.release, made.plan.loss)
     cells = product_of(release).cells_file(made.plan)
     package = descriptions.package_file(
-        folder, tables, name=f"release-{release.pk}", title=release.title, description=promised
+        folder,
+        tables,
+        name=f"release-{release.pk}",
+        title=release.title,
+        description=promised,
+        about=release.dataset.told,
     )
     readme = descriptions.readme_file(
         folder,
         "releases/bundle_readme.md",
         {
             "release": release,
+            "about": release.dataset.told,
             "plan": made.plan,
             "statement": promised,
             "files": files,
@@ -89,6 +95,7 @@ def _facts(made: AnyMade) -> dict[str, Any]:
         "title": release.title,
         "dataset": release.dataset.name,
         "curator": release.created_by.public_name,
+        **({"about": about} if (about := release.dataset.told.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
         "statement": promise(release, made.plan.loss),
         **({"read_from": read} if (read := read_from(release)) else {}),

@@ -92,6 +92,12 @@ class Release(Paid):
     result = models.CharField(max_length=200, blank=True)
     published_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
+    withdrawn_because = models.CharField(_("reason"), max_length=500, blank=True)
+    doi = models.CharField(_("DOI"), max_length=200, blank=True)
+    # The older release that this one is read instead of.
+    supersedes = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="successors"
+    )
 
     objects = Releases.as_manager()
 
@@ -104,6 +110,12 @@ class Release(Paid):
 
     def get_absolute_url(self) -> str:
         return reverse("releases:public", args=[self.pk])
+
+    @property
+    def successor(self) -> Release | None:
+        """The newest public release that is read instead of this one."""
+        public = self.successors.filter(published_at__isnull=False, withdrawn_at=None)
+        return public.order_by("-measured_at").first()
 
     @property
     def proposed_title(self) -> str:

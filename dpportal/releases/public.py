@@ -10,10 +10,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from dpportal.accounts.permissions import is_curator_of
-from dpportal.publishing.downloads import attachment, withdrawn
+from dpportal.publishing.downloads import attachment, citation, withdrawn
 from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
+from dpportal.releases.metadata import metadata
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import confirmed_plan, product_of
 from dpportal.releases.promise import promise
@@ -23,8 +24,8 @@ from dpportal.releases.promise import promise
 def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """A published release; its curator sees it before, too. A withdrawn one says so."""
     release = _visible(request, release_id)
-    if release is None:
-        return withdrawn(request, "releases")
+    if not _is_open(request, release):
+        return withdrawn(request, "releases", release)
     plan, delta = confirmed_plan(release), release.delta
     context = {
         "release": release,
@@ -38,7 +39,9 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "shown": results.kept_page(release),
         **product_of(release).asked(release, plan, request.GET),
         "is_curator": is_curator_of(request, release.dataset.owner_id),
-        "address": request.build_absolute_uri(release.get_absolute_url()),
+        "metadata": metadata(request, release, plan),
+        "older": release.supersedes,
+        "newer": release.successor,
         "nav_section": "releases",
     }
     return render(request, "releases/public.html", context)
@@ -48,8 +51,8 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
 def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseBase:
     """One file of the bundle, or all in one zip."""
     release = _visible(request, release_id)
-    if release is None:
-        return withdrawn(request, "releases")
+    if not _is_open(request, release):
+        return withdrawn(request, "releases", release)
     artifact = get_object_or_404(Artifact, release=release, name=name)
     response = attachment(default_storage.open(artifact.stored), name, release.title)
     response["Content-Length"] = artifact.size
@@ -57,15 +60,28 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
     return response
 
 
-def _visible(request: HttpRequest, release_id: UUID) -> Release | None:
-    """The release if this visitor may see it; None if it was withdrawn; else 404."""
+@require_safe
+def cite(request: HttpRequest, release_id: UUID, form: str) -> HttpResponse:
+    """How a release is cited, as BibTeX or RIS."""
+    release = _visible(request, release_id)
+    if not _is_open(request, release):
+        return withdrawn(request, "releases", release)
+    return citation(metadata(request, release, confirmed_plan(release)), form)
+
+
+def _visible(request: HttpRequest, release_id: UUID) -> Release:
+    """The release if this visitor may see it, or may know that it was withdrawn; else 404."""
     release = get_object_or_404(
-        Release.objects.select_related("charge__budget", "dataset__owner", "domain_version", "created_by"),
+        Release.objects.select_related(
+            "charge__budget", "dataset__owner", "domain_version", "created_by", "supersedes"
+        ),
         pk=release_id,
     )
-    is_own = is_curator_of(request, release.dataset.owner_id)
-    if release.is_ready and (release.is_public or is_own):
-        return release
-    if release.withdrawn_at is not None:
-        return None
-    raise Http404
+    if release.withdrawn_at is None and not _is_open(request, release):
+        raise Http404
+    return release
+
+
+def _is_open(request: HttpRequest, release: Release) -> bool:
+    own = is_curator_of(request, release.dataset.owner_id)
+    return release.is_ready and (release.is_public or own)

@@ -124,17 +124,31 @@ def discard(release: Release) -> None:
 def publish(release: Release, by: User) -> None:
     """Show the release to everyone."""
     ready = Release.objects.filter(pk=release.pk, state=Release.State.READY)
-    if not ready.update(published_at=timezone.now(), withdrawn_at=None):
+    if not ready.update(published_at=timezone.now(), withdrawn_at=None, withdrawn_because=""):
         raise ReleaseError(_("Only a finished release can be published."))
     require_publisher(by.pk, ReleaseError)
     audit.record(by, "published", release)
 
 
 @transaction.atomic
-def withdraw(release: Release, by: User) -> None:
-    """Take the release off the public pages. The budget stays spent: what was seen was seen."""
+def set_details(release: Release, *, doi: str, supersedes: Release | None, by: User) -> None:
+    """Say where the release stands among others; what its page said before stays in the audit log."""
+    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
+    if (doi, supersedes) == (release.doi, release.supersedes):
+        return
+    before = f"from DOI {release.doi!r}, replacing {release.supersedes_id}"
+    audit.record(by, "changed details of", release, before)
+    Release.objects.filter(pk=release.pk).update(doi=doi, supersedes=supersedes)
+
+
+@transaction.atomic
+def withdraw(release: Release, by: User, because: str = "") -> None:
+    """Take the release off the public pages. The budget stays spent: what was seen was seen.
+
+    because: the reason, which stands in place of the page.
+    """
     public = Release.objects.filter(pk=release.pk, published_at__isnull=False, withdrawn_at=None)
-    if not public.update(withdrawn_at=timezone.now()):
+    if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
         raise ReleaseError(_("This release is not public."))
     audit.record(by, "withdrew", release)
 

@@ -26,7 +26,7 @@ from dpportal.publishing.spreadsheet import inert
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases import services
 from dpportal.releases.access import own_release, tables_for
-from dpportal.releases.forms import PublishForm, TitleForm
+from dpportal.releases.forms import DetailsForm, PublishForm, TitleForm, WithdrawalForm
 from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, method_title, product_of
@@ -133,8 +133,9 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         messages.error(request, _("Only a finished release can be published."))
         return redirect("releases:job", release.pk)
     verdict = _verdict(request, release)
-    form = PublishForm(request.POST if request.method == "POST" else None, verdict=verdict)
+    form = PublishForm(request.POST if request.method == "POST" else None, release=release, verdict=verdict)
     if request.method == "POST" and form.is_valid():
+        _keep_details(request, release, form)
         services.publish(release, current_user(request))
         messages.success(request, _("Published. Anyone with the address can see and download it."))
         return redirect("releases:public", release.pk)
@@ -146,6 +147,27 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "nav_section": "releases",
     }
     return render(request, "releases/publish.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def details(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
+    """Where a finished release stands among others, public or not."""
+    release = own_release(request, release_id)
+    if not release.is_ready:
+        return redirect("releases:job", release.pk)
+    form = DetailsForm(request.POST if request.method == "POST" else None, release=release)
+    if request.method == "POST" and form.is_valid():
+        _keep_details(request, release, form)
+        messages.success(request, _("Saved."))
+        return redirect("releases:public", release.pk)
+    context = {"release": release, "dataset": release.dataset, "form": form, "nav_section": "releases"}
+    return render(request, "releases/details.html", context, status=422 if form.errors else 200)
+
+
+def _keep_details(request: HttpRequest, release: Release, form: DetailsForm) -> None:
+    said = form.cleaned_data
+    services.set_details(release, doi=said["doi"], supersedes=said["supersedes"], by=current_user(request))
 
 
 def _verdict(request: HttpRequest, release: Release) -> Verdict | None:
@@ -175,9 +197,13 @@ def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    by = current_user(request)
+    by, form = current_user(request), WithdrawalForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Give a reason of at most 500 characters."))
+        return redirect("releases:compare", own_release(request, release_id).pk)
+    because = form.cleaned_data["because"]
     done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
-    return _act(request, release_id, lambda r: services.withdraw(r, by), done)
+    return _act(request, release_id, lambda r: services.withdraw(r, by, because), done)
 
 
 @gzip_page

@@ -57,12 +57,24 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     files = [BundleFile.of(table), *_drawings(stream, series, folder)]
     promised = promise_of(stream)
     package = descriptions.package_file(
-        folder, [table], name=f"stream-{stream.pk}", title=stream.name, description=promised
+        folder,
+        [table],
+        name=f"stream-{stream.pk}",
+        title=stream.name,
+        description=promised,
+        about=stream.dataset.told,
     )
     readme = descriptions.readme_file(
         folder,
         "streams/bundle_readme.md",
-        {"stream": stream, "series": series, "plan": stream.plan, "statement": promised, "files": files},
+        {
+            "stream": stream,
+            "about": stream.dataset.told,
+            "series": series,
+            "plan": stream.plan,
+            "statement": promised,
+            "files": files,
+        },
     )
     files += [package, readme]
     about = descriptions.about_file(folder, _facts(stream, series), files)
@@ -136,6 +148,7 @@ def _facts(stream: Stream, series: Series) -> dict[str, Any]:
         "title": stream.name,
         "dataset": stream.dataset.name,
         "curator": stream.created_by.public_name,
+        **({"about": about} if (about := stream.dataset.told.facts()) else {}),
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),

@@ -14,10 +14,11 @@ from dpportal import storage
 from dpportal.accounts.permissions import is_curator_of
 from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
 from dpportal.charts.style import Figure
-from dpportal.publishing.downloads import attachment, withdrawn
+from dpportal.publishing.downloads import attachment, citation, withdrawn
 from dpportal.publishing.statement import loss_text
 from dpportal.streams import bundle
 from dpportal.streams.access import visible_stream
+from dpportal.streams.metadata import metadata
 from dpportal.streams.models import Stream
 from dpportal.streams.series import (
     Series,
@@ -47,7 +48,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "loss": loss_text(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),
         "is_curator": is_curator_of(request, stream.dataset.owner_id),
-        "address": request.build_absolute_uri(stream.get_absolute_url()),
+        "metadata": metadata(request, stream),
         "files": bundle.names(stream),
         "nav_section": "streams",
         **shown(stream, request.GET.get("count", "")),
@@ -68,6 +69,13 @@ def download(request: HttpRequest, stream_id: UUID, name: str) -> HttpResponseBa
         # An open file can be read to its end after its folder is gone.
         content = bundle.make(stream, series, name, folder).open("rb")
     return attachment(content, name, stream.name)
+
+
+@require_safe
+def cite(request: HttpRequest, stream_id: UUID, form: str) -> HttpResponse:
+    """How a stream is cited, as BibTeX or RIS."""
+    stream = visible_stream(request, stream_id)
+    return _withdrawn(request, stream_id) if stream is None else citation(metadata(request, stream), form)
 
 
 def shown(stream: Stream, chosen: str = "") -> dict[str, Any]:

@@ -9,6 +9,7 @@ urlpatterns = [
     path("new/<uuid:dataset_id>/", opening.start, name="start"),
     path("<uuid:stream_id>/", public.page, name="public"),
     path("<uuid:stream_id>/download/<str:name>", public.download, name="download"),
+    path("<uuid:stream_id>/cite.<slug:form>", public.cite, name="cite"),
     path("<uuid:stream_id>/periods", api.periods, name="periods"),
     path("<uuid:stream_id>/counted/", opening.counted, name="counted"),
     path("<uuid:stream_id>/timing/", opening.timing, name="timing"),

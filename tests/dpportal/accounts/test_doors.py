@@ -85,6 +85,7 @@ def ready(ready):
 def owned_addresses(release) -> dict[str, str]:
     """Every address that speaks of this release, of its dataset or of that one's stream."""
     known = {"dataset_id": release.dataset_id, "release_id": release.pk, "position": 0, "name": ARTIFACT}
+    known["form"] = "bib"
     known["stream_id"] = release.dataset.streams.get().pk
     known["upload_id"] = DirectUpload.objects.get().pk
     known["form"] = "json"

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts.models import Role
+from dpportal.datasets.models import PublicDescription
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
 from tests.dpportal import building
@@ -122,3 +123,43 @@ def test_many_come_page_by_page_and_keep_the_search(client, dataset):
     assert (len(first.context["entries"]), first.context["number"]) == (20, 21)
     assert "words=colours&amp;page=2" in first.text
     assert len(titles(client, words="colours", page="2")) == 1
+
+
+@pytest.fixture
+def described(shelf, dataset):
+    """The two releases' and the running count's dataset, with words for everyone; another one says nothing."""
+    return PublicDescription.objects.create(
+        dataset=dataset,
+        shown=True,
+        text="Everyone who was asked in spring",
+        keywords=["survey", "health"],
+        place="Fulton County",
+        publisher="Bureau of Counts",
+    )
+
+
+@pytest.mark.parametrize(
+    "asked", ["survey HEALTH", "asked in spring", "fulton", "bureau", "fulton visits", "colour survey"]
+)
+def test_what_is_told_of_a_dataset_is_found_by(client, described, asked):
+    assert "Visits so far" in titles(client, words=asked)
+
+
+def test_what_is_not_shown_is_not_found_by(client, described):
+    PublicDescription.objects.update(shown=False)
+    for words in ("survey", "spring", "fulton", "bureau"):
+        assert titles(client, words=words) == []
+    assert "Fulton" not in client.get(PAGE).text
+
+
+def test_place_and_publisher_narrow_it_down_where_there_are_any_two(
+    client, described, other_curator, administrator
+):
+    assert "Any place" not in client.get(PAGE).text
+    theirs = building.granted(building.stored_dataset(other_curator), administrator, knowing=True)
+    published(theirs, "Trees")
+    PublicDescription.objects.create(dataset=theirs, shown=True, place="Oslo")
+    page = client.get(PAGE, {"place": "Oslo"}).text
+    assert "Fulton County (3)" in page
+    assert titles(client, place="Oslo") == ["Trees"]
+    assert titles(client, publisher="Bureau of Counts", year="2025") == ["Straßen by colour"]

@@ -1,0 +1,35 @@
+"""What a curator writes of a dataset for everyone."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets.description_forms import DescriptionForm
+from dpportal.datasets.models import PublicDescription
+from dpportal.datasets.views import own_dataset
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def describe(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    dataset = own_dataset(request, dataset_id)
+    written = PublicDescription.objects.filter(dataset=dataset).first() or PublicDescription(dataset=dataset)
+    form = DescriptionForm(request.POST or None, instance=written)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        shown = form.cleaned_data["shown"]
+        audit.record(current_user(request), "described for everyone" if shown else "described", dataset)
+        messages.success(
+            request, _("Saved; readers see it.") if shown else _("Saved; nobody else sees it yet.")
+        )
+        return redirect("datasets:home", dataset.pk)
+    context = {"dataset": dataset, "form": form, "nav_section": "datasets"}
+    return render(request, "datasets/description.html", context, status=422 if form.errors else 200)
