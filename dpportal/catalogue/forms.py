@@ -38,8 +38,12 @@ class SearchForm(forms.Form):
         years = counted(p.published_at.year for p in publications)
         self._offer("kind", _("Any kind"), {kind: kinds[kind] for kind in KINDS if kind in kinds}, KINDS)
         self._offer("year", _("Any year"), dict(reversed(years.items())))
-        self._offer("place", _("Any place"), counted(p.place for p in publications))
-        self._offer("publisher", _("Any publisher"), counted(p.publisher for p in publications))
+        places = counted(p.place for p in publications)
+        publishers = counted(p.publisher for p in publications)
+        self._offer("place", _("Any place"), places)
+        self._offer("publisher", _("Any publisher"), publishers)
+        among = {"place": places, "publisher": publishers}
+        self.several = [name for name, numbers in among.items() if len(numbers) > 1]
 
     def _offer(
         self, name: str, any_of_them: Any, numbers: dict[Any, int], names: Mapping[Any, Any] = EMPTY
@@ -65,11 +69,4 @@ class SearchForm(forms.Form):
 
     def facets(self) -> list[BoundField]:
         """The lists to choose from, of places and publishers where there are any two."""
-        always, more = ("kind", "year"), ("place", "publisher")
-        return [self[name] for name in always] + [self[n] for n in more if len(self._values(n)) > 1]
-
-    def _values(self, name: str) -> list[Any]:
-        """What a list offers, beside leaving it open."""
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        return [choice for choice in field.choices if choice[0]]
+        return [self["kind"], self["year"], *(self[name] for name in self.several)]

@@ -40,15 +40,15 @@ class DetailsForm(forms.Form):
     )
     supersedes = forms.ModelChoiceField(
         label=_("Replaces"),
-        queryset=None,
+        queryset=Release.objects.none(),
         required=False,
         empty_label=_("No earlier release"),
         help_text=_("Both pages then point to each other."),
     )
 
     def __init__(self, *args: Any, release: Release, **kwargs: Any) -> None:
-        initial = {"doi": release.doi, "supersedes": release.supersedes_id}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, **kwargs)
+        self.initial = {"doi": release.doi, "supersedes": release.supersedes_id}
         field = self.fields["supersedes"]
         assert isinstance(field, forms.ModelChoiceField)
         # Measured earlier, so that no two replace each other.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.core.files.storage import default_storage
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -38,6 +38,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "artifacts": release.artifacts.all(),
         "shown": results.kept_page(release),
         **product_of(release).asked(release, plan, request.GET),
+        **product_of(release).explored(release, plan, QueryDict()),
         "is_curator": is_curator_of(request, release.dataset.owner_id),
         "metadata": metadata(request, release, plan),
         "older": release.supersedes,
@@ -45,6 +46,20 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "nav_section": "releases",
     }
     return render(request, "releases/public.html", context)
+
+
+@require_safe
+def explore(request: HttpRequest, release_id: UUID) -> HttpResponse:
+    """The sum of the cells that a reader picks, on a page by itself: the public one holds thousands of numbers."""
+    release = _visible(request, release_id)
+    if not _is_open(request, release):
+        return withdrawn(request, "releases", release)
+    explored = product_of(release).explored(release, confirmed_plan(release), request.GET)
+    if not explored:
+        raise Http404
+    return render(
+        request, "releases/explore.html", {"release": release, "nav_section": "releases", **explored}
+    )
 
 
 @require_safe

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 
 from dpportal import storage
 from dpportal.releases.models import Release
-from dpportal.releases.products import AnyMade, confirmed_plan, product_of
+from dpportal.releases.products import AnyMade, confirmed_plan, kept, product_of
 from mechanisms.protocol import Measurement
 
 
@@ -30,8 +30,11 @@ def reconstruct(release: Release) -> AnyMade:
 
 
 def keep_page(made: AnyMade) -> None:
-    """Store what the public page shows."""
-    shown = product_of(made.release).page(made)
+    """Store what the public page shows, and what answers a reader's questions there."""
+    product = product_of(made.release)
+    shown, estimates = product.page(made), product.estimates(made)
+    if estimates is not None:
+        kept.keep_estimates(made.release, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(shown))

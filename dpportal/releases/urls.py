@@ -12,6 +12,7 @@ urlpatterns = [
     path("new/<uuid:dataset_id>/", wizard.start, name="start"),
     path("<uuid:release_id>/", public.page, name="public"),
     path("<uuid:release_id>/download/<str:name>", public.download, name="download"),
+    path("<uuid:release_id>/explore/", public.explore, name="explore"),
     path("<uuid:release_id>/cite.<slug:form>", public.cite, name="cite"),
     path("<uuid:release_id>/product/", wizard.product, name="product"),
     path("<uuid:release_id>/columns/", wizard.columns, name="columns"),

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from django import forms
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
@@ -272,8 +273,16 @@ class Product(ABC, Generic[M, P, R]):
         """Further entries of release.json."""
         return {}
 
+    def estimates(self, made: Made[P, R]) -> np.ndarray | None:
+        """What `explored` needs beside the measurement, (n,) numbers to be kept; None if it needs nothing."""
+        return None
+
     def asked(self, release: Release, plan: P, question: Mapping[str, str]) -> dict[str, Any]:
         """The answer to what a reader asks of the public page, by the address's query."""
+        return {}
+
+    def explored(self, release: Release, plan: P, question: QueryDict) -> dict[str, Any]:
+        """The form in which a reader picks cells to add up, and the sum of what the query picks; empty without one."""
         return {}
 
     def foreseen(self, plan: P, draft: Release) -> Verdict | None:

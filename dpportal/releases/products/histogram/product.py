@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,6 +22,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
+from dpportal.releases.products import explorer, kept
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
 from dpportal.releases.products.effort import Effort
 from dpportal.releases.products.histogram import advice as advising
@@ -36,8 +38,10 @@ from dpportal.releases.products.recommended import Recommended
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.arrays import summed
+from mechanisms.boxes import CellSum, Picks
 from mechanisms.domain import Domain
 from mechanisms.error import expectation
+from mechanisms.histogram.box_sums import cell_sum, is_linear
 from mechanisms.histogram.noisy import NoisyHistogram
 from mechanisms.histogram.suited import unsuited
 from mechanisms.noise import Noise
@@ -191,6 +195,24 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
 
     def cells_file(self, plan: Plan) -> str:
         return tables.CELLS if isinstance(registry.mechanism(plan.mechanism), NoisyHistogram) else ""
+
+    def estimates(self, made: Made[Plan, Result]) -> np.ndarray | None:
+        # A reader must not wait for post-processing; where estimates are plain sums, the measurement is enough.
+        few = made.plan.domain.size <= explorer.MAX_CELLS
+        linear = is_linear(registry.mechanism(made.plan.mechanism))
+        return made.result.raw if few and not linear else None
+
+    def explored(self, release: Release, plan: Plan, question: QueryDict) -> dict[str, Any]:
+        method = registry.mechanism(plan.mechanism)
+        stored = kept.measured if is_linear(method) else kept.estimates
+
+        def answer(picks: Picks) -> CellSum:
+            with stored(release) as values:
+                return cell_sum(method, plan, values, picks)
+
+        if not is_linear(method) and not kept.has_estimates(release):
+            return {}
+        return explorer.explored(plan.domain, question, answer, str(explorer.NO_INTERVAL))
 
     def facts(self, made: Made[Plan, Result]) -> dict[str, Any]:
         chosen = {"chosen_method": made.result.method} if made.result.method else {}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -16,6 +17,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict, answers_found, of_answers
 from dpportal.releases.models import Optimisation, Release
+from dpportal.releases.products import explorer, kept
 from dpportal.releases.products.base import DraftError, Made, Product
 from dpportal.releases.products.queries import (
     combination,
@@ -34,8 +36,10 @@ from dpportal.running import questions
 from dpportal.running.jobs import JobState
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
+from mechanisms.boxes import CellSum, Picks
 from mechanisms.domain import Domain
-from mechanisms.matrix.answering import with_reconstruction
+from mechanisms.matrix.answering import MatrixMechanism, with_reconstruction
+from mechanisms.matrix.box_sums import cell_sum
 from mechanisms.matrix.given import UploadedStrategy, WorkloadStrategy
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
@@ -197,6 +201,17 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
 
     def asked(self, release: Release, plan: QueryPlan, question: Mapping[str, str]) -> dict[str, Any]:
         return combination.answer(release, plan, question.get("sum", ""))
+
+    def explored(self, release: Release, plan: QueryPlan, question: QueryDict) -> dict[str, Any]:
+        method = registry.query_mechanism(plan.mechanism)
+        if not isinstance(method, MatrixMechanism):
+            return {}
+
+        def answer(picks: Picks) -> CellSum | None:
+            with kept.measured(release) as values:
+                return cell_sum(method, plan, values, picks)
+
+        return explorer.explored(plan.domain, question, answer, "")
 
 
 def _workload(draft: Release, domain: Domain) -> Workload:

@@ -1,0 +1,150 @@
+"""What readers add up on a public page: the right cells, the right sum, an interval, and a sentence for odd picks."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from django.http import QueryDict
+from django.urls import reverse
+
+from dpportal.releases import services
+from dpportal.releases.execution import execute
+from dpportal.releases.models import Release
+from dpportal.releases.products.explorer import PickForm
+from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
+from tests.dpportal import building
+
+
+def finished(draft: Release) -> Release:
+    building.confirm(draft)
+    execute(draft.pk)
+    release = Release.objects.get(pk=draft.pk)
+    services.publish(release, release.created_by)
+    return release
+
+
+def page(client, release: Release, query: str):
+    answer = client.get(f"{reverse('releases:explore', args=[release.pk])}?{query}")
+    assert answer.status_code == 200
+    return answer
+
+
+def cells(client, release: Release, name: str = "histogram.csv") -> pd.DataFrame:
+    answer = client.get(reverse("releases:download", args=[release.pk, name]))
+    return pd.read_csv(io.BytesIO(b"".join(answer.streaming_content)))
+
+
+@pytest.mark.parametrize(
+    "method", ["laplace-histogram", "hierarchical-histogram", "privelet-histogram", "dawa"]
+)
+def test_a_reader_gets_the_sum_of_the_published_counts(client, draft, method):
+    draft.mechanism = {"dawa": "dawa-histogram"}.get(method, method)
+    draft.save()
+    release = finished(draft)
+    found = page(client, release, "pick-in-0=0&pick-in-0=2&pick-from-1=3&pick-to-1=5").context["explored"]
+    table = cells(client, release).set_index("colour").loc[["red", "blue"]]
+    ages = table[table["age"].isin(["30–39", "40–49", "50–59"])]
+    assert found.cells == len(ages) == 6
+    assert found.estimate == pytest.approx(ages["noisy_count"].sum(), abs=1e-3)
+    assert (found.half_width is None) == (method == "dawa")
+
+
+def test_a_sum_without_an_interval_says_why(client, draft):
+    draft.mechanism = "dawa-histogram"
+    draft.save()
+    assert "no interval can be stated" in page(client, finished(draft), "pick-in-0=1").text
+
+
+def test_the_public_page_asks_and_the_answer_has_a_page_of_its_own(client, draft):
+    release = finished(draft)
+    assert (
+        f'action="{reverse("releases:explore", args=[release.pk])}"'
+        in client.get(release.get_absolute_url()).text
+    )
+    services.withdraw(release, release.created_by)
+    assert client.get(reverse("releases:explore", args=[release.pk])).status_code == 410
+
+
+def test_with_nothing_picked_all_cells_are_added(client, draft):
+    release = finished(draft)
+    found = page(client, release, "pick-asked=1").context["explored"]
+    assert (found.cells, found.estimate) == (
+        release.domain_version.domain().size,
+        cells(client, release)["noisy_count"].sum(),
+    )
+
+
+def test_the_interval_is_written_out(client, draft):
+    answer = page(client, finished(draft), "pick-in-0=1")
+    found = answer.context["explored"]
+    assert answer.context["explored_to"] - answer.context["explored_from"] == 2 * found.half_width
+    assert "colour: green" in answer.text
+
+
+@pytest.mark.parametrize(
+    "query, told",
+    [
+        ("pick-from-1=5&pick-to-1=3", "ends before it begins"),
+        ("pick-from-1=99", "Select a valid choice"),
+        ("pick-in-0=red", "Select a valid choice"),
+        ("pick-from-1=%00", "Select a valid choice"),
+    ],
+)
+def test_a_pick_that_cannot_be_gets_a_sentence(client, draft, query, told):
+    answer = page(client, finished(draft), query)
+    assert told in answer.text
+    assert "explored" not in answer.context
+
+
+MANY = Domain(
+    (
+        Integer("income", lower=-500, upper=999_499, width=10, missing_cell=True),
+        Date("day", lower=dt.date(2000, 1, 1), upper=dt.date(2003, 12, 31), step="day"),
+        Categorical("code", values=tuple(f"c{i}" for i in range(900)), closed=True),
+        Boolean("works"),
+    )
+)
+
+
+def picks(query: str):
+    form = PickForm(MANY, QueryDict(query))
+    return form.picks if form.is_valid() else form.errors
+
+
+def test_of_a_column_of_very_many_cells_values_are_typed():
+    income, day, code, works = picks(
+        "pick-from-0=-491&pick-to-0=-475&pick-missing-0=on&pick-from-1=2000-01-31&pick-in-2=c7%0Ac3&pick-in-3=1"
+    )
+    assert income.tolist() == [0, 1, 2, 99_999 + 1]
+    assert (day[0], day[-1]) == (30, 3 * 365 + 366 - 1)
+    assert (code.tolist(), works.tolist()) == ([3, 7], [1])
+
+
+def test_a_value_beyond_the_bounds_is_in_the_last_cell():
+    assert picks("pick-from-0=5000000")[0].tolist() == [99_999]
+    assert picks("pick-to-0=-9999")[0].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "query", ["pick-from-0=much", "pick-from-1=spring", "pick-in-2=c7%0Anone", "pick-from-0=1e999"]
+)
+def test_what_cannot_be_read_is_said(query):
+    assert isinstance(picks(query), dict)
+
+
+def test_answers_to_queries_are_added_up_by_cells(client, dataset):
+    draft = building.complete_draft(dataset)
+    draft.product, draft.mechanism = "queries", "identity-strategy"
+    draft.parameters = {"workload": 'identity("colour") x ranges("age")'}
+    draft.save()
+    release = finished(draft)
+    found = page(client, release, "pick-in-0=0").context["explored"]
+    table = cells(client, release, "cells.csv")
+    expected = table[table["colour"] == "red"]["estimate"].sum()
+    assert found.estimate == pytest.approx(expected, rel=1e-4, abs=0.01)
+    assert found.half_width > 0
+    assert np.isfinite(found.half_width)

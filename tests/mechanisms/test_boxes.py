@@ -1,0 +1,121 @@
+"""Sums over boxes of released cells, against adding them up one by one, and against simulation."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechanisms import boxes, registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Domain, Integer
+from mechanisms.histogram import box_sums
+from mechanisms.histogram.noisy import LaplaceHistogram
+from mechanisms.histogram.strategy import StrategyHistogram
+from mechanisms.matrix import box_sums as matrix_box_sums
+from mechanisms.matrix.answering import MatrixMechanism, refined_estimate, strategy_of
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.noise import Noise
+from mechanisms.noise.sums import PlainSum
+from mechanisms.protocol import Measurement
+
+DOMAIN = Domain((Integer("x", lower=1, upper=5), Integer("y", lower=1, upper=7)))
+PURE, ZCDP = Loss(Definition.PURE, Fraction(1, 4)), Loss(Definition.ZCDP, Fraction(1, 50))
+PICKS = [
+    [np.arange(5), np.arange(7)],
+    [np.array([2]), np.array([3])],
+    [np.arange(1, 4), np.arange(2, 7)],
+    [np.array([0, 2, 4]), np.array([1, 5, 6])],
+    [np.arange(5), np.array([0, 6])],
+]
+TRUE = np.random.default_rng(7).integers(0, 90, DOMAIN.size)
+LINEAR = [m for m in registry.HISTOGRAMS if box_sums.is_linear(m)]
+each_pick = pytest.mark.parametrize("picks", PICKS, ids=lambda p: f"{len(p[0])}x{len(p[1])}")
+
+
+def one_by_one(values, picks) -> float:
+    table = values.reshape(DOMAIN.shape)
+    return sum(float(table[i, j]) for i in picks[0] for j in picks[1])
+
+
+@each_pick
+@pytest.mark.parametrize("mechanism", registry.HISTOGRAMS, ids=lambda m: m.name)
+def test_the_sum_is_that_of_the_published_cells(mechanism, picks):
+    loss = ZCDP if Definition.ZCDP in mechanism.definitions else PURE
+    plan = mechanism.plan(DOMAIN, {}, loss)
+    measurement = mechanism.measure(plan, TRUE, Noise())
+    raw = mechanism.reconstruct(plan, measurement).raw
+    values = measurement.values if box_sums.is_linear(mechanism) else raw
+    found = box_sums.cell_sum(mechanism, plan, values, picks)
+    assert found.estimate == pytest.approx(one_by_one(raw, picks))
+    assert found.cells == len(picks[0]) * len(picks[1])
+    assert (found.half_width is None) == (plan.half_width is None)
+
+
+@each_pick
+def test_the_interval_of_independent_cells_is_the_least_of_their_plain_sum(picks):
+    plan = LaplaceHistogram().plan(DOMAIN, {}, PURE)
+    found = box_sums.cell_sum(LaplaceHistogram(), plan, TRUE, picks)
+    exact = PlainSum(plan.noise, found.cells)
+    assert exact.coverage(int(found.half_width)) >= 0.95 > exact.coverage(int(found.half_width) - 1)
+
+
+@each_pick
+@pytest.mark.parametrize(
+    "mechanism", [m for m in LINEAR if isinstance(m, StrategyHistogram)], ids=lambda m: m.name
+)
+@pytest.mark.parametrize("purpose", ["ranges", "totals"])
+def test_the_error_of_a_strategy_is_the_length_of_what_noise_goes_in(mechanism, picks, purpose):
+    plan = mechanism.plan(DOMAIN, {"purpose": purpose}, PURE)
+    strategy = mechanism.strategy(plan)
+    inside = boxes.flags(DOMAIN.shape, picks)
+    noises = [strategy.estimate(unit)[: DOMAIN.size][inside].sum() for unit in np.eye(strategy.size)]
+    assert box_sums.standard_error(strategy, inside) == pytest.approx(math.hypot(*noises))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", [PURE, ZCDP], ids=lambda loss: loss.symbol)
+@pytest.mark.parametrize("mechanism", LINEAR, ids=lambda m: m.name)
+def test_intervals_hold_the_truth_in_95_of_100_and_are_not_absurd(mechanism, loss):
+    if loss.definition not in mechanism.definitions:
+        pytest.skip("needs the other kind of budget")
+    plan, noise, runs = mechanism.plan(DOMAIN, {}, loss), Noise(), 600
+    for picks in PICKS[1:]:
+        true, found = one_by_one(TRUE, picks), []
+        for _ in range(runs):
+            values = mechanism.measure(plan, TRUE, noise).values
+            found.append(box_sums.cell_sum(mechanism, plan, values, picks))
+        inside = np.mean([abs(f.estimate - true) <= f.half_width for f in found])
+        # Three standard errors of a share of 0.95 among 600.
+        assert inside >= 0.95 - 0.027
+        assert found[0].half_width <= 3.2 * np.std([f.estimate for f in found])
+
+
+@each_pick
+@pytest.mark.parametrize("name", ["identity-strategy", "hierarchy-strategy", "haar-strategy"])
+def test_a_matrix_strategy_says_the_same_as_its_cells_and_their_covariance(name, picks):
+    mechanism = next(m for m in registry.QUERIES if m.name == name)
+    assert isinstance(mechanism, MatrixMechanism)
+    workload = read_workload('ranges("x") x identity("y")', DOMAIN)
+    plan = mechanism.plan(DOMAIN, workload, PURE)
+    measurement = Measurement(mechanism.measure(plan, TRUE, Noise()).values)
+    found = matrix_box_sums.cell_sum(mechanism, plan, measurement.values, picks)
+    strategy = strategy_of(mechanism, plan)
+    cells = refined_estimate(strategy, measurement.values)
+    assert found.estimate == pytest.approx(one_by_one(cells, picks))
+    matrix, query = strategy.matrix().toarray().astype(float), boxes.flags(DOMAIN.shape, picks).astype(float)
+    variance = plan.noise.variance * float(query @ np.linalg.pinv(matrix.T @ matrix) @ query)
+    assert found.half_width >= 1.9 * math.sqrt(variance)
+    assert found.half_width <= 3 * math.sqrt(variance) + 1
+
+
+def test_what_a_strategy_does_not_determine_has_no_sum():
+    mechanism = next(m for m in registry.QUERIES if m.name == "workload-strategy")
+    assert isinstance(mechanism, MatrixMechanism)
+    plan = mechanism.plan(DOMAIN, read_workload('identity("x")', DOMAIN), PURE)
+    values = mechanism.measure(plan, TRUE, Noise()).values
+    whole_rows, single = [np.array([1, 2]), np.arange(7)], [np.array([1]), np.array([2])]
+    assert matrix_box_sums.cell_sum(mechanism, plan, values, whole_rows) is not None
+    assert matrix_box_sums.cell_sum(mechanism, plan, values, single) is None
