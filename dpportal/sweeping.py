@@ -28,8 +28,8 @@ FILES_EVERY_SECONDS = 3600.0
 # What a killed worker leaves: half a file, and what counting spilled to disk beside the table.
 UNFINISHED = (storage.PART, ".tmp", ".block")
 
-# What a bundle's files end in; public.json, beside them, belongs to the release for good.
-BUNDLED = (".csv", ".parquet", ".npz", ".zip", ".md", ".html", "release.json", "datapackage.json")
+# What a bundle's files end in; public.json and estimates, beside them, belong to the release for good.
+BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", "release.json", "datapackage.json")
 
 
 def sweep_jobs() -> None:

@@ -76,7 +76,7 @@ class BudgetChangeForm(forms.ModelForm):
         ),
     )
     delta_exponent = forms.IntegerField(
-        label=_("δ = 10^-"),
+        label=_("n in δ = 10⁻ⁿ"),
         min_value=3,
         max_value=15,
         initial=6,

@@ -16,6 +16,7 @@ from dpportal.budgets.amounts import AmountField
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.publishing.draft import Publication
+from dpportal.publishing.statement import power_of_ten
 from mechanisms.accounting import SYMBOL, Definition, PrivacyUnit, zcdp_to_epsilon
 
 
@@ -93,6 +94,11 @@ class Budget(models.Model):
     @property
     def delta(self) -> float:
         return 10.0**-self.delta_exponent
+
+    @property
+    def delta_text(self) -> str:
+        """10⁻⁶."""
+        return power_of_ten(-self.delta_exponent)
 
     @property
     def total_as_epsilon(self) -> float | None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
 from dpportal.publishing.archive import BundleFile, write_json
@@ -15,6 +16,7 @@ from dpportal.publishing.metadata import About
 from dpportal.publishing.table import Table
 
 FORMAT = 1
+STYLES = "css/portal.css"
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
 
 
@@ -53,10 +55,19 @@ def readme_file(folder: Path, template: str, context: dict[str, Any]) -> BundleF
 
 
 def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
-    """report.html: what was measured, to read without the portal."""
+    """report.html: what the public page says, to read and to print without the portal."""
     path = folder / "report.html"
-    path.write_text(render_to_string(template, context), encoding="utf-8")
-    return BundleFile(path, "What was measured and what is only modelled, to read in a browser")
+    path.write_text(
+        render_to_string(template, {**context, "styles": styles(), "alone": True}), encoding="utf-8"
+    )
+    return BundleFile(path, "What the public page says, to read in a browser and to print")
+
+
+def styles() -> str:
+    """The portal's own styles, to be written into a file by itself."""
+    found = finders.find(STYLES)
+    assert isinstance(found, str)
+    return Path(found).read_text(encoding="utf-8")
 
 
 def _resource(table: Table) -> dict[str, Any]:

@@ -19,6 +19,7 @@ TYPES = {
     "md": "text/markdown; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "svg": "image/svg+xml",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "zip": "application/zip",
 }
 GONE = 410

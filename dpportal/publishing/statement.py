@@ -9,6 +9,8 @@ from django.utils.translation import ngettext
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, chance_factor, zcdp_to_epsilon
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def statement(
     loss: Loss, delta: float, person_column: str = "", subject: str = "", *, whole_orders: bool = False
@@ -36,7 +38,7 @@ def epsilon_delta_text(loss: Loss, delta: float, *, whole_orders: bool = False) 
     epsilon = zcdp_to_epsilon(float(loss.amount), delta, whole_orders=whole_orders)
     return _("(ε = %(epsilon)s, δ = %(delta)s)") % {
         "epsilon": rounded_up(epsilon, 2),
-        "delta": f"10^{round(math.log10(delta))}",
+        "delta": power_of_ten(round(math.log10(delta))),
     }
 
 
@@ -95,10 +97,15 @@ def _limits() -> str:
     )
 
 
+def power_of_ten(exponent: int) -> str:
+    """As people write it: 10⁻⁶."""
+    return f"10{str(exponent).translate(_RAISED)}"
+
+
 def rounded_up(value: float, decimals: int) -> str:
     """A number rounded up, so that a promise is never overstated; scientific when it is very large."""
     if math.isinf(value):
-        return _("more than 10^300")
+        return _("more than %(number)s") % {"number": power_of_ten(300)}
     if value >= 10**6:
         step = 10.0 ** (math.floor(math.log10(value)) - 1)
         return f"{math.ceil(value / step * (1 - 1e-12)) * step:.2g}"

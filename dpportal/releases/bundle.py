@@ -7,12 +7,15 @@ from typing import Any
 from uuid import uuid4
 
 from dpportal import storage
+from dpportal.charts.report import stilled
 from dpportal.publishing import descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
+from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.publishing.table import Table
+from dpportal.publishing.workbook import workbook
 from dpportal.releases.keeping import Keeping
 from dpportal.releases.models import Artifact, Release
-from dpportal.releases.products import AnyMade, product_of
+from dpportal.releases.products import AnyMade, method_title, product_of
 from dpportal.releases.promise import promise, read_from
 
 
@@ -22,7 +25,7 @@ def write(made: AnyMade) -> list[Artifact]:
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
         tables = product_of(release).tables(made, folder)
-        files = [BundleFile.of(table) for table in tables]
+        files = [file for table in tables for file in (BundleFile.of(table), workbook(table)) if file]
         files += _explanations(made, tables, files, folder)
         together = folder_name(release.title, f"release-{release.pk}")
         archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
@@ -66,23 +69,26 @@ def _explanations(
         },
     )
     report = _report(made, folder)
-    about = descriptions.about_file(folder, _facts(made), [*files, package, readme, *report])
-    return [about, package, readme, *report]
+    about = descriptions.about_file(folder, _facts(made), [*files, package, readme, report])
+    return [about, package, readme, report]
 
 
-def _report(made: AnyMade, folder: Path) -> list[BundleFile]:
-    """What the public page says, as a file by itself, where the product has one."""
-    product = product_of(made.release)
-    if not product.public_report_template:
-        return []
+def _report(made: AnyMade, folder: Path) -> BundleFile:
+    """What the public page says, as a file by itself."""
+    release, product = made.release, product_of(made.release)
     context = {
-        "release": made.release,
+        "release": release,
         "product": product,
         "plan": made.plan,
-        "statement": promise(made.release, made.plan.loss),
-        **product.public_report(made),
+        "method_title": method_title(release.product, made.plan.mechanism),
+        "statement": promise(release, made.plan.loss),
+        "loss": loss_text(made.plan.loss),
+        "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
+        "filled": filled_columns(release),
+        "about": release.dataset.told,
+        "shown": stilled(product.page(made)),
     }
-    return [descriptions.report_file(folder, product.public_report_template, context)]
+    return descriptions.report_file(folder, "releases/report.html", context)
 
 
 def _facts(made: AnyMade) -> dict[str, Any]:

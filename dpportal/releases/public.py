@@ -16,7 +16,7 @@ from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
 from dpportal.releases.metadata import metadata
 from dpportal.releases.models import Artifact, Release
-from dpportal.releases.products import confirmed_plan, product_of
+from dpportal.releases.products import confirmed_plan, method_title, product_of
 from dpportal.releases.promise import promise
 
 
@@ -31,6 +31,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "release": release,
         "product": product_of(release),
         "plan": plan,
+        "method_title": method_title(release.product, plan.mechanism),
         "statement": promise(release, plan.loss),
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),

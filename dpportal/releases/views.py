@@ -142,6 +142,7 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     context = {
         "release": release,
         "dataset": release.dataset,
+        "product": product_of(release),
         "form": form,
         "verdict": verdict,
         "nav_section": "releases",

@@ -5,21 +5,30 @@ Everything here is made from published numbers and the plan; nothing of the true
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from dpportal.charts.report import stilled
+from dpportal.charts.series import series_figure
 from dpportal.publishing import descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.statement import loss_text
 from dpportal.publishing.table import Table
+from dpportal.publishing.workbook import MOST_LINES, workbook
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, promise_of
+from dpportal.streams.series import Series, as_epsilon_delta, promise_of
+from mechanisms import registry
 
 SERIES = "series.csv"
 MAX_DRAWINGS = 20
+# Periods of which a report lists the counts.
+MAX_REPORTED = 400
 FIELDS = [
     {"name": "period", "type": "integer", "description": "Number of the period, from 1"},
     {"name": "begins", "type": "string", "description": "The period in the stream's calendar"},
@@ -39,10 +48,12 @@ def names(stream: Stream) -> list[str]:
     return [
         archive_name(stream),
         SERIES,
+        *_workbook_names(stream),
         *_drawing_names(stream),
         "release.json",
         "datapackage.json",
         "README.md",
+        "report.html",
     ]
 
 
@@ -54,7 +65,8 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
     table = Table(folder / SERIES, "Every published period with its interval", FIELDS)
     write_series(series, table.path)
-    files = [BundleFile.of(table), *_drawings(stream, series, folder)]
+    files = [file for file in (BundleFile.of(table), workbook(table)) if file]
+    files += _drawings(stream, series, folder)
     promised = promise_of(stream)
     package = descriptions.package_file(
         folder,
@@ -76,11 +88,49 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
             "files": files,
         },
     )
-    files += [package, readme]
+    files += [package, readme, _report(stream, series, folder)]
     about = descriptions.about_file(folder, _facts(stream, series), files)
     together = folder_name(stream.name, f"stream-{stream.pk}")
     archive = write_zip(folder / archive_name(stream), [about, *files], series.last_published_at, together)
     return [archive, about, *files]
+
+
+def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
+    """What the public page says, as a file by itself."""
+    plan = stream.plan
+    figures = [
+        series_figure(
+            series.labels,
+            released=series.released[:, place],
+            half_widths=series.half_widths,
+            consistent=series.consistent[:, place],
+            name=series.names[place],
+            unit=series.unit,
+            periods=len(series.labels),
+        )
+        for place in range(min(series.width, MAX_DRAWINGS))
+    ]
+    context = {
+        "stream": stream,
+        "plan": plan,
+        "method_title": registry.stream(plan.mechanism).title,
+        "statement": promise_of(stream),
+        "loss": loss_text(plan.loss),
+        "epsilon_delta": as_epsilon_delta(plan, stream.delta),
+        "about": stream.dataset.told,
+        "figures": [stilled(asdict(figure)) for figure in figures],
+        "rows": list(_newest(series)),
+    }
+    return descriptions.report_file(folder, "streams/report.html", context)
+
+
+def _newest(series: Series) -> Iterator[tuple[str, str, int, int, int]]:
+    """Period, whose count, the count, and its interval's ends, newest first."""
+    for at in range(len(series.labels) - 1, max(-1, len(series.labels) - 1 - MAX_REPORTED), -1):
+        half = int(series.half_widths[at])
+        for place, name in enumerate(series.names):
+            count = int(series.released[at, place])
+            yield series.labels[at], name, count, count - half, count + half
 
 
 def make(stream: Stream, series: Series, name: str, folder: Path) -> Path:
@@ -109,6 +159,11 @@ def write_series(series: Series, path: Path) -> None:
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }
     inert_frame(pd.DataFrame(columns)).to_csv(path, index=False, lineterminator="\n")
+
+
+def _workbook_names(stream: Stream) -> list[str]:
+    lines = 1 + stream.periods.count() * len(stream.labels)
+    return ["series.xlsx"] if lines <= MOST_LINES else []
 
 
 def _drawing_names(stream: Stream) -> list[str]:

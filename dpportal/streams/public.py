@@ -44,6 +44,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     context = {
         "stream": stream,
         "plan": plan,
+        "method_title": registry.stream(plan.mechanism).title,
         "statement": promise_of(stream),
         "loss": loss_text(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mechanisms.arrays import Flags, Floats, Integers, runs
+from mechanisms.arrays import Flags, Floats, Integers, runs, summed
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.noise import repeatable
 
 WITHIN_BINS = ("uniform", "midpoint")
+# Beyond so many rows they are made in order of their cells, so that memory does not grow with the people.
+MAX_SHUFFLED = 2**22
 # Digits that a real value shows beyond the width of its bin.
 _DIGITS_IN_BIN = 3
 _MAX_DECIMALS = 15
@@ -22,7 +24,7 @@ _MAX_DECIMALS = 15
 def rows(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str = "uniform", chunk: int = 100_000
 ) -> Iterator[pd.DataFrame]:
-    """One row per counted person, in cell order, in frames of at most `chunk` rows.
+    """One row per counted person, shuffled up to MAX_SHUFFLED rows, else in cell order; in frames of `chunk` rows.
 
     counts: (domain.size,) integers >= 0. digest: 32 public bytes. within_bins: "uniform" or "midpoint".
     The rows depend on these alone, not on `chunk`. Columns are the domain's, in its order: categories as
@@ -48,16 +50,16 @@ def _check(domain: Domain, counts: np.ndarray, within_bins: str) -> None:
 def rows_of_cells(
     domain: Domain, cells: Integers, digest: bytes, within_bins: str = "uniform", chunk: int = 100_000
 ) -> Iterator[pd.DataFrame]:
-    """One row per row of cells, in their order, in frames as `rows` makes them.
+    """One row per row of cells, shuffled or in their order, in frames as `rows` makes them.
 
     cells: (n, d) integers below the columns' sizes. Post-processing: no data and no secret enters.
     Raises ValueError if the shape does not fit.
     """
     if cells.ndim != 2 or cells.shape[1] != len(domain.attributes):
         raise ValueError(f"cells must have shape (rows, {len(domain.attributes)}), got {cells.shape}")
-    columns = _columns(domain, digest, within_bins)
+    columns, order = _columns(domain, digest, within_bins), _order(len(cells), digest)
     for start in range(0, max(len(cells), 1), chunk):
-        parts = cells[start : start + chunk].T
+        parts = cells[order[start : start + chunk]].T
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
 
 
@@ -69,13 +71,32 @@ def _frames(
     domain: Domain, counts: np.ndarray, digest: bytes, within_bins: str, chunk: int
 ) -> Iterator[pd.DataFrame]:
     columns = _columns(domain, digest, within_bins)
-    for cells in _cells(counts, chunk):
+    for cells in _shuffled(counts, digest, chunk):
         parts = np.unravel_index(cells, domain.shape)
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
 
 
-def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
+def _order(size: int, digest: bytes) -> Integers:
+    """The places 0..size-1, so that no row's place tells how it was made."""
+    if size > MAX_SHUFFLED:
+        return np.arange(size)
+    order: Integers = repeatable(hashlib.sha256(digest + b"order").digest()).permutation(size)
+    return order
+
+
+def _shuffled(counts: np.ndarray, digest: bytes, chunk: int) -> Iterator[Integers]:
     """The cell of every person, `chunk` at a time; one empty array without people."""
+    people = summed(counts)
+    if not 0 < people <= MAX_SHUFFLED:
+        yield from _cells(counts, chunk)
+        return
+    cells = np.concatenate(list(_cells(counts, chunk)))[_order(people, digest)]
+    for start in range(0, people, chunk):
+        yield cells[start : start + chunk]
+
+
+def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
+    """The cell of every person, in cell order, `chunk` at a time; one empty array without people."""
     held = np.empty(0, dtype=np.int64)
     for run in runs(counts.size):
         occupied = np.flatnonzero(counts[run])

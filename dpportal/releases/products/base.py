@@ -121,6 +121,8 @@ class Product(ABC, Generic[M, P, R]):
     name: ClassVar[str]
     title: ClassVar[Text]
     summary: ClassVar[Text]
+    # What everyone will see and download, to follow "will see and download".
+    readers_see: ClassVar[Text]
     icon: ClassVar[str]
     form: ClassVar[type[ChoiceForm]]
     choose_template: ClassVar[str]
@@ -131,8 +133,6 @@ class Product(ABC, Generic[M, P, R]):
     readme_template: ClassVar[str]
     # A file by itself for the curator, which says more than the compare page's table; empty where there is none.
     report_template: ClassVar[str] = ""
-    # A file by itself for everyone, in the bundle, which says what the public page does; empty where there is none.
-    public_report_template: ClassVar[str] = ""
     # What the dial sets against the cost: an error in a few words, and its unit; empty where a cost has no one error.
     wanted: ClassVar[Text] = ""
     wanted_unit: ClassVar[Text] = gettext_lazy("people")
@@ -259,10 +259,6 @@ class Product(ABC, Generic[M, P, R]):
 
     def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
         """What `report_template` needs beside the stored comparison and the release."""
-        return {}
-
-    def public_report(self, made: Made[P, R]) -> dict[str, Any]:
-        """What `public_report_template` needs beside the release; nothing of the true counts."""
         return {}
 
     def cells_file(self, plan: P) -> str:

@@ -85,6 +85,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
         "One column, randomised row by row: anyone may download the answers, none of which gives its person away, "
         "with estimated counts. Less accurate than a histogram at the same cost."
     )
+    readers_see = gettext_lazy("every randomised answer and the counts estimated from them")
     icon = "icon-response"
     form = ColumnForm
     choose_template = "releases/response/_choose.html"

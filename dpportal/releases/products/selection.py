@@ -137,6 +137,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
         "Which one? The most common value, the median, the best option, the date with the fewest conflicts. Only the "
         "answer is released, no count."
     )
+    readers_see = gettext_lazy("what was chosen, and among which candidates, but no count")
     icon = "icon-selection"
     form = QuestionForm
     choose_template = "releases/selection/_choose.html"

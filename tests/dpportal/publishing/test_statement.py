@@ -14,13 +14,13 @@ def test_a_pure_loss_is_said_as_a_factor_that_is_rounded_up():
 
 
 def test_a_loss_beyond_all_floats_is_still_said():
-    assert "a factor of more than 10^300" in statement(Loss(Definition.PURE, Fraction(800), ONE_ROW), 1e-6)
+    assert "a factor of more than 10³⁰⁰" in statement(Loss(Definition.PURE, Fraction(800), ONE_ROW), 1e-6)
 
 
 def test_zcdp_is_also_said_as_epsilon_and_delta():
     text = statement(Loss(Definition.ZCDP, Fraction(1, 100), ONE_ROW), 1e-6)
     assert "ρ = 0.01" in text
-    assert "δ = 10^-6" in text
+    assert "δ = 10⁻⁶" in text
 
 
 def test_a_pure_loss_has_no_delta():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,8 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
     assert about["periods"] == len(INCREMENTS)
     assert about["plan"] == running.plan_json
     assert about["statement"].startswith("This stream is differentially private with ε = 0.5")
-    assert set(about["files"]) == {"series.csv", "chart.svg", "datapackage.json", "README.md"}
+    tables, drawn = {"series.csv", "series.xlsx"}, {"chart.svg"}
+    assert set(about["files"]) == tables | drawn | {"datapackage.json", "README.md", "report.html"}
     for name, said in about["files"].items():
         assert hashlib.sha256(files[name].read_bytes()).hexdigest() == said["sha256"]
 
@@ -115,3 +117,12 @@ def test_a_thinned_series_ends_with_the_last_period(running: Stream, monkeypatch
 def test_a_stream_without_a_period_has_no_series(stream: Stream) -> None:
     assert series_of(stream) is None
     assert drawn(stream) is None
+
+
+def test_the_report_is_a_file_by_itself_with_chart_and_counts(running: Stream, tmp_path: Path) -> None:
+    files = _written(running, tmp_path)
+    text = files["report.html"].read_text()
+    assert text.count('<svg class="still"') == 1
+    assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
+    last = files["series.csv"].read_text().splitlines()[-1].split(",")
+    assert f">{int(last[3]):,}<" in text

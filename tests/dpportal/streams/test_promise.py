@@ -25,7 +25,7 @@ def test_streams_that_are_proved_in_whole_orders_are_read_by_these(mechanism) ->
     """At ρ = 50 the best order is 1.53; of whole ones it is 2, and ε is 112.43 instead of 100.69."""
     text = as_epsilon_delta(mechanism.plan(StreamRequest(8), RHO), 1e-6)
     whole = mechanism.name in ("hierarchy", "doubling-epochs")
-    assert text == f"(ε = {'112.43' if whole else '100.69'}, δ = 10^-6)"
+    assert text == f"(ε = {'112.43' if whole else '100.69'}, δ = 10⁻⁶)"
 
 
 def test_a_correction_is_offered_only_where_it_is_paid_for() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from mechanisms import arrays
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+from mechanisms.synthesis import table as tables
 from mechanisms.synthesis.table import rows
 
 DIGEST = hashlib.sha256(b"a release").digest()
@@ -76,12 +77,23 @@ def test_two_columns_with_the_same_bins_are_drawn_apart() -> None:
 
 
 @pytest.mark.parametrize("run", [1, 2, 1000])
-def test_people_come_in_the_order_of_cells_in_full_frames(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_people_come_in_the_order_of_cells_in_full_frames(
+    run: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(arrays, "RUN", run)
+    monkeypatch.setattr(tables, "MAX_SHUFFLED", 17)
     counts = np.array([0, 5, 0, 0, 9, 1, 0, 3])
     frames = list(rows(Domain((Integer("x", lower=0, upper=7),)), counts, DIGEST, chunk=4))
     assert [len(frame) for frame in frames] == [4, 4, 4, 4, 2]
     assert pd.concat(frames)["x"].tolist() == np.repeat(np.arange(8), counts).tolist()
+
+
+def test_no_row_tells_by_its_place_in_which_cell_it_is() -> None:
+    counts = np.array([0, 500, 0, 0, 900, 100, 0, 300])
+    found = _table(Domain((Integer("x", lower=0, upper=7),)), counts)["x"].astype(int)
+    assert np.bincount(found, minlength=8).tolist() == counts.tolist()
+    # Of places and values in random order the correlation is within three over the root of 1,800.
+    assert abs(np.corrcoef(np.arange(1800), found)[0, 1]) < 0.07
 
 
 def test_frames_hold_at_most_a_chunk() -> None:

@@ -89,6 +89,9 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         "Noisy counts of every combination of one to four columns, each with its interval, and a synthetic table "
         "drawn from them that anyone may download."
     )
+    readers_see = gettext_lazy(
+        "the noisy counts, their intervals where there are any, and the synthetic table"
+    )
     icon = "icon-histogram"
     form = CellsForm
     choose_template = "releases/histogram/_choose.html"

@@ -37,7 +37,10 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
     """The synthetic table in two formats, and the histogram."""
     histogram = folder / CELLS
     _write_histogram(plan, result, histogram)
-    about = "Noisy counts with standard errors and 95% intervals"
+    stated = plan.half_width is not None or result.half_width is not None
+    about = "Noisy and post-processed counts of every cell" + (
+        ", with standard errors and 95% intervals" if stated else ""
+    )
     within_bins = str(plan.parameters.get("within_bins", "uniform"))
     return [
         *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),

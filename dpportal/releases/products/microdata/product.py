@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
+from dpportal.charts.report import stilled
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
+from dpportal.publishing.descriptions import styles
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
@@ -20,7 +22,6 @@ from dpportal.releases.products.microdata import (
     comparison,
     measured,
     page,
-    report,
     simulations,
     tables,
     usefulness,
@@ -49,6 +50,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         "Rows to work with, of up to 250 columns at once: single columns and the pairs of columns that tell most are "
         "measured, and rows are made that agree with them."
     )
+    readers_see = gettext_lazy(
+        "the synthetic rows, the noisy counts of single columns, and which pairs were measured"
+    )
     icon = "icon-microdata"
     form = ColumnsForm
     choose_template = "releases/microdata/_choose.html"
@@ -61,7 +65,6 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     wanted_unit = "%"
     wanted_sign = ""
     report_template = "releases/microdata/report.html"
-    public_report_template = "releases/microdata/public_report.html"
 
     @property
     def mechanisms(self) -> Sequence[Microdata]:
@@ -180,10 +183,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return {**found, **assessment.assess(domain, target, made.result.rows, real)}
 
     def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
-        return report.context(comparison)
-
-    def public_report(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
-        return report.public_context(self.page(made))
+        return {"styles": styles(), "maps": stilled(list(comparison["figures"].values()))}
 
     def facts(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
         names = _kept(made).names

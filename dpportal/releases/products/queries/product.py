@@ -66,6 +66,9 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
         "Every age range, all two-way tables, your own list of totals: many related numbers at the smallest error "
         "that the budget buys, consistent with each other."
     )
+    readers_see = gettext_lazy(
+        "the answers with their intervals, what was measured, and synthetic rows where there are any"
+    )
     icon = "icon-queries"
     form = WorkloadForm
     choose_template = "releases/queries/_choose.html"

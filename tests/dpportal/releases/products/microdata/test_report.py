@@ -36,7 +36,7 @@ def test_the_curator_has_the_report_and_its_look_is_recorded(release, client) ->
     assert "attachment" in answer["Content-Disposition"]
     for words in CURATORS_WORDS:
         assert words in text
-    assert text.count('<svg class="map"') == 5
+    assert text.count('<svg class="still"') == 5
     # Nothing that a browser would fetch.
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
 
@@ -65,7 +65,7 @@ def test_everyone_s_report_is_a_file_by_itself(release) -> None:
     text = given["report.html"].decode()
     for words in ("Measured pairs", "Expected errors by method", "The measured tables", "Single columns"):
         assert words in text
-    assert text.count('<svg class="map"') == 1
+    assert text.count('<svg class="still"') == 1
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
     assert hashlib.sha256(given["report.html"]).hexdigest() in given["release.json"].decode()
     counts = pd.read_csv(io.BytesIO(given["columns.csv"]), keep_default_na=False)
