@@ -106,18 +106,18 @@ def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_GET
-def export(request: HttpRequest, dataset_id: UUID, form: str) -> HttpResponse:
+def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
     """What is declared, as a codebook that can be imported elsewhere."""
-    if form not in ("csv", "json"):
+    if ending not in ("csv", "json"):
         raise Http404
     dataset = own_dataset(request, dataset_id)
     version = dataset.current_domain()
     rows = list(version.attributes.all()) if version else []
     filled = frozenset(row.column for row in rows if row.filled_from_data)
     book = codebooks.Codebook(tuple(row.declared() for row in rows), filled)
-    text = codebooks.as_csv(book) if form == "csv" else codebooks.as_json(book)
-    kind = "text/csv" if form == "csv" else "application/json"
-    named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{form}"'}
+    text = codebooks.as_csv(book) if ending == "csv" else codebooks.as_json(book)
+    kind = "text/csv" if ending == "csv" else "application/json"
+    named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{ending}"'}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=named)
 
 

@@ -88,7 +88,7 @@ def owned_addresses(release) -> dict[str, str]:
     known["form"] = "bib"
     known["stream_id"] = release.dataset.streams.get().pk
     known["upload_id"] = DirectUpload.objects.get().pk
-    known["form"] = "json"
+    known["ending"] = "json"
     found = {}
     for name, pattern in named(get_resolver()):
         if name not in GENERAL | OFFICE:
