@@ -19,6 +19,16 @@ from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.domain import Attribute, Domain, attribute_from_json
 
 
+class Datasets(models.QuerySet["Dataset"]):
+    """Datasets as lists show them."""
+
+    def with_states(self) -> Datasets:
+        """With `has_domain` and what else their state is told by."""
+        versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"))
+        listed = self.annotate(has_domain=models.Exists(versions))
+        return listed.select_related("conversion", "duplicate_of").prefetch_related("budgets")
+
+
 class Dataset(models.Model):
     """A table that a curator uploaded, or one that lies elsewhere. Its records are reached through `rawdata` only."""
 
@@ -59,6 +69,8 @@ class Dataset(models.Model):
     filled_columns = models.JSONField(default=list, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False, db_index=True)
     duplicate_of = models.ForeignKey("self", null=True, editable=False, on_delete=models.PROTECT)
+
+    objects = Datasets.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

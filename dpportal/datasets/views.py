@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -22,7 +22,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.connections.models import SharedTable
 from dpportal.datasets import connecting, services
 from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
-from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.reading_forms import reading_form
 from dpportal.serving.files import refusal as upload_refusal
@@ -45,10 +45,8 @@ def own_dataset(request: HttpRequest, dataset_id: UUID) -> Dataset:
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
-    mine = Dataset.objects.filter(owner=current_user(request)).select_related("conversion", "duplicate_of")
-    versions = DomainVersion.objects.filter(dataset=OuterRef("pk"))
-    mine = mine.annotate(last_release=Max("releases__measured_at"), has_domain=Exists(versions))
-    mine = mine.order_by("-created_at").prefetch_related("budgets")
+    mine = Dataset.objects.filter(owner=current_user(request)).with_states()
+    mine = mine.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
     page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "page_obj": page,

@@ -133,3 +133,9 @@ def test_nobody_sees_anothers_address(settings):
     finally:
         send_mail.app.conf.task_always_eager = False
     assert [message.to for message in mail.outbox] == [["a@example.org"], ["b@example.org"]]
+
+
+def test_the_office_names_states_as_the_curators_list_does(office, dataset, without):
+    page = office.get(reverse("office")).text
+    assert page.count("Ready") == 1 and page.count("Needs a budget") == 1
+    assert "Needs a domain" not in page
