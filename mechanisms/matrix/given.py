@@ -21,9 +21,9 @@ from mechanisms.matrix.strategy.inverse import MAX_DENSE
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
 from mechanisms.matrix.strategy.levels import HaarRows, LevelRows, TreeRows
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked, Strategy, plain
-from mechanisms.matrix.strategy.ranges import is_solved, ranges_as_rows
 from mechanisms.matrix.strategy.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.strategy.weights import MatrixRows
+from mechanisms.matrix.strategy.windows import is_solved, ranges_as_rows
 from mechanisms.matrix.workload.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise.sums import half_widths, whole_half_widths

@@ -1,6 +1,6 @@
 """Searched strategies: error beside identity, hierarchy, the singular value bound and published figures, and time.
 
-Run: python -m tests.benchmarks.matrix [--largest 8192] [--only published]
+Run: python -m tests.benchmarks.matrix [--largest 8192] [--only bounds|published|large]
 
 Errors are root mean squared errors of one answer for noise of variance 1 per unit of sensitivity: Gaussian with σ = 1,
 or Laplace at ε = √2. Published: McKenna et al. 2018 and the results of their program (HDMM); for marginals Xiao et
@@ -11,14 +11,19 @@ processor time, with OPENBLAS_NUM_THREADS=1 those of one core.
 A second table takes 28 workloads, the best of all strategies that the portal offers for each, on the integer grid, and
 HDMM's error (`tests.benchmarks.workloads` says how that was found). "ratio" is ours over HDMM's; "bound" that of the
 singular values, which Laplace noise does not come near; seconds are those of all searches for the workload together.
+
+A third table takes 2^20 cells, in a process of its own each: seconds of the plan, and by how much the process grew.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import multiprocessing
+import resource
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from string import ascii_lowercase
@@ -261,20 +266,46 @@ def beside_hdmm(case: Case) -> str:
     return f"{case.name:<34}{best.mechanism:<24}" + "".join(f"{c:>10}" for c in (*cells, f"{seconds:.2f}"))
 
 
+LARGE = (
+    ("hierarchy-strategy", 'prefix("a")'),
+    ("haar-strategy", 'prefix("a")'),
+    ("hierarchy-strategy", 'width(365, "a")'),
+    ("haar-strategy", 'width(365, "a")'),
+    ("workload-strategy", 'prefix("a")'),
+    ("workload-strategy", 'width(365, "a")'),
+)
+
+
+def large(name: str, text: str, cells: int = 2**20) -> str:
+    domain = Domain((Integer("a", upper=cells - 1),))
+    workload, mechanism = read_workload(text, domain), registry.query_mechanism(name)
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    plan = mechanism.plan(domain, workload, EPSILON)
+    seconds = time.process_time() - start
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    error = math.sqrt(plan.total_error / workload.queries)
+    return f"{name:<24}{text:<20}{error:>12,.2f}{seconds:>10.2f}{grown:>10,.0f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=max(SIZES))
-    parser.add_argument("--only", choices=("bounds", "published"))
+    parser.add_argument("--only", choices=("bounds", "published", "large"))
     arguments = parser.parse_args()
-    if arguments.only != "published":
+    if arguments.only in (None, "bounds"):
         print(HEADER)
         for line in lines(arguments.largest):
             print(line, flush=True)
-    if arguments.only != "bounds":
+    if arguments.only in (None, "published"):
         names = ("error", "bound", "HDMM", "ratio", "seconds")
         print(f"{'workload':<34}{'best strategy':<24}" + "".join(f"{name:>10}" for name in names))
         for case in CASES:
             print(beside_hdmm(case), flush=True)
+    if arguments.only in (None, "large"):
+        print(f"{'strategy, 2^20 cells':<24}{'workload':<20}{'error':>12}{'seconds':>10}{'MB':>10}")
+        for name, text in LARGE:
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                print(pool.submit(large, name, text).result(), flush=True)
 
 
 if __name__ == "__main__":

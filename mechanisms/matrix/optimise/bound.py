@@ -6,11 +6,12 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import eigvals_banded
 
 from mechanisms.accounting import Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for
 from mechanisms.counting import Sensitivity
-from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total
+from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
 from mechanisms.matrix.workload.union import Workload
 
 # Cells up to which the Gram matrix of a union, or of a column's queries, is decomposed.
@@ -83,13 +84,24 @@ def _nuclear_norm(factor: Factor) -> float | None:
         return float((math.sqrt(n + 1) / 2 / np.sin(np.arange(1, n + 1) * np.pi / (2 * n + 2))).sum())
     if isinstance(factor, Explicit):
         return _roots(factor.smaller_gram()) if min(n, factor.queries) <= MAX_CELLS else None
-    return _roots(factor.gram()) if n <= MAX_CELLS else None
+    if n > MAX_CELLS:
+        return None
+    if isinstance(factor, Width):
+        # Windows that begin k cells apart have w - k cells in common.
+        shared = np.arange(factor.width, max(0, factor.width - factor.queries), -1.0)
+        bands = np.repeat(shared[:, None], factor.queries, axis=1)
+        return _sum_of_roots(eigvals_banded(bands, lower=True, check_finite=False))
+    return _roots(factor.gram())
 
 
 def _roots(gram: np.ndarray) -> float:
-    values = np.linalg.eigvalsh(gram)
+    return _sum_of_roots(np.linalg.eigvalsh(gram))
+
+
+def _sum_of_roots(values: np.ndarray) -> float:
+    """values: of a Gram matrix, increasing."""
     # The root of a rounding error is no rounding error, and would lift the bound above what can be reached.
-    kept = values > 4 * len(gram) * np.finfo(float).eps * values[-1]
+    kept = values > 4 * len(values) * np.finfo(float).eps * values[-1]
     return float(np.sqrt(values[kept]).sum())
 
 

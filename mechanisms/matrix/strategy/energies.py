@@ -6,7 +6,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.histogram.dyadic import scales, workload_energies
-from mechanisms.matrix.workload.factor import AllRange, Factor, Identity, Prefix
+from mechanisms.matrix.workload.factor import AllRange, Factor, Identity, Prefix, Width
 
 # Entries of a temporary array.
 _CHUNK = 2**22
@@ -27,6 +27,12 @@ def energies(factor: Factor) -> tuple[float, ...]:
 
 def _block_length(factor: Factor, block: int) -> float:
     """Σ over blocks b of cells of 1_bᵀ WᵀW 1_b / |b|, |b| the padded size."""
+    if isinstance(factor, Width):
+        # A window's overlaps follow from where in a block it begins.
+        start = np.arange(min(block, factor.queries))
+        found = overlaps(start, start + factor.width, block)
+        turns, rest = divmod(factor.queries, block)
+        return float(turns * found.sum() + found[:rest].sum())
     spans = factor.spans()
     if spans is not None:
         parts = (spans[first : first + _CHUNK].T for first in range(0, len(spans), _CHUNK))

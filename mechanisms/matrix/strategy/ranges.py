@@ -11,7 +11,7 @@ from mechanisms.arrays import Floats
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.distances import Pairs
 from mechanisms.matrix.strategy.rows import PAIRED_CELLS, RangeRows, Rows
-from mechanisms.matrix.workload.factor import AllRange, Factor, Prefix
+from mechanisms.matrix.workload.factor import Factor
 
 # Entries of a temporary array.
 _CHUNK = 2**21
@@ -99,18 +99,6 @@ class AllRangeRows(SolvedRows):
     def pairs(self) -> Pairs:
         """Of many cells a bound: the first and the last share one range."""
         return Pairs.of(self.gram()) if self.size <= PAIRED_CELLS else Pairs.alike(self.column.l2_squared, 1)
-
-
-def ranges_as_rows(factor: Factor) -> RangeRows:
-    """Ranges of cells, each as it is asked."""
-    if isinstance(factor, Prefix):
-        return RunningRows(factor)
-    return AllRangeRows(factor) if isinstance(factor, AllRange) else RangeRows(factor)
-
-
-def is_solved(factor: Factor) -> bool:
-    """Whether the queries can be measured over any number of cells."""
-    return isinstance(factor, (Prefix, AllRange))
 
 
 def by_solving(rows: Rows, factor: Factor) -> Floats:

@@ -200,6 +200,8 @@ class TotalRows(_Queries):
         if factor.queries == 1:
             row = factor.transposed_times(np.ones(1))
             return int(np.ptp(row) == 0), 1
+        if factor.rank == self.size:
+            return 1, factor.rank
         return Inverse(self.gram()).dimensions(factor.gram(), factor.rank)
 
 

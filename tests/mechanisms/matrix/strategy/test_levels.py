@@ -127,16 +127,22 @@ def test_levels_have_to_fit_the_cells() -> None:
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit(Neighbours.REPLACE_ONE)], ids=str)
 @pytest.mark.parametrize("cells", [2**20, 1_000_000])
-@pytest.mark.parametrize("mechanism", [HierarchyStrategy(), HaarStrategy(), WorkloadStrategy()])
+@pytest.mark.parametrize(
+    ("mechanism", "text"),
+    [
+        (HierarchyStrategy(), 'prefix("x")'),
+        (HaarStrategy(), 'prefix("x")'),
+        (WorkloadStrategy(), 'prefix("x")'),
+        (WorkloadStrategy(), 'width(365, "x")'),
+    ],
+)
 def test_a_million_cells_are_planned_in_little_memory(
-    mechanism: MatrixMechanism, cells: int, unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
+    mechanism: MatrixMechanism, text: str, cells: int, unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inverse.Inverse, "__init__", lambda *_: pytest.fail("an inverse was written out"))
     domain = Domain((Integer("x", lower=1, upper=cells),))
     tracemalloc.start()
-    plan = mechanism.plan(
-        domain, read_workload('prefix("x")', domain), Loss(Definition.PURE, Fraction(1), unit)
-    )
+    plan = mechanism.plan(domain, read_workload(text, domain), Loss(Definition.PURE, Fraction(1), unit))
     _now, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 200 * MB and plan.total_error > 0
