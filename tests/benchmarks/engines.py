@@ -178,6 +178,41 @@ def count_spark(told: tuple[int, str], domain: Domain) -> np.ndarray:
     return counted_elsewhere(table, domain)
 
 
+@contextmanager
+def clickhouse(csv: Path) -> Iterator[Place]:
+    """In ClickHouse's engine, in a process of its own."""
+    from tests.clickhouses import run, started
+
+    folder = csv.with_name("clickhouse")
+    folder.mkdir()
+    columns = "age Nullable(Int32), sex Nullable(String), region Nullable(String), income Nullable(Float64)"
+    with started(folder) as server:
+        run(server, f"CREATE TABLE people ({columns}) ENGINE = MergeTree ORDER BY ()")
+        run(server, f"INSERT INTO people SELECT * FROM file('{csv}', 'CSVWithNames', '{columns}')")
+        wire = Wire("127.0.0.1", server.port)
+        try:
+            yield Place(wire.port, wire)
+        finally:
+            wire.close()
+
+
+def count_clickhouse(port: int, domain: Domain) -> np.ndarray:
+    from dpportal.connections.models import Connection, SharedTable
+    from tests.clickhouses import PASSWORD
+
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = PASSWORD
+    connection = Connection(
+        name="Benchmark",
+        kind=Connection.Kind.CLICKHOUSE,
+        host="127.0.0.1",
+        port=port,
+        user="reader",
+        credential="benchmark",
+        encryption=Connection.Encryption.NONE,
+    )
+    return counted_elsewhere(SharedTable(connection=connection, title="People", table="people"), domain)
+
+
 def counted_elsewhere(table: Any, domain: Domain) -> np.ndarray:
     """As a release of a connected table is counted."""
     from dpportal.datasets.rawdata.elsewhere import counting
@@ -201,6 +236,7 @@ ENGINES = (
     Engine("DuckDB, a file", file, count_file),
     Engine("PostgreSQL", postgres, count_postgres),
     Engine("Spark", spark, count_spark),
+    Engine("ClickHouse", clickhouse, count_clickhouse),
 )
 
 
