@@ -182,15 +182,16 @@ def _told(session: Any, statement: str, form: str = "TabSeparated") -> bytes:
     """What the engine answers to one statement. chdb itself would run several, as ClickHouse's server does not."""
     if not statement:
         return b""
-    from chdb._exceptions import ChdbError
-
     try:
         if ";" in statement:
             session.query(f"SELECT formatQuery({_quoted(statement)}) FORMAT Null")
         return bytes(session.query(statement, form).bytes() or b"")
-    except ChdbError as error:
+    except Exception as error:
+        # Of another class in each version.
         found = re.search(r"Code: (\d+)", str(error))
-        raise RefusedError(int(found[1]) if found else 1, str(error)) from None
+        if not found:
+            raise
+        raise RefusedError(int(found[1]), str(error)) from None
 
 
 def _quoted(text: str) -> str:

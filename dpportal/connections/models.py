@@ -108,7 +108,7 @@ class Connection(models.Model):
     def clean(self) -> None:
         if self.kind == self.Kind.SPARK and self.encryption == self.Encryption.ENCRYPTED:
             raise ValidationError({"encryption": _("An encrypted connection to Spark is always verified.")})
-        if lacking := [name for name in NEEDED[self.kind] if not getattr(self, name)]:
+        if lacking := [name for name in NEEDED.get(self.kind, ()) if not getattr(self, name)]:
             needs = _("%(engine)s needs this.") % {"engine": self.get_kind_display().partition(",")[0]}
             raise ValidationError(dict.fromkeys(lacking, needs))
 
@@ -120,7 +120,7 @@ USUAL: dict[str, dict[str, str]] = {
     Connection.Kind.CLICKHOUSE: {"port": "8443", "schema": ""},
 }
 # What an engine cannot do without, beside an address.
-NEEDED = {
+NEEDED: dict[str, tuple[str, ...]] = {
     Connection.Kind.POSTGRESQL: ("database", "user", "credential"),
     Connection.Kind.SPARK: (),
     Connection.Kind.CLICKHOUSE: ("user", "credential"),

@@ -44,9 +44,9 @@ class ClickHouse(DecimalTexts):
 
     def sql(self, expression: Expr) -> str:
         for number in [node for node in expression.find_all(exp.Literal) if _is_large(node)]:
-            negative = isinstance(number.parent, exp.Neg)
-            whole = number.parent if negative else number
-            whole.replace(call("toInt64", _text(f"{'-' if negative else ''}{number.this}")))
+            whole: Expr = number.parent if isinstance(number.parent, exp.Neg) else number
+            sign = "" if whole is number else "-"
+            whole.replace(call("toInt64", _text(f"{sign}{number.this}")))
         return super().sql(expression)
 
     def plain(self, text: Expr) -> Expr:
