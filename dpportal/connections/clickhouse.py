@@ -223,16 +223,15 @@ class Session:
     def _tables(self, select: str, seen: set[str]) -> set[str]:
         """The tables that a query names, and of views those that they name."""
         lines = [line["explain"] for line in self.asked(f"EXPLAIN QUERY TREE {select}")]
-        named = {found[1] for line in lines if (found := NAMED.search(line))} - seen
+        named = {match[1] for line in lines if (match := NAMED.search(line))} - seen
         if not named:
             return set()
         seen |= named
         known = {t["place"]: t for t in self.asked(TABLES_OF.format(", ".join(map(literal, named))))}
         found: set[str] = set()
         for name in named:
-            view = name in known and known[name]["engine"] == "View"
             inner: set[str] = set()
-            if view:
+            if name in known and known[name]["engine"] == "View":
                 # Where the user may not read what a view reads, the view stands for it.
                 with suppress(SourceFault):
                     inner = self._tables(known[name]["as_select"], seen)

@@ -8,7 +8,11 @@ from playwright.sync_api import expect
 def test_another_kind_brings_its_usual_port_and_schema(visit):
     page = visit("administrator")
     page.goto("/admin/connections/connection/add/")
-    kind, port, schema = page.locator("#id_kind"), page.locator("#id_port"), page.locator("#id_tables-0-schema")
+    kind, port, schema = (
+        page.locator("#id_kind"),
+        page.locator("#id_port"),
+        page.locator("#id_tables-0-schema"),
+    )
     expect(port).to_have_value("5432")
     expect(schema).to_have_value("public")
     kind.select_option("clickhouse")
