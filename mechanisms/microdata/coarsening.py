@@ -15,6 +15,11 @@ from mechanisms.microdata.tables import Grouping
 FEWEST, MOST = 4, 100
 
 
+def most_groups_of(cells: int) -> int:
+    """How many groups a column of so many cells can have, with one for missing values."""
+    return min(MOST + 1, cells)
+
+
 def group(attributes: Sequence[Attribute], margins: Margins, deviation: float, coarseness: float) -> Grouping:
     """Groups for every column: of neighbours where it is ordered, of rare values where it is not.
 

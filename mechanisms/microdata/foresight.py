@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from mechanisms.accounting import Loss
 from mechanisms.microdata.adversarial.critic import AT_ONCE, HIDDEN
 from mechanisms.microdata.adversarial.method import Adversarial
-from mechanisms.microdata.coarsening import FEWEST, MOST
-from mechanisms.microdata.latent_classes import MOST_REFINED, LatentClasses
+from mechanisms.microdata.coarsening import FEWEST, MOST, most_groups_of
+from mechanisms.microdata.latent_classes import MOST_REFINED, MOST_SETTLED, LatentClasses
 from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws
 from mechanisms.microdata.mixture import CLASSES
 from mechanisms.microdata.plan import MicrodataPlan
@@ -86,11 +86,12 @@ def _bytes(plan: MicrodataPlan, people: int) -> int:
     taken = 16 * plan.cells + ROW_COPIES * 8 * rows * len(plan.domain.shape)
     if plan.mechanism == LatentClasses.name:
         cells = sum(plan.domain.shape)
-        groups = sum(min(MOST + 1, size) for size in plan.domain.shape)
-        refined = cells if cells <= MOST_REFINED else 0
-        taken += PARAMETER_COPIES * 4 * CLASSES * groups + TABLE_COPIES * 8 * max(groups, refined) ** 2
+        groups = sum(map(most_groups_of, plan.domain.shape))
+        taken += PARAMETER_COPIES * 4 * CLASSES * groups
+        if len(plan.domain.shape) <= MOST_SETTLED:
+            taken += TABLE_COPIES * 8 * max(groups, cells if cells <= MOST_REFINED else 0) ** 2
     if plan.mechanism == Adversarial.name:
-        groups = sum(min(MOST + 1, size) for size in plan.domain.shape)
+        groups = sum(map(most_groups_of, plan.domain.shape))
         taken += PROGRAM_BYTES + 8 * min(AT_ONCE, rows) * (STEP_COPIES * HIDDEN + LOGIT_COPIES * groups)
     return taken
 

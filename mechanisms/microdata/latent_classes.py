@@ -32,8 +32,9 @@ SCORES, TABLES = "scores of round {}", "tables of round {}"
 COARSENESS = 0.15
 # Of a table's expected noise, what the first round takes off its score.
 CAUTION = 0.5
-# Cells of all columns up to which rows are settled to tables of single cells.
-MOST_REFINED = 2_500
+# Columns up to which rows are settled, and cells of all of them up to which they are to tables of single cells. Of more
+# columns an exchange of one column's values moves ever more tables, by less than the noise in them.
+MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Rounds of settling rows to tables of groups, and of single cells.
 GROUP_ROUNDS, CELL_ROUNDS = 60, 150
 
@@ -51,7 +52,7 @@ class LatentClasses(Microdata):
         "Measures the pairs of columns that tell most, in three rounds, and fits a mixture of independent columns to "
         "all of them, no further than the noise allows."
     )
-    most_columns = 60
+    most_groups = 6_100
     shares = {
         MARGINS: Fraction(3, 10),
         **{
@@ -102,7 +103,7 @@ class LatentClasses(Microdata):
         model = fitted_mixture(grouping, margins, tables)
         groups = rows_of(model, len(made.rows), random)
         rows = within_groups(groups, grouping, margins, random)
-        if sum(plan.domain.shape) <= MOST_REFINED:
+        if len(plan.domain.shape) <= MOST_SETTLED and sum(plan.domain.shape) <= MOST_REFINED:
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, model.tables(), impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
@@ -113,8 +114,8 @@ def _believed(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTab
     """What is known before a round: independence, then the mixture for what was measured."""
     if not tables:
         return independent(grouping, margins)
-    fitted = fitted_mixture(grouping, margins, tables).tables()
-    return lambda pair: fitted[grouping.place(pair[0]), grouping.place(pair[1])] * margins.total
+    fitted = fitted_mixture(grouping, margins, tables)
+    return lambda pair: fitted.table(pair) * margins.total
 
 
 def first_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: Loss) -> list[Pair]:
@@ -170,6 +171,8 @@ def rows_of(model: Mixture, count: int, random: np.random.Generator) -> Integers
     classes = np.repeat(np.arange(sizes.size), sizes)
     places = [model.grouping.place(j) for j in range(len(model.grouping.sizes))]
     rows = np.column_stack([dealt(classes, model.shares[:, place].astype(float), random) for place in places])
+    if len(places) > MOST_SETTLED:
+        return rows
     return settle(rows, model.grouping.sizes, model.tables(), GROUP_ROUNDS, random)
 
 

@@ -16,6 +16,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
 from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.features import (
     DISTANCE,
     FEATURES,
@@ -58,8 +59,8 @@ class Microdata(ABC):
     pairwise: ClassVar[bool] = True
     # Whether whole rows follow the tables in what is measured, as `WholeRows` packs them.
     whole_rows: ClassVar[bool] = False
-    # Of how many columns it makes rows at most.
-    most_columns: ClassVar[int] = MOST_COLUMNS
+    # How many groups of values all columns may have together, where more take hours; None: as many as there are.
+    most_groups: ClassVar[int | None] = None
     # What the rows' dependence comes from where no pair is measured.
     without_pairs: ClassVar[str] = ""
 
@@ -99,11 +100,7 @@ class Microdata(ABC):
         check_amount(loss)
         wishes.check(domain)
         self._check(domain, wishes)
-        if (keep or len(domain.attributes)) > self.most_columns:
-            raise PlanError(
-                f"{self.title}: at most {self.most_columns} columns, since fitting more takes hours. Take fewer, "
-                "let the release keep those that tell most, or choose another method."
-            )
+        self._check_groups(domain, keep)
         if rows is not None and not 1 <= rows <= MOST_ROWS:
             raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
         if total is not None and not loss.unit.total_public:
@@ -181,6 +178,16 @@ class Microdata(ABC):
     @abstractmethod
     def _check(self, domain: Domain, wishes: Wishes) -> None:
         """Raise PlanError if the method cannot do what is wished."""
+
+    def _check_groups(self, domain: Domain, keep: int | None) -> None:
+        """Raise PlanError if fitting could take hours, whichever columns are kept."""
+        groups = sum(sorted(most_groups_of(size) for size in domain.shape)[-keep if keep else 0 :])
+        if self.most_groups is not None and groups > self.most_groups:
+            raise PlanError(
+                f"{self.title}: these columns can have {groups:,} groups of values; more than {self.most_groups:,} "
+                "take hours to fit. Take fewer columns or wider bins, let the release keep the columns that tell "
+                "most, or choose another method."
+            )
 
     @abstractmethod
     def _check_noise(self, plan: MicrodataPlan) -> None:

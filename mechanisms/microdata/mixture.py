@@ -1,7 +1,7 @@
 """A mixture of independent columns fitted to noisy tables of pairs, no further than the noise allows.
 
-p = Σ_k w_k Π_j P_kj has the tables M_ab = P_aᵀ diag(w) P_b of all pairs at once, so one product of matrices gives every
-table and another the gradient.
+p = Σ_k w_k Π_j P_kj has the tables M_ab = P_aᵀ diag(w) P_b: one product of matrices gives them all, and small ones
+those that were measured, with their part of the gradient.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from mechanisms.arrays import Flags, Floats
+from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.microdata.tables import Grouping, Pair
 from mechanisms.noise import repeatable
 
@@ -40,12 +40,20 @@ class Mixture:
     weights: Floats
     shares: Floats
 
-    def tables(self) -> Floats:
-        """(S, S): the share of every pair of groups, of all pairs of columns; 0 where nobody can be."""
-        product: Floats = (self.shares * self.weights[:, None]).T @ self.shares
-        for (a, b), nobody in self.grouping.nobody.items():
-            block = product[self.grouping.place(a), self.grouping.place(b)] * ~nobody
+    def table(self, pair: Pair) -> Floats:
+        """(g_a, g_b): the share of every pair of two columns' groups; 0 where nobody can be."""
+        first, second = (self.shares[:, self.grouping.place(column)] for column in pair)
+        block: Floats = (first * self.weights[:, None]).T @ second
+        if pair in self.grouping.nobody:
+            block *= ~self.grouping.nobody[pair]
             block /= max(float(block.sum()), _TINY)
+        return block
+
+    def tables(self) -> Floats:
+        """(S, S): the same of all pairs of columns."""
+        product: Floats = (self.shares * self.weights[:, None]).T @ self.shares
+        for a, b in self.grouping.nobody:
+            block = self.table((a, b))
             product[self.grouping.place(a), self.grouping.place(b)] = block
             product[self.grouping.place(b), self.grouping.place(a)] = block.T
         return product
@@ -97,6 +105,21 @@ def _direction(moments: tuple[Floats, Floats], step: int) -> Floats:
     return direction
 
 
+@dataclass(frozen=True)
+class _Part:
+    """The known tables of one column with later ones, side by side, as the fit sees them.
+
+    rows: where the column's groups lie. others: (n,) where those of its partners do. wanted, weight: (g, n) shares, and
+    how much a cell counts. noisy: (g, n) cells that were measured, but for zeros that are public.
+    """
+
+    rows: slice
+    others: Integers
+    wanted: Floats
+    weight: Floats
+    noisy: Flags
+
+
 class _Problem:
     """Loss, gradient and discrepancy; weights of cells are n²/variance, so that the loss counts variances."""
 
@@ -110,31 +133,32 @@ class _Problem:
     ) -> None:
         self._grouping = grouping
         self._places = [grouping.place(j) for j in range(len(grouping.sizes))]
-        size = sum(grouping.sizes)
-        self._wanted, self._weight = np.zeros((size, size), np.float32), np.zeros((size, size), np.float32)
-        for (a, b), target in targets.items():
-            for table, rows, columns in ((target.table, a, b), (target.table.T, b, a)):
-                self._wanted[self._places[rows], self._places[columns]] = table / total
-                self._weight[self._places[rows], self._places[columns]] = total**2 / target.variance
-        self._cells = sum(target.table.size for target in targets.values())
-        # Where counts are noisy: everywhere, but for zeros that are public.
-        self._noisy = np.ones((size, size), bool)
         precision = total**2 * max((1 / target.variance for target in targets.values()), default=1.0)
-        for pair, nobody in grouping.nobody.items():
-            self._know(pair, nobody, precision, measured=pair in targets)
+        known = sorted({*targets, *grouping.nobody})
+        self._parts = [
+            self._part([pair for pair in known if pair[0] == column], targets, total, precision)
+            for column in sorted({pair[0] for pair in known})
+        ]
+        self._cells = sum(int(part.noisy.sum()) for part in self._parts)
         self._margins = np.concatenate([np.asarray(m) for m in margins]) / total
         merged = np.concatenate([np.bincount(g) for g in grouping.groups])
         spread = np.repeat(np.asarray(variances), grouping.sizes)
         self._margin_weight = total**2 / (merged * spread)
 
-    def _know(self, pair: Pair, nobody: Flags, weight: float, *, measured: bool) -> None:
-        """Take it for certain where nobody can be, with the weight of the best measurement: no noise to stop at."""
-        self._cells -= int(nobody.sum()) if measured else 0
-        for (rows, columns), known in ((pair, nobody), (pair[::-1], nobody.T)):
-            block = self._places[rows], self._places[columns]
-            self._wanted[block][known] = 0
-            self._weight[block][known] = weight
-            self._noisy[block] = ~known
+    def _part(
+        self, pairs: Sequence[Pair], targets: Mapping[Pair, Target], total: float, precision: float
+    ) -> _Part:
+        """Where nobody can be is known for certain, with the weight of the best measurement."""
+        wanted, weight, noisy = list[Floats](), list[Floats](), list[Flags]()
+        for a, b in pairs:
+            shape, target = (self._grouping.sizes[a], self._grouping.sizes[b]), targets.get((a, b))
+            nobody = self._grouping.nobody.get((a, b), np.zeros(shape, bool))
+            wanted.append(np.zeros(shape) if target is None else np.where(nobody, 0, target.table / total))
+            weight.append(np.where(nobody, precision, 0 if target is None else total**2 / target.variance))
+            noisy.append(~nobody & (target is not None))
+        others = np.concatenate([np.arange(self._places[b].start, self._places[b].stop) for _a, b in pairs])
+        tables = np.hstack(wanted).astype(np.float32), np.hstack(weight).astype(np.float32)
+        return _Part(self._places[pairs[0][0]], others, *tables, np.hstack(noisy))
 
     def start(self) -> list[Floats]:
         """Logits of the shares and of the weights: the columns' own shares, with a public random spread."""
@@ -155,13 +179,18 @@ class _Problem:
     def gradient(self, logits: Floats, weight_logits: Floats) -> tuple[list[Floats], float]:
         """The gradient in both logits, and the mean of squared distance over variance, over all measured cells."""
         shares, weights = self._shares(logits), _softmax(weight_logits)
-        distance = (shares * weights[:, None]).T @ shares
-        distance -= self._wanted
-        pull = distance * self._weight
-        noisy = pull * self._noisy if self._grouping.nobody else pull
-        discrepancy = float(np.vdot(noisy, distance)) / (2 * max(1, self._cells))
+        by_group, squares = np.ascontiguousarray(shares.T), 0.0
+        pulled = np.zeros_like(by_group)
+        for part in self._parts:
+            own, others = by_group[part.rows], by_group[part.others]
+            distance = (own * weights) @ others.T - part.wanted
+            pull = distance * part.weight
+            squares += float(np.vdot(pull * part.noisy, distance))
+            pulled[part.rows] += pull @ others
+            pulled[part.others] += pull.T @ own
+        by_share = np.ascontiguousarray(pulled.T)
+        discrepancy = squares / max(1, self._cells)
         margin_pull = (self._margin_weight * (weights @ shares - self._margins)).astype(np.float32)
-        by_share = shares @ pull
         by_weight = 0.5 * np.einsum("ks,ks->k", by_share, shares) + shares @ margin_pull
         by_share += margin_pull
         by_share *= weights[:, None]

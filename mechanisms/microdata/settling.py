@@ -24,7 +24,7 @@ def settle(
     n, d = rows.shape
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     places = (rows + offsets).astype(np.int64)
-    surplus = _tables(places, wanted.shape[0]) - n * wanted.astype(np.float64)
+    surplus = _tables(rows, sizes, offsets) - n * wanted.astype(np.float64)
     for round_ in range(rounds):
         column = round_ % d
         cells = slice(int(offsets[column]), int(offsets[column]) + sizes[column])
@@ -33,15 +33,16 @@ def settle(
     return settled
 
 
-def _tables(places: Integers, size: int) -> Floats:
+def _tables(rows: Integers, sizes: Sequence[int], offsets: Integers) -> Floats:
     """(S, S) counts of pairs of groups; a column with itself is left empty."""
-    counts = np.zeros(size * size)
-    for a in range(places.shape[1]):
+    counts = np.zeros((sum(sizes), sum(sizes)))
+    places = [slice(int(start), int(start) + size) for start, size in zip(offsets, sizes, strict=True)]
+    for a in range(len(sizes)):
         for b in range(a):
-            cells = np.bincount(places[:, a] * size + places[:, b], minlength=size * size)
-            counts += cells
-    table = counts.reshape(size, size)
-    return table + table.T
+            cells = np.bincount(rows[:, a] * sizes[b] + rows[:, b], minlength=sizes[a] * sizes[b])
+            counts[places[a], places[b]] = cells.reshape(sizes[a], sizes[b])
+            counts[places[b], places[a]] = counts[places[a], places[b]].T
+    return counts
 
 
 def _exchange(

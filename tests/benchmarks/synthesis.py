@@ -247,7 +247,7 @@ def show_wide(methods: list[str], limit: float) -> None:
     print("| method | pairs | seconds | peak MiB |\n|---|---|---|---|")
     for name, made in (("true columns, independent", shuffled), ("resample", resampled)):
         print(f"| {name} | {pair_distance(domain, rows, made):.4f} | | |")
-    for name in ("independent-columns", "tree-of-pairs"):
+    for name in ("independent-columns", "tree-of-pairs", "latent-classes"):
         print(_wide_line(name, "wider", limit), flush=True)
     try:
         MICRODATA[0].plan(wide(500, 10, 10)[0], Wishes(), Loss(Definition.ZCDP, Fraction(RHO["1"])))

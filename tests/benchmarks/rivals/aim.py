@@ -3,8 +3,7 @@
 A pair is chosen by the exponential mechanism, by how far its table is from the model less what noise would add, among
 those that keep the model small. Where a measurement told little, later ones get four times the loss. Besides the paper:
 cells are put together as in latent classes, the loss is planned for one round a column (`ROUNDS`) instead of 16, and
-the candidates are pairs, which are the workload. Counts, scores and noise are whole numbers, by the portal's own
-sampler.
+the candidates are pairs, which are the workload. Counts, scores and noise are whole numbers, by the portal's sampler.
 
 Source: McKenna, Mullins, Sheldon, Miklau 2022 (AIM); McKenna, Sheldon, Miklau 2019 for the model.
 """
