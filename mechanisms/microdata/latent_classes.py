@@ -10,7 +10,6 @@ import numpy as np
 
 from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
-from mechanisms.domain import Domain
 from mechanisms.microdata import mixture
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.coarsening import group
@@ -24,7 +23,6 @@ from mechanisms.microdata.scoring import Belief, distortion, grouped, independen
 from mechanisms.microdata.settling import settle
 from mechanisms.microdata.spending import check_tables, score_law
 from mechanisms.microdata.tables import Grouping, Pair, split
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 
 ROUNDS = 3
@@ -87,9 +85,6 @@ class LatentClasses(Microdata):
             tables += measured
             seen += [noisy, np.array(chosen, dtype=np.int64).ravel(), *(t.values for t in measured)]
         return seen
-
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
-        """Every wish can be granted."""
 
     def _made(
         self,

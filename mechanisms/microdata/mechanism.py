@@ -99,6 +99,10 @@ class Microdata(ABC):
         check_columns(domain)
         check_amount(loss)
         wishes.check(domain)
+        if self.without_pairs and wishes.required:
+            raise PlanError(
+                f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
+            )
         self._check(domain, wishes)
         self._check_groups(domain, keep)
         if rows is not None and not 1 <= rows <= MOST_ROWS:
@@ -175,9 +179,8 @@ class Microdata(ABC):
         rows = repaired(made.rows, kept.domain.shape, kept.wishes.impossible(kept.domain), random)
         return replace(made, rows=rows[random.permutation(len(rows))])
 
-    @abstractmethod
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
-        """Raise PlanError if the method cannot do what is wished."""
+    def _check(self, domain: Domain, wishes: Wishes) -> None:  # noqa: B027
+        """Raise PlanError if the method cannot do what is wished, or not with these columns: most can."""
 
     def _check_groups(self, domain: Domain, keep: int | None) -> None:
         """Raise PlanError if fitting could take hours, whichever columns are kept."""
@@ -292,10 +295,6 @@ class IndependentColumns(Microdata):
     shares = {MARGINS: Fraction(1)}
     pairwise = False
     without_pairs = "every column was counted by itself, and the rows hold no dependence between columns."
-
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
-        if wishes.required:
-            raise PlanError("Independent columns measure no pair. Choose another method, or require none.")
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         """Nothing else is measured."""

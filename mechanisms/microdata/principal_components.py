@@ -47,10 +47,6 @@ class PrincipalComponents(Microdata):
     without_pairs = "rows were counted along the directions below."
 
     def _check(self, domain: Domain, wishes: Wishes) -> None:
-        if wishes.required:
-            raise PlanError(
-                "Principal components measure no table of a pair. Choose another method, or require none."
-            )
         if len(ordered_columns(domain)) < 2:
             raise PlanError(
                 "Principal components need at least two columns of numbers, dates or yes and no. Choose more of them, "

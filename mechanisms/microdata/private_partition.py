@@ -10,7 +10,6 @@ import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.counting import histogram_sensitivity
-from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import Boxes
 from mechanisms.histogram.privtree import THRESHOLD, decay, split_scale
 from mechanisms.histogram.spending import laplace_law, pure_epsilon
@@ -20,9 +19,8 @@ from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.spending import check_tables, table_laws
-from mechanisms.microdata.wishes import TARGET_WEIGHT, Wishes
+from mechanisms.microdata.wishes import TARGET_WEIGHT
 from mechanisms.noise import DiscreteLaplace, Noise
-from mechanisms.protocol import PlanError
 
 HALVINGS, LEAVES = "halvings", "leaves"
 FAN_OUT = 2
@@ -48,12 +46,6 @@ class PrivatePartition(Microdata):
     pairwise = False
     whole_rows = True
     without_pairs = "rows were counted in blocks of all columns at once."
-
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
-        if wishes.required:
-            raise PlanError(
-                "A private partition measures no table of a pair. Choose another method, or require none."
-            )
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         halving_law(plan)

@@ -12,7 +12,6 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
-from mechanisms.domain import Domain
 from mechanisms.microdata.adversarial.critic import People, step_law
 from mechanisms.microdata.adversarial.generator import RowMaker
 from mechanisms.microdata.apportioning import dealt
@@ -22,9 +21,7 @@ from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside, within_groups
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.tables import Grouping, split
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
-from mechanisms.protocol import PlanError
 
 TRAINING = "training"
 NEEDS = ("torch", "opacus")
@@ -61,10 +58,6 @@ class Adversarial(Microdata):
         if all(find_spec(package) for package in NEEDS):
             return ""
         return f"It needs PyTorch and Opacus, some 5 GB: pip install -r {EXTRA} adds them."
-
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
-        if wishes.required:
-            raise PlanError("A DP-GAN measures no table of a pair. Choose another method, or require none.")
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         groups = sum(min(MOST + 1, size) for size in plan.domain.shape)

@@ -235,6 +235,14 @@ def test_required_columns_are_kept_whatever_they_tell():
     assert microdata("tree-of-pairs").reconstruct(plan, measurement).columns == (2, 3)
 
 
+def test_methods_that_measure_no_pair_say_so_where_one_is_required():
+    wishes, without = Wishes(required=(("age", "town"),)), [m for m in MICRODATA if m.without_pairs]
+    assert {m.name for m in without} >= {"independent-columns", "principal-components", "private-partition"}
+    for method in (m for m in without if not m.missing):
+        with pytest.raises(PlanError, match=f"{method.title}: no table of a pair is measured"):
+            method.plan(DOMAIN, wishes, loss())
+
+
 def test_a_choice_of_columns_needs_a_target_and_a_fitting_number():
     for method, target, keep, word in (
         ("latent-classes", "", 2, "Choose the target"),
