@@ -157,7 +157,7 @@ class _Problem:
             weight.append(np.where(nobody, precision, 0 if target is None else total**2 / target.variance))
             noisy.append(~nobody & (target is not None))
         others = np.concatenate([np.arange(self._places[b].start, self._places[b].stop) for _a, b in pairs])
-        tables = np.hstack(wanted).astype(np.float32), np.hstack(weight).astype(np.float32)
+        tables: list[Floats] = [np.hstack(rows).astype(np.float32) for rows in (wanted, weight)]
         return _Part(self._places[pairs[0][0]], others, *tables, np.hstack(noisy))
 
     def start(self) -> list[Floats]:
