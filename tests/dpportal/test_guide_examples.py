@@ -12,6 +12,7 @@ from django.test import Client
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.continual.mechanism import StreamRequest
+from mechanisms.noise import DiscreteLaplace
 
 LOSS = Loss(Definition.PURE, Fraction(1))
 # As the page names them, with the strategies that they are.
@@ -69,3 +70,26 @@ def test_the_queries_page_has_the_two_groups(client: Client) -> None:
         groups = f"{(first + second) // 2}, {(first - second) // 2}"
         row = f'<td class="number">{first}, {second}</td><td class="number">{groups}</td>'
         assert row.replace("-", "−") in page
+
+
+def drawn(page: str, name: str) -> np.ndarray:
+    """(k, 2) of a drawn path: the number at each place across, and how high it is there."""
+    match = re.search(rf'id="{name}" d="([^"]*)"', page)
+    assert match is not None
+    points = re.findall(r"([\d.]+) (?:170V)?([\d.]+)", match[1])
+    places = np.array(points, dtype=float)
+    return np.stack([10 + (places[:, 0] - 40) / 28, (170 - places[:, 1]) / 560], axis=1)
+
+
+def test_laplace_noise_is_the_choice_with_the_score_minus_the_distance(client: Client) -> None:
+    """Density ∝ e^(−ε|y − x|), its total one; neighbours are within e^ε; whole numbers follow their law."""
+    page, epsilon = client.get("/guide/choice/").content.decode(), 0.5
+    here, there = (drawn(page, f"guide-at-{x}") for x in (20, 21))
+    for x, density in ((20, here), (21, there)):
+        chosen = np.exp(-epsilon * np.abs(density[:, 0] - x))
+        assert density[:, 1] == pytest.approx(chosen * epsilon / 2, abs=2e-4)
+    # Heights are in tenths of a pixel, which tell ratios apart where they are not small.
+    high = np.minimum(here[:, 1], there[:, 1]) > 0.02
+    assert np.abs(np.log(here[high, 1] / there[high, 1])).max() == pytest.approx(epsilon, abs=0.01)
+    sticks, law = drawn(page, "guide-sticks"), DiscreteLaplace(1 / Fraction(epsilon))
+    assert sticks[:, 1] == pytest.approx([law.probability(round(y) - 20) for y in sticks[:, 0]], abs=2e-4)
