@@ -27,14 +27,17 @@ def published(portal: Portal, browser: Browser) -> Published:
     return Published(address, ["age", "sex"], visiting.download_all(page), compare, spent)
 
 
-def test_the_zip_holds_the_six_files(published):
+def test_the_zip_holds_every_file(published):
     assert sorted(published.files) == [
         "README.md",
         "datapackage.json",
         "histogram.csv",
+        "histogram.xlsx",
         "release.json",
+        "report.html",
         "synthetic.csv",
         "synthetic.parquet",
+        "synthetic.xlsx",
     ]
 
 

@@ -55,7 +55,8 @@ class TestSelection:
         release = self.choose(rich, ["age"], "most-common-value")
         services.publish(release, rich.owner)
         assert ">30<" not in page_of(client, release)
-        assert set(files(release)) == {"choice.csv", "release.json", "datapackage.json", "README.md"}
+        explained = {"release.json", "datapackage.json", "README.md", "report.html"}
+        assert set(files(release)) == {"choice.csv", "choice.xlsx"} | explained
         assert pd.read_csv(io.BytesIO(files(release)["choice.csv"])).columns.tolist() == ["rank", "choice"]
 
     def test_the_curator_sees_true_scores_and_chances(self, rich, client) -> None:

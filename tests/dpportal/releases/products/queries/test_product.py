@@ -97,7 +97,7 @@ class TestBundle:
     def test_the_files_are_all_there(self, release) -> None:
         assert set(files(release)) == {
             "answers.csv", "cells.csv", "synthetic.csv", "synthetic.parquet", "strategy.npz", "release.json",
-            "datapackage.json", "README.md",
+            "datapackage.json", "README.md", "answers.xlsx", "cells.xlsx", "synthetic.xlsx", "report.html",
         }  # fmt: skip
 
     def test_the_intervals_are_around_the_answers(self, release) -> None:

@@ -1,0 +1,53 @@
+"""The report that every release has: what the public page says, in a file by itself."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pandas as pd
+import pytest
+
+from tests.dpportal.releases.products.building import files, finished
+
+PRODUCTS = {
+    "histogram": (["colour", "age"], "laplace-histogram", {"within_bins": "uniform"}),
+    "queries": (["colour", "age"], "identity-strategy", {"workload": 'identity("colour") x ranges("age")'}),
+    "selection": (["colour"], "permute-and-flip", {}),
+}
+
+
+@pytest.fixture(params=PRODUCTS)
+def release(request, dataset):
+    columns, method, parameters = PRODUCTS[request.param]
+    return finished(dataset, request.param, columns, "0.5", method, **parameters)
+
+
+def test_every_product_has_one_that_fetches_nothing_and_runs_nothing(release):
+    text = files(release)["report.html"].decode()
+    assert "differentially private with ε = 0.5" in text
+    assert "How it was made" in text
+    assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script|<form", text)
+
+
+def test_it_says_the_numbers_of_the_tables_and_draws_them(dataset):
+    release = finished(dataset, "histogram", ["colour"], "0.5", "laplace-histogram", within_bins="uniform")
+    given = files(release)
+    text = given["report.html"].decode()
+    table = pd.read_csv(io.BytesIO(given["histogram.csv"]))
+    for name, count in zip(table["colour"], table["noisy_count"], strict=True):
+        row = re.search(rf">{name}</th>.*?</tr>|>{name}</td>.*?</tr>", text, re.S)
+        assert row is not None and f">{count:,}<" in row[0]
+    assert text.count('<svg class="still"') == 1
+
+
+def test_a_workbook_says_the_same_as_its_table(dataset):
+    given = files(
+        finished(dataset, "histogram", ["colour", "age"], "0.5", "laplace-histogram", within_bins="uniform")
+    )
+    for name in ("histogram", "synthetic"):
+        book, table = (
+            pd.read_excel(io.BytesIO(given[f"{name}.xlsx"])),
+            pd.read_csv(io.BytesIO(given[f"{name}.csv"])),
+        )
+        pd.testing.assert_frame_equal(book, table, check_dtype=False)
