@@ -158,7 +158,7 @@ class _Problem:
             noisy.append(~nobody & (target is not None))
         others = np.concatenate([np.arange(self._places[b].start, self._places[b].stop) for _a, b in pairs])
         tables: list[Floats] = [np.hstack(rows).astype(np.float32) for rows in (wanted, weight)]
-        return _Part(self._places[pairs[0][0]], others, *tables, np.hstack(noisy))
+        return _Part(self._places[pairs[0][0]], others, tables[0], tables[1], np.hstack(noisy))
 
     def start(self) -> list[Floats]:
         """Logits of the shares and of the weights: the columns' own shares, with a public random spread."""
