@@ -115,8 +115,8 @@ class _Part:
 
     rows: slice
     others: Integers
-    wanted: Floats
-    weight: Floats
+    wanted: np.ndarray
+    weight: np.ndarray
     noisy: Flags
 
 

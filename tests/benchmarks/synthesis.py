@@ -5,7 +5,7 @@ over all triples of columns. Published: MST of private-pgm on the same table, on
 2.6 GiB. Floor: independent columns with true counts. Ceiling: as many rows drawn from the true ones. Then 60 columns of
 10 values and 200 columns, pairs alone. Each release runs in a process of its own, which ends after `--limit` seconds;
 its seconds are the processor's, the largest of all runs, as is its peak memory. A rival is run once at each ε. The last
-column says whether what was to be reached is. On two cores that nobody else uses it takes some 15 minutes.
+column says whether what was to be reached is. All of it takes some 15 minutes of processor time.
 
 Run: python -m tests.benchmarks.synthesis [--seeds 5] [--methods NAME ...] [--epsilons 0.1 1 10] [--wide] [--limit 600]
 """
