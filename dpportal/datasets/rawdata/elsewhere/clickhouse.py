@@ -1,4 +1,4 @@
-"""ClickHouse's SQL, from version 26.3: functions that give NULL where there is nothing to read, texts by their bytes.
+"""ClickHouse's SQL, from version 26.9: functions that give NULL where there is nothing to read, texts by their bytes.
 
 Its session has the settings of `connections.clickhouse`. Doubles are held by their bits, since NaN is equal to nothing
 there; days as their number since the year 1 and moments as microseconds, since its dates end in 1900 and 2299.

@@ -144,6 +144,11 @@ class TestTheSession:
         with pytest.raises(SourceFault, match="not readonly = 1"), speaking.reading(connection):
             pass
 
+    def test_is_refused_by_a_server_that_is_too_old(self, connection, monkeypatch):
+        monkeypatch.setattr(speaking, "OLDEST", (99, 1))
+        with pytest.raises(SourceFault, match="older than"), speaking.reading(connection):
+            pass
+
     def test_many_cells_come_in_batches(self, connection):
         statement = "SELECT toInt64(number) AS place, toUInt64(number % 5) AS n FROM numbers(200000)"
         with speaking.reading(connection) as session:
