@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from django.utils.translation import gettext as _
-from sqlglot import exp
 
 from dpportal.connections import clickhouse_codes as codes
 from dpportal.connections import credentials
@@ -328,7 +327,7 @@ def leaves(plan: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def literal(text: str) -> str:
-    return exp.Literal.string(text).sql("clickhouse")
+    return f"'{_escaped(text, QUOTE)}'"
 
 
 @contextmanager
@@ -366,11 +365,16 @@ def _address(connection: Connection) -> str:
 
 
 def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("clickhouse")
+    return f"`{_escaped(name, '`')}`"
+
+
+def _escaped(text: str, mark: str) -> str:
+    return text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
 
 
 # A line of EXPLAIN QUERY TREE that names a table.
 NAMED = re.compile(r"\bTABLE id: \d+.*?, table_name: ([^,]+)")
+QUOTE = "'"
 NO_PACKAGE = (
     "This machine has no client for ClickHouse. Whoever runs the portal adds it for web server and workers with "
     "pip install -r dpportal/connections/requirements-clickhouse.txt."

@@ -90,6 +90,20 @@ def test_a_query_can_be_offered(connection, curator):
     ]
 
 
+def test_names_and_values_are_only_names_and_values(connection, owner, curator):
+    """Quotation marks, comments and percent signs of any place end no text and begin no statement."""
+    strange = """we"ird'; DROP TABLE health.visits; -- %s {} \\ `$1"""
+    name, text = (mark + strange.replace("\\", "\\\\").replace(mark, "\\" + mark) + mark for mark in "`'")
+    owner(f"CREATE TABLE health.{name} ({name} String) ENGINE = MergeTree ORDER BY ()")
+    owner(f"INSERT INTO health.{name} VALUES ({text}), ('b')")
+    table = SharedTable.objects.create(connection=connection, title="Strange", schema="health", table=strange)
+    dataset = connected(table, curator, declared=False)
+    assert dataset.has_records, dataset.conversion.failure
+    services.declare(dataset, strange, Categorical(strange, values=(strange, "'")))
+    version = dataset.current_domain()
+    assert records.count(dataset, version, version.domain(), b"").tolist() == [1, 0, 1]
+
+
 def test_views_are_known_by_the_tables_that_they_read(elsewhere, connection, owner, other_curator):
     """Those of a table whose parts are indexed, and those that a plan does not name."""
     owner("CREATE TABLE health.names ENGINE = Memory AS SELECT DISTINCT patient FROM health.visits")
