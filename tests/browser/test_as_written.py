@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -80,7 +79,7 @@ def declare(page: Page) -> None:
 
 
 def choose(page: Page, column: str, kind: str) -> None:
-    page.get_by_label("Columns").get_by_role("link", name=re.compile(f"^{column} ")).click()
+    visiting.open_column(page, column)
     page.get_by_label(kind, exact=True).check()
     page.get_by_label("Missing values have").check()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,9 +85,7 @@ def grant(portal: Portal, browser: Browser) -> None:
     office.get_by_label("Reason").fill("As asked")
     # The demonstration holds nearly the same people: the grant has to name it.
     office.get_by_role("button", name="Save", exact=True).click()
-    for known in office.get_by_role("checkbox", name=re.compile("shares")).all():
-        known.check()
-    office.get_by_role("button", name="Save", exact=True).click()
+    visiting.tick_known(office)
     office.get_by_text("was added successfully").wait_for()
     context.close()
 

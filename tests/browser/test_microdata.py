@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from decimal import Decimal
 
 from playwright.sync_api import Browser, expect
@@ -21,7 +20,7 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     visiting.open_dataset(page, DATASET)
     before = visiting.left(page)
     page.get_by_role("link", name="Domain").first.click()
-    page.get_by_label("Columns").get_by_role("link", name=re.compile("^fnlwgt ")).click()
+    visiting.open_column(page, "fnlwgt")
     page.get_by_label("Whole numbers", exact=True).check()
     page.get_by_label("Lower bound").fill("0")
     page.get_by_label("Upper bound").fill("1499999")

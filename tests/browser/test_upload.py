@@ -51,6 +51,7 @@ def published(portal: Portal, browser: Browser) -> Published:
 
 def declare(page: Page) -> None:
     """Age by its bounds, the others by their values; columns that are not named stay ignored."""
+    visiting.open_column(page, "age")
     page.get_by_label("Whole numbers", exact=True).check()
     page.get_by_label("Lower bound").fill("17")
     page.get_by_label("Upper bound").fill("90")
@@ -60,7 +61,7 @@ def declare(page: Page) -> None:
     expect(page.get_by_text("15 cells")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
     for column, values in (("education", EDUCATION), ("marital-status", MARITAL)):
-        page.get_by_label("Columns").get_by_role("link", name=re.compile(f"^{column} ")).click()
+        visiting.open_column(page, column)
         page.get_by_label("Categories").check()
         page.get_by_label("Values", exact=True).fill("\n".join(values))
         page.get_by_label("No: others are counted in the cell “Other”").check()
@@ -79,11 +80,7 @@ def granted(page: Page, portal: Portal, name: str, amount: str, *, has_kin: bool
     page.locator("[name=reason]").fill("Trial of the portal")
     page.get_by_role("button", name="Save", exact=True).click()
     if has_kin:
-        expect(page.get_by_role("checkbox", name=re.compile("demonstration"))).to_be_visible()
-        # Other tests of this portal may have uploaded the table too.
-        for box in page.locator("[name=knowing]").all():
-            box.check()
-        page.get_by_role("button", name="Save", exact=True).click()
+        visiting.tick_known(page)
     page.get_by_text("was added successfully").wait_for()
 
 

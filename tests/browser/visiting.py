@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response
+from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response, expect
 
 ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
 JOB_MS = 90_000
@@ -73,6 +73,23 @@ def open_dataset(page: Page, name: str) -> None:
     page.goto("/datasets/")
     page.get_by_role("link", name=name).first.click()
     page.wait_for_load_state()
+
+
+def open_column(page: Page, name: str) -> None:
+    """From any page of the domain to that of a column."""
+    links = page.get_by_label("Columns", exact=True).get_by_role(
+        "link", name=re.compile(f"^{re.escape(name)}( |$)")
+    )
+    links.click()
+    page.get_by_role("heading", name=name, exact=True).wait_for()
+
+
+def tick_known(page: Page) -> None:
+    """Say that other datasets hold nearly the same people, those that other tests of this portal uploaded too."""
+    expect(page.get_by_role("checkbox", name=re.compile("demonstration"))).to_be_visible()
+    for box in page.locator("[name=knowing]").all():
+        box.check()
+    page.get_by_role("button", name="Save", exact=True).click()
 
 
 def left(page: Page) -> Decimal:
