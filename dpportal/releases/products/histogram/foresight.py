@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from dpportal.publishing.workbook import MOST_LINES
 from dpportal.releases.products.effort import Effort
 from mechanisms.domain import Attribute, Domain
 from mechanisms.protocol import Plan
@@ -39,7 +40,7 @@ RATES = {
 KEPT_BYTES = 16
 # Of a line of histogram.csv beside labels and numbers that vary: commas, line end, count, standard error.
 LINE_BYTES = 14
-# A zip's share of what is in it, about.
+# A zip's share of what is in it, about; and a workbook's, which is one, of the lines that it repeats.
 ZIPPED = 0.25
 PERSON_MICROSECONDS = 3
 # What synthetic rows take, in two files, for each byte of their labels.
@@ -53,11 +54,13 @@ def effort(plan: Plan, people: int | None) -> Effort:
     """About, for one job that has the machine to itself. people: by the curator's estimate."""
     cells, rows, rate = plan.domain.size, people or 0, RATES[plan.mechanism]
     labels = _label_bytes(plan.domain)
-    lines = cells * (labels + LINE_BYTES + _number_bytes(plan)) + rows * labels * PARQUET
+    histogram, table = cells * (labels + LINE_BYTES + _number_bytes(plan)), rows * labels * PARQUET
+    workbooks = ZIPPED * sum(size for n, size in ((cells, histogram), (rows, table)) if n < MOST_LINES)
     return Effort(
         seconds=SECONDS_AT_REST + (rate.microseconds * cells + PERSON_MICROSECONDS * rows) / 1e6,
         memory=round(AT_REST + rate.memory * cells),
-        disk=round(KEPT_BYTES * cells + lines * (1 + ZIPPED)),
+        # Workbooks are in the zip as they are.
+        disk=round(KEPT_BYTES * cells + (histogram + table) * (1 + ZIPPED) + 2 * workbooks),
     )
 
 
