@@ -76,11 +76,19 @@ def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
     """Labels, noisy, synthetic and true count, and error of the cells whose noisy counts are farthest off."""
     cells = farthest(result.raw, true, WORST)
     places = np.unravel_index(cells, plan.domain.shape)
-    names = [a.labels() for a in plan.domain.attributes]
-    raw, counts, actual = whole(result.raw[cells]), result.counts[cells], true[cells]
+    # One column's labels at a time: there may be many of them.
+    columns = zip((a.labels() for a in plan.domain.attributes), places, strict=True)
+    labels = [[names[i] for i in place] for names, place in columns]
+    raw, counts, actual = whole(_at(result.raw, cells)), _at(result.counts, cells), _at(true, cells)
     numbers = (raw.tolist(), counts.tolist(), actual.tolist(), (raw - actual).tolist())
-    labels = ([names[axis][i] for i in place] for axis, place in enumerate(places))
     return [list(row) for row in zip(*labels, *numbers, strict=True)]
+
+
+def _at(counts: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """The counts of a few cells; of a mapped file each brings many neighbours into memory, which leave it again."""
+    found = counts[cells]
+    let_go(counts)
+    return found
 
 
 def farthest(raw: np.ndarray, true: np.ndarray, most: int) -> np.ndarray:
