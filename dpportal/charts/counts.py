@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
-from dpportal.charts.panels import heat_maps, layout_of, panels_caption
+from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
 from dpportal.charts.style import (
     TRANSPARENT,
@@ -117,7 +117,7 @@ def _panels(
         heat_maps(panels, series, half_width=half_width, unit=unit, partition=partition),
         title=_counts_title(*domain.names),
         caption=panels_caption(panels, half_width=half_width, unit=unit),
-        height=420 if rows == 1 else 120 + 230 * rows,
+        height=height_of(rows),
         min_width=280 * len(series),
         is_map=True,
     )

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.cells import marginal, merged, shaped
 from dpportal.charts.counts import MAX_NUMBERS
-from dpportal.charts.panels import grid, heat_map, layout_of, name_axes
+from dpportal.charts.panels import grid, heat_map, height_of, layout_of, name_axes
 from dpportal.charts.style import DIVERGING, Figure, finished, hover, series_names
 from mechanisms.domain import Domain
 
@@ -36,12 +36,11 @@ def difference_figure(
     bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}, "tickformat": "+,"}
     axis = {"cmin": -reach, "cmax": reach, "colorscale": DIVERGING, "colorbar": bar}
     figure.update_layout(coloraxis=axis, margin={"t": 64})
-    height = 420 if len(cells) == 1 else 120 + 230 * len(cells)
     return finished(
         figure,
         title=_("Where the noise fell"),
         caption=_caption(half_width, unit),
-        height=height,
+        height=height_of(len(cells)),
         is_map=True,
     )
 

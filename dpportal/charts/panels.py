@@ -103,6 +103,11 @@ def heat_maps(
     return figure
 
 
+def height_of(rows: int) -> int:
+    """Pixels of a figure with so many rows of maps."""
+    return 420 if rows == 1 else 120 + 230 * rows
+
+
 def name_axes(figure: go.Figure, panels: Panels, rows: int) -> None:
     """Cells in declared order on both axes, named at the edge of the whole."""
     figure.update_xaxes(type="category", showline=False, nticks=TICKS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mechanisms.domain import Attribute
 
@@ -15,3 +17,10 @@ class Codebook:
 
     attributes: tuple[Attribute, ...]
     filled: frozenset[str] = frozenset()
+
+
+def categories(values: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
+    """Values with their labels, as `release.json` declares them; a value whose label is empty is called as written."""
+    words = [label or value for value, label in zip(values, labels, strict=True)]
+    named = {} if words == list(values) else {"words": words}
+    return {"kind": "categorical", "values": list(values), **named}

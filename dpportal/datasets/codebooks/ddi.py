@@ -10,6 +10,7 @@ from defusedxml.ElementTree import fromstring
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ranges
+from dpportal.datasets.codebooks.book import categories
 from dpportal.datasets.codebooks.faults import CodebookError
 
 
@@ -29,12 +30,11 @@ def read(content: bytes) -> dict[str, Any]:
 
 
 def _entry(variable: Element) -> dict[str, Any] | None:
-    categories = [c for c in variable.iterfind("{*}catgry") if c.get("missing", "N").upper() != "Y"]
-    pairs = [(_text(c, "catValu"), _text(c, "labl")) for c in categories]
-    codes = [code for code, _label in pairs if code]
-    if codes and variable.get("intrvl") != "contin":
-        words = [label or code for code, label in pairs if code]
-        return {"kind": "categorical", "values": codes, **({} if words == codes else {"words": words})}
+    listed = [c for c in variable.iterfind("{*}catgry") if c.get("missing", "N").upper() != "Y"]
+    pairs = [(_text(c, "catValu"), _text(c, "labl")) for c in listed]
+    pairs = [(code, label) for code, label in pairs if code]
+    if pairs and variable.get("intrvl") != "contin":
+        return categories([code for code, _label in pairs], [label for _code, label in pairs])
     stated = variable.find("{*}valrng/{*}range")
     return None if stated is None else _range(stated.get("min"), stated.get("max"))
 

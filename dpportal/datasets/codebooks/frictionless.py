@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpportal.datasets.codebooks import ranges
+from dpportal.datasets.codebooks.book import categories
 
 
 def fields(entries: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -40,9 +41,7 @@ def _entry(field: dict[str, Any]) -> dict[str, Any] | None:
 def _categories(values: list[Any]) -> dict[str, Any]:
     """Values, or objects of a value and its label."""
     pairs = [(v["value"], v.get("label", "")) if isinstance(v, dict) else (v, "") for v in values]
-    codes = [str(value) for value, _label in pairs]
-    words = [str(label) or code for code, (_value, label) in zip(codes, pairs, strict=True)]
-    return {"kind": "categorical", "values": codes, **({} if words == codes else {"words": words})}
+    return categories([str(value) for value, _label in pairs], [str(label) for _value, label in pairs])
 
 
 def _bounded(kind: Any, lower: Any, upper: Any) -> dict[str, Any] | None:

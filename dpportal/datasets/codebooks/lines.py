@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from dpportal.datasets.codebooks.book import categories
 from dpportal.datasets.codebooks.faults import CodebookError
 
 MAX_LENGTH = 1000
@@ -28,7 +29,9 @@ def read(text: str) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for name, *said in lines[1:]:
         entries.setdefault(name.strip(), []).append([text.strip() for text in said])
-    return {name: _entry(said) for name, said in entries.items()}
+    return {
+        name: categories([v for v, *_ in said], [line[-1] for line in said]) for name, said in entries.items()
+    }
 
 
 def _lines(text: str) -> list[list[str]]:
@@ -38,11 +41,3 @@ def _lines(text: str) -> list[list[str]]:
         return [line for line in csv.reader(io.StringIO(text), delimiter=delimiter) if line]
     except csv.Error:
         return []
-
-
-def _entry(said: list[list[str]]) -> dict[str, Any]:
-    """A declaration as `release.json` has it. A value whose label is empty is called as it is written."""
-    values = [line[0] for line in said]
-    words = [line[-1] or line[0] for line in said]
-    labels = {} if words == values else {"words": words}
-    return {"kind": "categorical", "values": values, **labels}

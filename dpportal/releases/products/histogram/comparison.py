@@ -8,7 +8,7 @@ import numpy as np
 
 from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
 from dpportal.charts.differences import difference_figure
-from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, whole
+from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, labels_of, whole
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error
@@ -75,10 +75,7 @@ def _table(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
 def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
     """Labels, noisy, synthetic and true count, and error of the cells whose noisy counts are farthest off."""
     cells = farthest(result.raw, true, WORST)
-    places = np.unravel_index(cells, plan.domain.shape)
-    # One column's labels at a time: there may be many of them.
-    columns = zip((a.labels() for a in plan.domain.attributes), places, strict=True)
-    labels = [[names[i] for i in place] for names, place in columns]
+    labels = labels_of(plan.domain, cells)
     raw, counts, actual = whole(_at(result.raw, cells)), _at(result.counts, cells), _at(true, cells)
     numbers = (raw.tolist(), counts.tolist(), actual.tolist(), (raw - actual).tolist())
     return [list(row) for row in zip(*labels, *numbers, strict=True)]

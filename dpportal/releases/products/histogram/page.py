@@ -9,6 +9,7 @@ import numpy as np
 
 from dpportal.charts.counts import counts_figure
 from dpportal.charts.style import Figure
+from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
 
 MAX_TABLE_CELLS = 2000
@@ -49,14 +50,18 @@ def page(plan: Plan, result: Result) -> dict[str, Any]:
     }
 
 
+def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:
+    """What some cells are called: for each column, its label of each of them."""
+    places = np.unravel_index(cells, domain.shape)
+    # One column's labels at a time: there may be many of them.
+    columns = zip((a.labels() for a in domain.attributes), places, strict=True)
+    return [[names[i] for i in place] for names, place in columns]
+
+
 def first_cells(plan: Plan, result: Result) -> list[list[Any]]:
     """Rows of the table for the first cells: labels, noisy count, count, and the interval if there is one."""
     size = min(plan.domain.size, MAX_TABLE_CELLS)
-    places = np.unravel_index(np.arange(size), plan.domain.shape)
-    labels = [
-        [names[i] for i in place]
-        for names, place in zip((a.labels() for a in plan.domain.attributes), places, strict=True)
-    ]
+    labels = labels_of(plan.domain, np.arange(size))
     raw, half_width = whole(result.raw[:size]), interval(plan, result)
     numbers = [raw.tolist(), result.counts[:size].tolist()]
     if half_width is not None:
