@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 
 import psycopg
 import pytest
@@ -22,8 +21,15 @@ from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import READER, connected
 from tests.dpportal.connections.refusals import Refusals, released
+from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.postgres
+
+
+class TestRegister(Register):
+    """In PostgreSQL."""
+
+    engine, mapped = "PostgreSQL 1", "jsonb"
 
 
 def test_its_columns_and_types_are_read_and_nothing_is_copied(visits, curator):
@@ -36,15 +42,6 @@ def test_its_columns_and_types_are_read_and_nothing_is_copied(visits, curator):
     ]
     assert dataset.facts["left_out"] == [{"name": "notes", "type": "jsonb"}]
     assert [relation.rpartition("/")[2] for relation in dataset.relations] == ["health.visits"]
-
-
-def test_it_counts_what_the_upload_of_the_same_rows_counts(elsewhere, curator, administrator):
-    upload = building.granted(building.stored_dataset(curator), administrator)
-    theirs, ours = released(elsewhere), released(upload)
-    assert theirs.state == ours.state == Release.State.READY, theirs.job.failure
-    found = records.kept_counts(theirs.true_counts)
-    assert found.tolist() == records.kept_counts(ours.true_counts).tolist() and found.sum() == 300
-    assert Budget.of(elsewhere).spent == Decimal("0.1")
 
 
 def test_the_release_says_what_read_it_where_and_when(elsewhere, client):
@@ -70,12 +67,6 @@ def test_the_curator_compares_with_the_true_counts(elsewhere, client, curator):
     assert "300 rows were counted." in page
     for name in ("compare_csv", "job"):
         assert client.get(reverse(f"releases:{name}", args=[release.pk]), follow=True).status_code == 200
-
-
-def test_of_each_person_as_many_rows_count_as_declared(elsewhere):
-    services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=2)
-    release = released(elsewhere)
-    assert records.kept_counts(release.true_counts).sum() == 60
 
 
 def test_a_query_can_be_offered_too(connection, curator, administrator):

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
-from decimal import Decimal
 
 import numpy as np
 import pytest
-from django.urls import reverse
 
-from dpportal.budgets.models import Budget
 from dpportal.connections import clickhouse as speaking
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
-from dpportal.datasets import fitting, likeness, services
-from dpportal.datasets.conversion import convert
+from dpportal.datasets import likeness, services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
-from dpportal.releases.models import Release
-from mechanisms.domain import Categorical, Integer
+from mechanisms.domain import Categorical
 from tests import clickhouses
 from tests.dpportal import building
 from tests.dpportal.connections.clickhouse.conftest import VISITS
 from tests.dpportal.connections.conftest import connected
 from tests.dpportal.connections.products import Products
-from tests.dpportal.connections.refusals import Refusals, released
+from tests.dpportal.connections.refusals import Refusals
+from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.clickhouse
 # A view of so many rows ends some day, and can be ended before.
@@ -37,57 +32,10 @@ class TestProducts(Products):
     """From ClickHouse."""
 
 
-def test_a_curator_releases_what_the_upload_of_the_same_rows_counts(visits, client, curator, administrator):
-    client.force_login(curator)
-    assert "Visits (Warehouse)" in client.get(reverse("datasets:elsewhere")).content.decode()
-    client.post(reverse("datasets:elsewhere"), {"table": visits.pk, "name": ""})
-    dataset = Dataset.objects.get()
-    convert(dataset.pk)
-    page = client.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
-    assert "no row comes here" in page and "Map(String, UInt64)" in page
-    colour = Categorical("colour", values=("red", "green", "blue"))
-    dataset.refresh_from_db()
-    services.declare_all(dataset, [colour, Integer("age", lower=0, upper=99, width=10)])
-    services.confirm_one_row(dataset, ["patient"], curator)
-    theirs = released(building.granted(dataset, administrator))
-    ours = released(building.granted(building.stored_dataset(curator), administrator))
-    assert theirs.state == ours.state == Release.State.READY, theirs.job.failure
-    found = records.kept_counts(theirs.true_counts)
-    assert found.tolist() == records.kept_counts(ours.true_counts).tolist() and found.sum() == 300
-    assert Budget.of(dataset).spent == Decimal("0.1")
-    read = json.loads(theirs.read_from)
-    assert (
-        read["engine"].startswith("ClickHouse 2")
-        and read["table"] == "Visits"
-        and "+00:00" in read["read_at"]
-    )
+class TestRegister(Register):
+    """In ClickHouse."""
 
-
-def test_of_each_person_as_many_rows_count_as_declared(elsewhere):
-    services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=2)
-    assert records.kept_counts(released(elsewhere).true_counts).sum() == 60
-
-
-def test_a_curator_sees_in_numbers_how_the_table_fits(elsewhere, client, curator):
-    services.declare(elsewhere, "age", Integer("age", lower=10, upper=49, width=10))
-    services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=4)
-    client.force_login(curator)
-    address = reverse("datasets:fit", args=[elsewhere.pk])
-    client.post(address)
-    fitting.look(elsewhere.pk)
-    page = client.get(address).content.decode()
-    assert all(f">{number}<" in page for number in (300, 30, 150, 180, 120))
-
-
-def test_a_query_can_be_offered(connection, curator):
-    query = "SELECT colour, age, patient FROM health.visits WHERE age < 50 -- young"
-    table = SharedTable.objects.create(connection=connection, title="Young", query=query)
-    dataset = connected(table, curator)
-    assert [(c["name"], c["type"]) for c in dataset.columns] == [
-        ("colour", "text"),
-        ("age", "int4"),
-        ("patient", "text"),
-    ]
+    engine, mapped = "ClickHouse 2", "Map(String, UInt64)"
 
 
 def test_names_and_values_are_only_names_and_values(connection, owner, curator):
@@ -118,16 +66,6 @@ def test_views_are_known_by_the_tables_that_they_read(elsewhere, connection, own
     assert [(kin.dataset, kin.same, kin.shared) for kin in likeness.kin_of(dataset)] == [
         (elsewhere, False, True)
     ]
-
-
-def test_an_administrator_tests_a_connection(client, administrator, visits):
-    SharedTable.objects.create(connection=visits.connection, title="Nothing", table="nothing", schema="")
-    client.force_login(administrator)
-    chosen = {"action": "test_connection", "_selected_action": [visits.connection_id]}
-    answer = client.post(reverse("admin:connections_connection_changelist"), chosen, follow=True)
-    said = " ".join(str(message) for message in answer.context["messages"])
-    assert "ClickHouse 2" in said and "Visits: 4 columns." in said
-    assert "Nothing: The table is not there any more" in said
 
 
 class TestTheSession:

@@ -44,7 +44,7 @@ def connection_to(cluster: Cluster, **fields: Any) -> Connection:
 
 
 @pytest.fixture
-def lake(db, register, monkeypatch) -> Connection:
+def connection(db, register, monkeypatch) -> Connection:
     monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", TOKEN)
     connection = connection_to(register)
     connection.full_clean()
@@ -53,21 +53,21 @@ def lake(db, register, monkeypatch) -> Connection:
 
 
 @pytest.fixture
-def owner(lake):
+def owner(connection):
     """Runs statements as whoever may write, and has the view of the visits as it was."""
-    with speaking.reading(lake) as session:
+    with speaking.reading(connection) as session:
         session.spark.sql("CREATE OR REPLACE VIEW health.seen AS SELECT * FROM health.visits")
         yield session.spark.sql
 
 
 @pytest.fixture
-def visits(lake) -> SharedTable:
-    return SharedTable.objects.create(connection=lake, title="Visits", schema="health", table="visits")
+def visits(connection) -> SharedTable:
+    return SharedTable.objects.create(connection=connection, title="Visits", schema="health", table="visits")
 
 
 @pytest.fixture
-def seen(lake, owner) -> SharedTable:
-    return SharedTable.objects.create(connection=lake, title="Seen", schema="health", table="seen")
+def seen(connection, owner) -> SharedTable:
+    return SharedTable.objects.create(connection=connection, title="Seen", schema="health", table="seen")
 
 
 @pytest.fixture
