@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.connections import clickhouse_codes as codes
 from dpportal.connections import credentials
-from dpportal.connections.engine import Described
+from dpportal.connections.engine import Described, in_columns
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
@@ -179,8 +179,7 @@ class Session:
             )
             with answer, pa.ipc.open_stream(answer) as batches:
                 for batch in batches:
-                    place, rows = (batch.column(number).to_numpy() for number in (0, 1))
-                    yield place.astype(np.int64), rows.astype(np.int64)
+                    yield in_columns(batch)
 
     def asked(self, statement: str, **further: str) -> list[dict[str, Any]]:
         """What the server answers to a statement that reads no row of a table. further: settings."""

@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -54,6 +54,12 @@ class Session(Protocol):
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
+
+
+def in_columns(batch: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Places and numbers of rows of an Arrow batch of two columns, whichever integers the engine sent."""
+    place, rows = (batch.column(number).to_numpy().astype(np.int64) for number in (0, 1))
+    return place, rows
 
 
 class Engine(Protocol):

@@ -20,7 +20,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.connections import credentials
-from dpportal.connections.engine import Described
+from dpportal.connections.engine import Described, in_columns
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
@@ -116,8 +116,7 @@ class Session:
             client = self.spark.client
             for batch in client.to_table_as_iterator(query._plan.to_proto(client), {}):
                 if hasattr(batch, "column"):
-                    place, rows = (batch.column(number).to_numpy() for number in (0, 1))
-                    yield place.astype(np.int64), rows.astype(np.int64)
+                    yield in_columns(batch)
 
     def _plan(self, statement: str) -> str:
         """The optimised plan of a query that is not run, with what it knows of rows and bytes."""
