@@ -38,7 +38,7 @@ class Budget(models.Model):
     ignore_case = models.BooleanField(default=False)
     definition = models.CharField(max_length=5, choices=Kind.choices, default=Kind.PURE)
     delta_exponent = models.PositiveSmallIntegerField(
-        default=6, help_text=_("zCDP is also shown as (ε, δ) with δ = 10^-this.")
+        default=6, help_text=_("zCDP is also shown as (ε, δ) with δ = 10⁻ⁿ; this is n.")
     )
     total = AmountField(default=Decimal(0))
     spent = AmountField(default=Decimal(0))
