@@ -47,10 +47,10 @@ def citation(metadata: Metadata, form: str) -> HttpResponse:
     return answer
 
 
-def withdrawn(request: HttpRequest, section: str, publication: Any = None) -> HttpResponse:
+def withdrawn(request: HttpRequest, section: str, publication: Any) -> HttpResponse:
     """The answer where something was public and its curator took it back.
 
-    section: of the navigation. publication: a release, which may have a reason and a successor.
+    section: of the navigation. publication: what may have a reason and a successor.
     """
     context = {"nav_section": section, "publication": publication}
     return render(request, "withdrawn.html", context, status=GONE)

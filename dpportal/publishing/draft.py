@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.db import models
 from django.utils import timezone
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from django.utils.translation import gettext_lazy as _
 
 
 class Publication(models.Model):
     """A draft whose choices are saved one by one, that is then paid for, shown, and perhaps withdrawn.
 
-    A subclass has the fields dataset, state with the value DRAFT, changed_at, published_at and withdrawn_at.
+    A subclass has the fields dataset, state with the value DRAFT, changed_at, and the one that MADE names.
+
+    supersedes: the older one that this one is read instead of. withdrawn_because: what stands in place of the page.
     """
 
     DRAFT = "draft"
+    # Of the time from which on there was something to publish.
+    MADE: ClassVar[str]
 
     if TYPE_CHECKING:
         dataset: Any
         account: Any
         state: str
-        published_at: datetime | None
-        withdrawn_at: datetime | None
+        successors: models.Manager[Self]
+
+    published_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+    withdrawn_because = models.CharField(_("reason"), max_length=500, blank=True)
+    doi = models.CharField(_("DOI"), max_length=200, blank=True)
+    supersedes = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="successors"
+    )
 
     class Meta:
         abstract = True
@@ -37,6 +46,19 @@ class Publication(models.Model):
     @property
     def is_public(self) -> bool:
         return self.published_at is not None and self.withdrawn_at is None
+
+    @property
+    def successor(self) -> Self | None:
+        """The newest public one that is read instead of this one."""
+        public = self.successors.filter(published_at__isnull=False, withdrawn_at=None)
+        return public.order_by(f"-{self.MADE}").first()
+
+    def earlier(self) -> models.QuerySet[Self]:
+        """What its owner published that was made before it, so that no two replace each other."""
+        rows: Any = type(self)._default_manager
+        before = {f"{self.MADE}__lt": getattr(self, self.MADE)}
+        own = rows.filter(dataset__owner=self.dataset.owner_id, published_at__isnull=False, **before)
+        return own.order_by(f"-{self.MADE}")
 
     def keep(self, chosen: Iterable[str]) -> bool:
         """Save the fields of these names; False if the draft was confirmed meanwhile, and nothing is kept."""

@@ -42,6 +42,8 @@ TITLED_COLUMNS = 4
 class Release(Paid):
     """One differentially private release of a dataset; its id is the identity of its job and of its charge."""
 
+    MADE = "measured_at"
+
     class State(models.TextChoices):
         DRAFT = "draft", _("Draft")
         REQUESTED = "requested", _("In work")
@@ -90,14 +92,6 @@ class Release(Paid):
     # Of a table that lies elsewhere: engine, table and time, as JSON.
     read_from = models.CharField(max_length=400, blank=True)
     result = models.CharField(max_length=200, blank=True)
-    published_at = models.DateTimeField(null=True)
-    withdrawn_at = models.DateTimeField(null=True)
-    withdrawn_because = models.CharField(_("reason"), max_length=500, blank=True)
-    doi = models.CharField(_("DOI"), max_length=200, blank=True)
-    # The older release that this one is read instead of.
-    supersedes = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="successors"
-    )
 
     objects = Releases.as_manager()
 
@@ -110,12 +104,6 @@ class Release(Paid):
 
     def get_absolute_url(self) -> str:
         return reverse("releases:public", args=[self.pk])
-
-    @property
-    def successor(self) -> Release | None:
-        """The newest public release that is read instead of this one."""
-        public = self.successors.filter(published_at__isnull=False, withdrawn_at=None)
-        return public.order_by("-measured_at").first()
 
     @property
     def proposed_title(self) -> str:

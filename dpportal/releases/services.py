@@ -131,17 +131,6 @@ def publish(release: Release, by: User) -> None:
 
 
 @transaction.atomic
-def set_details(release: Release, *, doi: str, supersedes: Release | None, by: User) -> None:
-    """Say where the release stands among others; what its page said before stays in the audit log."""
-    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
-    if (doi, supersedes) == (release.doi, release.supersedes):
-        return
-    before = f"from DOI {release.doi!r}, replacing {release.supersedes_id}"
-    audit.record(by, "changed details of", release, before)
-    Release.objects.filter(pk=release.pk).update(doi=doi, supersedes=supersedes)
-
-
-@transaction.atomic
 def withdraw(release: Release, by: User, because: str = "") -> None:
     """Take the release off the public pages. The budget stays spent: what was seen was seen.
 

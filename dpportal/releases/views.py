@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.gzip import gzip_page
@@ -22,11 +23,12 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
 from dpportal.datasets.rawdata import records
+from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of
 from dpportal.publishing.spreadsheet import inert
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases import services
 from dpportal.releases.access import own_release, tables_for
-from dpportal.releases.forms import DetailsForm, PublishForm, TitleForm, WithdrawalForm
+from dpportal.releases.forms import TitleForm
 from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, method_title, product_of
@@ -133,21 +135,17 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         messages.error(request, _("Only a finished release can be published."))
         return redirect("releases:job", release.pk)
     verdict = _verdict(request, release)
-    form = PublishForm(request.POST if request.method == "POST" else None, release=release, verdict=verdict)
-    if request.method == "POST" and form.is_valid():
-        _keep_details(request, release, form)
-        services.publish(release, current_user(request))
+    form = publication_of(request, release, verdict, lambda by: services.publish(release, by))
+    if form is None:
         messages.success(request, _("Published. Anyone with the address can see and download it."))
         return redirect("releases:public", release.pk)
     context = {
-        "release": release,
-        "dataset": release.dataset,
-        "product": product_of(release),
+        **_around(release),
+        "readers_see": product_of(release).readers_see,
         "form": form,
         "verdict": verdict,
-        "nav_section": "releases",
     }
-    return render(request, "releases/publish.html", context, status=422 if form.errors else 200)
+    return render(request, "publish.html", context, status=422 if form.errors else 200)
 
 
 @curator_required
@@ -157,18 +155,23 @@ def details(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     release = own_release(request, release_id)
     if not release.is_ready:
         return redirect("releases:job", release.pk)
-    form = DetailsForm(request.POST if request.method == "POST" else None, release=release)
-    if request.method == "POST" and form.is_valid():
-        _keep_details(request, release, form)
+    form = details_of(request, release)
+    if form is None:
         messages.success(request, _("Saved."))
         return redirect("releases:public", release.pk)
-    context = {"release": release, "dataset": release.dataset, "form": form, "nav_section": "releases"}
-    return render(request, "releases/details.html", context, status=422 if form.errors else 200)
+    context = {**_around(release), "form": form}
+    return render(request, "details.html", context, status=422 if form.errors else 200)
 
 
-def _keep_details(request: HttpRequest, release: Release, form: DetailsForm) -> None:
-    said = form.cleaned_data
-    services.set_details(release, doi=said["doi"], supersedes=said["supersedes"], by=current_user(request))
+def _around(release: Release) -> dict[str, Any]:
+    """What pages about its publication show around their form."""
+    back_url = reverse("releases:compare", args=[release.pk])
+    return {
+        "publication": release,
+        "dataset": release.dataset,
+        "back_url": back_url,
+        "nav_section": "releases",
+    }
 
 
 def _verdict(request: HttpRequest, release: Release) -> Verdict | None:
@@ -200,7 +203,7 @@ def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     by, form = current_user(request), WithdrawalForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Give a reason of at most 500 characters."))
+        messages.error(request, form.errors["because"][0])
         return redirect("releases:compare", own_release(request, release_id).pk)
     because = form.cleaned_data["because"]
     done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")

@@ -20,7 +20,7 @@ def own_stream(request: HttpRequest, stream_id: UUID) -> Stream:
 def visible_stream(request: HttpRequest, stream_id: UUID) -> Stream | None:
     """A stream whose series this visitor may see: a published one, or the curator's own; else None."""
     stream = (
-        Stream.objects.select_related("charge__budget", "dataset__owner", "domain_version")
+        Stream.objects.select_related("charge__budget", "dataset__owner", "domain_version", "supersedes")
         .filter(pk=stream_id)
         .first()
     )

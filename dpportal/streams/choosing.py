@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.publishing import cost, dial
-from dpportal.publishing.verdict import of_answers
+from dpportal.publishing.verdict import Verdict, of_answers
 from dpportal.streams import drafts
 from dpportal.streams.counted import DraftError
 from dpportal.streams.models import Stream
@@ -73,12 +73,21 @@ def _half_width(plan: StreamPlan) -> float:
 
 def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> dict[str, Any]:
     """Whether the last running count will be of use, and from which cost on, where the curator made an estimate."""
+    found = _expected(stream, plan)
+    return {"verdict": found, "better_amount": found and found.amount(amount, plan.loss.definition)}
+
+
+def expected_of(stream: Stream) -> Verdict | None:
+    """The same of a stream that was confirmed, for which nothing can be changed any more."""
+    return _expected(stream, stream.plan)
+
+
+def _expected(stream: Stream, plan: StreamPlan) -> Verdict | None:
     if not stream.expected:
-        return {"verdict": None}
+        return None
     name = _("The running sum at the end") if stream.summed else _("The running count at the end")
     unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
-    found = of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
-    return {"verdict": found, "better_amount": found.amount(amount, plan.loss.definition)}
+    return of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
 
 
 def _last(plan: StreamPlan) -> int:

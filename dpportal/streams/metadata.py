@@ -22,6 +22,7 @@ def metadata(request: HttpRequest, stream: Stream) -> Metadata:
         published=published.date(),
         address=request.build_absolute_uri(stream.get_absolute_url()),
         identifier=str(stream.pk),
+        doi=stream.doi,
         columns=[stream.column] if stream.column else [],
         about=stream.dataset.told,
     )

@@ -30,6 +30,8 @@ class Stream(Paid):
     added up instead of counting rows. labels: one for each running count, fixed when the stream is opened.
     """
 
+    MADE = "opened_at"
+
     class State(models.TextChoices):
         DRAFT = "draft", _("Draft")
         OPENING = "opening", _("Being opened")
@@ -76,8 +78,6 @@ class Stream(Paid):
     closed_at = models.DateTimeField(null=True)
     # Closed since the database was put back from an older copy that lacks periods that people have seen.
     closed_by_restore = models.BooleanField(default=False)
-    published_at = models.DateTimeField(null=True)
-    withdrawn_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at"]

@@ -50,6 +50,8 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "epsilon_delta": as_epsilon_delta(plan, delta),
         "is_curator": is_curator_of(request, stream.dataset.owner_id),
         "metadata": metadata(request, stream),
+        "older": stream.supersedes,
+        "newer": stream.successor,
         "files": bundle.names(stream),
         "nav_section": "streams",
         **shown(stream, request.GET.get("count", "")),
@@ -139,5 +141,5 @@ def _newest(stream: Stream, place: int) -> list[dict[str, Any]]:
 
 def _withdrawn(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     """A page that was public says that it was withdrawn; of any other nobody learns that it exists."""
-    get_object_or_404(Stream, pk=stream_id, withdrawn_at__isnull=False)
-    return withdrawn(request, "streams")
+    stream = get_object_or_404(Stream, pk=stream_id, withdrawn_at__isnull=False)
+    return withdrawn(request, "streams", stream)

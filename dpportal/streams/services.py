@@ -220,17 +220,20 @@ def close(stream: Stream, by: User) -> None:
 def publish(stream: Stream, by: User) -> None:
     """Show the series, and every period that is still to come, to everyone."""
     opened = Stream.objects.filter(pk=stream.pk, opened_at__isnull=False)
-    if not opened.update(published_at=timezone.now(), withdrawn_at=None):
+    if not opened.update(published_at=timezone.now(), withdrawn_at=None, withdrawn_because=""):
         raise StreamError(_("Only a stream that was opened can be published."))
     require_publisher(by.pk, StreamError)
     audit.record(by, "published", stream)
 
 
 @transaction.atomic
-def withdraw(stream: Stream, by: User) -> None:
-    """Take the series off the public pages. The budget stays spent: what was seen was seen."""
+def withdraw(stream: Stream, by: User, because: str = "") -> None:
+    """Take the series off the public pages. The budget stays spent: what was seen was seen.
+
+    because: the reason, which stands in place of the page.
+    """
     public = Stream.objects.filter(pk=stream.pk, published_at__isnull=False, withdrawn_at=None)
-    if not public.update(withdrawn_at=timezone.now()):
+    if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
         raise StreamError(_("This stream is not public."))
     audit.record(by, "withdrew", stream)
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dpportal.streams import api, opening, public, views
+from dpportal.streams import api, opening, public, publishing, views
 
 app_name = "streams"
 
@@ -28,7 +28,8 @@ urlpatterns = [
     path("<uuid:stream_id>/add/stop/", views.stop, name="stop"),
     path("<uuid:stream_id>/token/", views.token, name="token"),
     path("<uuid:stream_id>/close/", views.close, name="close"),
-    path("<uuid:stream_id>/publish/", views.publish, name="publish"),
-    path("<uuid:stream_id>/withdraw/", views.withdraw, name="withdraw"),
+    path("<uuid:stream_id>/publish/", publishing.publish, name="publish"),
+    path("<uuid:stream_id>/details/", publishing.details, name="details"),
+    path("<uuid:stream_id>/withdraw/", publishing.withdraw, name="withdraw"),
     path("<uuid:stream_id>/compare/", views.compare, name="compare"),
 ]

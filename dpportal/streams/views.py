@@ -184,20 +184,6 @@ def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 
 @curator_required
-@require_POST
-def publish(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("Published. Anyone with the address sees the series, and each new period at once.")
-    return _change(request, stream_id, services.publish, done)
-
-
-@curator_required
-@require_POST
-def withdraw(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
-    return _change(request, stream_id, services.withdraw, done)
-
-
-@curator_required
 @require_GET
 def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """The newest periods beside the true running counts; the look is recorded."""

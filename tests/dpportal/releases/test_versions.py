@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
+from dpportal.pages.publishing import set_details
 from dpportal.releases import services
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
@@ -64,7 +65,7 @@ def test_they_can_be_said_later_and_the_change_is_recorded(desk, older, newer, c
 
 
 def test_readers_hear_nothing_of_a_newer_version_that_is_not_public(client, older, newer, curator):
-    services.set_details(newer, doi="", supersedes=older, by=curator)
+    set_details(newer, doi="", supersedes=older, by=curator)
     assert "Second edition" not in page(client, older)
 
 

@@ -318,6 +318,7 @@ ACTS = [
     "close",
     "publish",
     "withdraw",
+    "details",
     "again",
     "discard",
 ]

@@ -1,0 +1,122 @@
+"""The last question before everyone may see a publication, and what its page says besides the numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import current_user
+from dpportal.publishing.draft import Publication
+from dpportal.publishing.verdict import Verdict
+
+_BEFORE_A_DOI = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+# By the handbook of the DOI system; no mark that could end an address or a field.
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}]+")
+
+
+class DetailsForm(forms.Form):
+    """Where a publication stands among others: its DOI, and which older one it is read instead of."""
+
+    doi = forms.CharField(
+        label=_("DOI"),
+        required=False,
+        max_length=200,
+        help_text=_("If an archive gave it one, such as 10.5281/zenodo.1234."),
+    )
+    supersedes = forms.ModelChoiceField(
+        label=_("Replaces"),
+        queryset=None,
+        required=False,
+        empty_label=_("None published earlier"),
+        help_text=_("Both pages then point to each other."),
+    )
+
+    def __init__(self, *args: Any, publication: Publication, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial = {"doi": publication.doi, "supersedes": publication.supersedes_id}
+        field = self.fields["supersedes"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = publication.earlier()
+
+    def clean_doi(self) -> str:
+        doi = _BEFORE_A_DOI.sub("", self.cleaned_data["doi"].strip())
+        if doi and not _DOI.fullmatch(doi):
+            raise forms.ValidationError(
+                _("A DOI begins with 10. and has a slash, such as 10.5281/zenodo.1234.")
+            )
+        return doi
+
+
+class PublishForm(DetailsForm):
+    """The last question, which is asked in as many words where there is little of use."""
+
+    def __init__(self, *args: Any, verdict: Verdict | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if verdict is not None and not verdict.is_useful:
+            self.fields["all_the_same"] = forms.BooleanField(
+                label=_("I have read this, and publish it all the same."),
+                error_messages={"required": _("Tick the box to publish it all the same.")},
+            )
+
+
+class WithdrawalForm(forms.Form):
+    """Why a publication is taken back."""
+
+    because = forms.CharField(
+        required=False,
+        max_length=500,
+        error_messages={"max_length": _("Give a reason of at most 500 characters.")},
+    )
+
+
+def publication_of(
+    request: HttpRequest, publication: Publication, verdict: Verdict | None, publish: Callable[[User], object]
+) -> PublishForm | None:
+    """The form under the last question; None once it was answered and `publish` has been called.
+
+    verdict: what is shown beside it, which has to be agreed to where it is a bad one.
+    """
+    form = PublishForm(_sent(request), publication=publication, verdict=verdict)
+    if not (form.is_bound and form.is_valid()):
+        return form
+    with transaction.atomic():
+        _keep(publication, form, current_user(request))
+        publish(current_user(request))
+    return None
+
+
+def details_of(request: HttpRequest, publication: Publication) -> DetailsForm | None:
+    """The form of what its page says besides the numbers; None once it was sent and kept."""
+    form = DetailsForm(_sent(request), publication=publication)
+    if not (form.is_bound and form.is_valid()):
+        return form
+    _keep(publication, form, current_user(request))
+    return None
+
+
+@transaction.atomic
+def set_details(publication: Publication, *, doi: str, supersedes: Publication | None, by: User) -> None:
+    """Say where it stands among others; what its page said before stays in the audit log."""
+    rows: Any = type(publication)._default_manager
+    publication.refresh_from_db(from_queryset=rows.select_for_update())
+    if (doi, supersedes) == (publication.doi, publication.supersedes):
+        return
+    before = f"from DOI {publication.doi!r}, replacing {publication.supersedes_id}"
+    audit.record(by, "changed details of", publication, before)
+    rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
+
+
+def _keep(publication: Publication, form: DetailsForm, by: User) -> None:
+    set_details(publication, doi=form.cleaned_data["doi"], supersedes=form.cleaned_data["supersedes"], by=by)
+
+
+def _sent(request: HttpRequest) -> Any:
+    return request.POST if request.method == "POST" else None
