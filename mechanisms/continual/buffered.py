@@ -102,6 +102,12 @@ class BufferedToeplitz(Errors):
     def energies(self, periods: np.ndarray) -> np.ndarray:
         return self._response.sums_of_squares(periods.astype(np.float64)) / self.head**2
 
+    def increment_energies(self, periods: np.ndarray) -> np.ndarray:
+        """1 for the period's own noise; that of k periods before moves its estimate by b_k - b_(k-1)."""
+        counts = self._response
+        changes = Response(counts.rates, counts.factors * (counts.rates - 1))
+        return (1 + changes.sums_of_squares(periods - 1.0)) / self.head**2
+
     def mean_energy(self, horizon: int) -> float:
         return self._response.mean_sum_of_squares(horizon) / self.head**2
 

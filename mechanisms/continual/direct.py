@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.strategy import Draw, Numbers, Strategy, fixed_point, rounded
+from mechanisms.continual.strategy import Chained, Draw, Numbers, Strategy, fixed_point, rounded
 from mechanisms.continual.stream import Stream
 from mechanisms.counting import Sensitivity
 from mechanisms.protocol import PlanError
@@ -60,7 +60,7 @@ def solved(horizon: int, definition: Definition) -> tuple[float, ...]:
     return tuple((weights if definition is Definition.PURE else np.sqrt(weights)).tolist())
 
 
-class WeightedFenwick(Strategy):
+class WeightedFenwick(Chained):
     """Fenwick's tree with the given whole weights: row i is the sum of the lowbit(i) increments up to i."""
 
     def __init__(self, weights: tuple[int, ...]) -> None:
@@ -69,8 +69,12 @@ class WeightedFenwick(Strategy):
         columns = [[weights[i - 1] for i in rows if i - (i & -i) < j <= i] for j in rows]
         self.column = Sensitivity(max(map(sum, columns)), max(sum(w * w for w in c) for c in columns))
 
-    def energies(self, periods: np.ndarray) -> np.ndarray:
-        return np.array([sum(self._weights[i - 1] ** -2.0 for i in rows_of(t)) for t in periods.tolist()])
+    def powers(self, periods: np.ndarray, power: int) -> np.ndarray:
+        by_row = [float(weight) ** -power for weight in self._weights]
+        return np.array([sum(by_row[i - 1] for i in rows_of(t)) for t in periods.tolist()])
+
+    def ending(self, periods: np.ndarray) -> np.ndarray:
+        return np.array(self._weights, dtype=np.float64)[periods - 1]
 
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from mechanisms.continual.levels import Levels
 from mechanisms.continual.splits import Splits, SplitStrategy, root, share_of
 from mechanisms.continual.strategy import (
     SHARE_BITS,
+    Chained,
     Draw,
     Numbers,
     Strategy,
@@ -70,6 +71,21 @@ class DoublingEpochs(Strategy):
 
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
         return self._sums(periods, lambda inner, within: inner.fourth_powers(within))
+
+    def increment_energies(self, periods: Integers) -> Floats:
+        return self._changes(periods, lambda inner, within: inner.increment_energies(within))
+
+    def increment_fourth_powers(self, periods: Integers) -> Floats:
+        return self._changes(periods, lambda inner, within: inner.increment_fourth_powers(within))
+
+    def _changes(self, periods: Integers, of: Callable[[_Inner, np.ndarray], np.ndarray]) -> Floats:
+        """What `of` says of the epoch of each period: all that was before it stays as it is."""
+        changes = np.zeros(periods.shape)
+        epochs = np.frexp(periods.astype(np.float64))[1] - 1
+        for epoch in np.unique(epochs).tolist():
+            here = epochs == epoch
+            changes[here] = of(self._epoch(epoch), periods[here] - (1 << epoch) + 1)
+        return changes
 
     def mean_energy(self, horizon: int) -> float:
         total, before = 0.0, 0.0
@@ -135,7 +151,7 @@ def epoch_splits(epoch: int, definition: Definition) -> Splits:
     )
 
 
-class Hybrid(Strategy):
+class Hybrid(Chained):
     """Half of the loss for the sums between the periods 1, 2, 4, ..., half for a binary tree inside each epoch.
 
     Source: Chan, Shi, Song 2011, the hybrid mechanism.
@@ -153,21 +169,24 @@ class Hybrid(Strategy):
             return self._grid // (2 * answers)
         return math.isqrt(self._grid**2 // (2 * answers))
 
-    def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._powers(periods, 2)
-
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self._powers(periods, 4)
-
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())
 
-    def _powers(self, periods: Integers, power: int) -> Floats:
+    def powers(self, periods: Integers, power: int) -> Floats:
         epochs = np.frexp(periods.astype(np.float64))[1] - 1
-        inside = np.array([1.0, *(float(self._weight(k)) ** -power for k in range(1, _LAST_EPOCH + 1))])
         blocks = np.bitwise_count(periods - (np.int64(1) << epochs))
-        powers: Floats = (epochs + 1) * float(self._weight(1)) ** -power + blocks * inside[epochs]
-        return powers
+        powers: Floats = (epochs + 1) * float(self._weight(1)) ** -power
+        return powers + blocks * self._inside[epochs] ** -power
+
+    def ending(self, periods: Integers) -> Floats:
+        epochs = np.frexp(periods.astype(np.float64))[1] - 1
+        begins = periods == np.int64(1) << epochs
+        return np.where(begins, float(self._weight(1)), self._inside[epochs])
+
+    @cached_property
+    def _inside(self) -> Floats:
+        """The weights inside each epoch; the first one has no inside."""
+        return np.array([1.0, *(float(self._weight(k)) for k in range(1, _LAST_EPOCH + 1))])
 
     def begin(self, draw: Draw) -> Numbers:
         return {"before": 0, "inner": {}}

@@ -77,6 +77,11 @@ class OptimalTriangle(Triangular):
         energies: Floats = (self._estimates**2).sum(axis=1)
         return energies
 
+    @cached_property
+    def _increment_energies(self) -> Floats:
+        energies: Floats = (np.diff(self._estimates, axis=0, prepend=0.0) ** 2).sum(axis=1)
+        return energies
+
     def fourth_powers(self, periods: Integers) -> Floats:
         powers: Floats = (self._estimates**4).sum(axis=1)[periods - 1]
         return powers

@@ -51,6 +51,15 @@ class Hierarchy(Strategy):
         bounds: Floats = energies * np.minimum(energies, min(w for w in self._weights if w) ** -2.0)
         return bounds
 
+    def increment_energies(self, periods: Integers) -> Floats:
+        return self._levels.increment_energies(periods)
+
+    def increment_fourth_powers(self, periods: Integers) -> Floats:
+        """An upper bound: two estimates differ in an answer by no more than 2/weight."""
+        energies = self.increment_energies(periods)
+        bounds: Floats = energies * np.minimum(energies, 4 * min(w for w in self._weights if w) ** -2.0)
+        return bounds
+
     def begin(self, draw: Draw) -> Numbers:
         return {"above": [], "stretch": []}
 

@@ -16,9 +16,28 @@ from itertools import pairwise
 
 import numpy as np
 
+from mechanisms.arrays import Floats, Integers
+
 # A stretch of at most so many periods has all its noise drawn when its first period is published. Streams that are open
 # rely on it.
 LARGEST_STRETCH = 2048
+
+
+@dataclass(frozen=True)
+class Part:
+    """A weighted sum over some children of one block as they are known from outside, and noise apart from that.
+
+    sum, squares: of the weights and of their squares. energy: of the noise.
+    """
+
+    sum: float
+    squares: float
+    energy: float
+
+    @classmethod
+    def of(cls, weight: float, energy: float) -> Part:
+        """Of one block."""
+        return cls(weight, weight**2, energy)
 
 
 @dataclass(frozen=True)
@@ -102,6 +121,74 @@ class Levels:
         """How many periods of the current block of this level are over, for so many that are over in all."""
         return over % self.sizes[level] if level < self.top else over
 
+    def increment_energies(self, periods: Integers) -> Floats:
+        """The energy of what each of the periods adds to the running count.
+
+        It depends on nothing but the highest level, from a stretch up, whose blocks begin with the period.
+        """
+        over = periods.astype(np.int64) - 1
+        begins = np.zeros_like(over)
+        for size in self.sizes[self.stretch : self.top]:
+            begins += over % size == 0
+        return np.where(over == 0, self.energies(np.ones_like(over)), self._increments[begins])
+
+    @cached_property
+    def _increments(self) -> Floats:
+        """(top - stretch + 1,): of a period inside a stretch, then of one with which a block of each level begins.
+
+        What was published at the end of a block differs from what is known of it from then on by a correction.
+        """
+        begun, corrected = self._first_of_stretch, self._end_of_stretch
+        energies = [self._from_root(self.stretch, begun)]
+        for level in range(self.stretch + 1, self.top + 1):
+            beside = Part(
+                corrected.sum + begun.sum, corrected.squares + begun.squares, corrected.energy + begun.energy
+            )
+            energies.append(self._from_root(level, self._of_parent(level, beside)))
+            # A block less its children, of which the last was published as it was at its end.
+            last, children = corrected.sum - 1, self.branching[level - 1]
+            less = Part(last - (children - 1), last**2 + children - 1, corrected.energy)
+            parent = self._of_parent(level, less)
+            begun, corrected = self._of_parent(level, begun), Part.of(1 + parent.sum, parent.energy)
+        return np.array(energies)
+
+    @property
+    def _values(self) -> Floats:
+        """See `_within_stretch`."""
+        values: Floats = np.cumsum([self.weights[k] ** 2 * self.sizes[k] for k in range(self.stretch)])
+        return values
+
+    @property
+    def _first_of_stretch(self) -> Part:
+        """A stretch's estimate of one of its periods, the first like any other, by what is known of the stretch."""
+        energy = sum(
+            (1 / f - 1 / c) / v for (f, c), v in zip(pairwise(self.sizes), self._values, strict=False)
+        )
+        size = self.sizes[self.stretch]
+        if self.stretch:
+            energy += self.from_inside**2 / (size * self._values[-1])
+        return Part.of((1 - self.from_inside) / size, float(energy))
+
+    @property
+    def _end_of_stretch(self) -> Part:
+        """What is known of a stretch from outside less its own estimate of its sum."""
+        inside = self.sizes[self.stretch] / self._values[-1] if self.stretch else 0.0
+        return Part.of(self.from_inside, float(self.from_inside**2 * inside))
+
+    def _of_parent(self, level: int, part: Part) -> Part:
+        """The same, by what is known of the parents on this level: child i is o_i + κ (parent - Σ o)."""
+        own, children = self.weights[level - 1] ** -2.0, self.branching[level - 1]
+        share = self.share(level, self.outside[level]) * part.sum
+        added = own * (part.squares - 2 * share * part.sum + children * share**2)
+        return Part.of(share, part.energy + added)
+
+    def _from_root(self, level: int, part: Part) -> float:
+        """The whole energy of what is given by the blocks of a level."""
+        for above in range(level + 1, self.top + 1):
+            part = self._of_parent(above, part)
+        root = self.outside[self.top]
+        return part.energy + (part.squares * root if root < math.inf else 0.0)
+
     def _within_stretch(self, begun: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """After so many periods of a stretch: the energy that comes from inside it, and the weight of what is outside.
 
@@ -111,7 +198,7 @@ class Levels:
         """
         size = self.sizes[self.stretch]
         smooth = [begun - begun % s + (begun % s) ** 2 / s for s in self.sizes[: self.stretch + 1]]
-        values = np.cumsum([self.weights[k] ** 2 * self.sizes[k] for k in range(self.stretch)])
+        values = self._values
         energies = np.zeros(begun.shape)
         for (fine, coarse), value in zip(pairwise(smooth), values, strict=True):
             energies += (fine - coarse) / value

@@ -124,6 +124,14 @@ class StreamMechanism(Protocol):
         """Whole numbers h so that published ± h holds the true running count with probability >= 0.95."""
         ...
 
+    def increment_variances(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
+        """The exact variance of what each of the periods adds to the published running count, in rows²."""
+        ...
+
+    def increment_half_widths(self, plan: StreamPlan, periods: np.ndarray) -> np.ndarray:
+        """Whole numbers h so that what a period adds to the published count ± h holds its true increment, likewise."""
+        ...
+
     def open(self, plan: StreamPlan, noise: Noise) -> State:
         """The state before the first period, with whatever noise is drawn in advance."""
         ...

@@ -31,6 +31,9 @@ class Increments(Strategy):
     def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
         return self.energies(periods)
 
+    def increment_energies(self, periods: np.ndarray) -> np.ndarray:
+        return np.ones(periods.shape)
+
     def begin(self, draw: Draw) -> Numbers:
         return {}
 
@@ -56,6 +59,9 @@ class Republication(Strategy):
 
     def mean_energy(self, horizon: int) -> float:
         return 1.0
+
+    def increment_energies(self, periods: np.ndarray) -> np.ndarray:
+        return np.where(periods > 1, 2.0, 1.0)
 
     def begin(self, draw: Draw) -> Numbers:
         return {}

@@ -27,6 +27,8 @@ class Levels:
 
     before, (m,): of s when each block begins. drift, (m,): covariances of s and D. steps, (m,): of D.
     within, (n,): of i after each period of a block. total, (n,): covariances of i and I; the last is the variance of I.
+    turns, (m,): covariances of D and that of the block before, 0 for the first.
+    changes, (n,): of what a period adds to i.
     """
 
     before: Floats
@@ -34,6 +36,8 @@ class Levels:
     steps: Floats
     within: Floats
     total: Floats
+    turns: Floats
+    changes: Floats
 
     @classmethod
     def of(cls, outer: Windows, inner: Windows) -> Levels:
@@ -42,12 +46,23 @@ class Levels:
         drift = outer.covariances(begins, begins + 1) - known[:-1]
         steps = np.diff(known) - 2 * drift
         total = inner.covariances(periods, np.full(inner.periods, inner.periods))
-        return cls(known[:-1], drift, steps, inner.energies(periods), total)
+        turns = drift - outer.covariances(np.maximum(begins - 1, 0), begins + 1)
+        turns += outer.covariances(np.maximum(begins - 1, 0), begins)
+        changes = inner.increment_energies(periods)
+        return cls(known[:-1], drift, steps, inner.energies(periods), total, turns, changes)
 
     def scaled(self, outer: float, inner: float) -> Levels:
         """The levels with their weights multiplied."""
         a, b = outer**-2.0, inner**-2.0
-        return Levels(a * self.before, a * self.drift, a * self.steps, b * self.within, b * self.total)
+        return Levels(
+            before=a * self.before,
+            drift=a * self.drift,
+            steps=a * self.steps,
+            within=b * self.within,
+            total=b * self.total,
+            turns=a * self.turns,
+            changes=b * self.changes,
+        )
 
     @property
     def contradictions(self) -> Floats:
@@ -62,6 +77,29 @@ class Levels:
     def energies(self, blocks: Integers, places: Integers) -> Floats:
         improvement = self.shares(blocks, places) ** 2 * self.contradictions[blocks]
         return self.before[blocks] + self.within[places] - improvement
+
+    def increment_energies(self, blocks: Integers, places: Integers) -> Floats:
+        """Of i_w - i_(w-1) + (κ_w - κ_(w-1)) (D - I) inside a block; of a block's first period, see `_begun`."""
+        before = np.maximum(places - 1, 0)
+        shift = self.shares(blocks, places) - self.shares(blocks, before)
+        inside = self.changes[places] - 2 * shift * (self.total[places] - self.total[before])
+        inside += shift**2 * self.contradictions[blocks]
+        begun = np.where(blocks > 0, self._begun(blocks), self.energies(blocks, places))
+        return np.where(places > 0, inside, begun)
+
+    def _begun(self, blocks: Integers) -> Floats:
+        """Of a block's first period: (1 - κ_n) (D' - I') of the block before, plus i_1 + κ_1 (D - I).
+
+        For that block ended with s' + I' + κ_n (D' - I'), and s' + D' is what this one begins with.
+        """
+        first, earlier = np.zeros_like(blocks), np.maximum(blocks - 1, 0)
+        left = 1 - self.shares(earlier, np.full_like(blocks, self.within.size - 1))
+        share = self.shares(blocks, first)
+        own = self.within[0] - 2 * share * self.total[0] + share**2 * self.contradictions[blocks]
+        energies: Floats = (
+            own + left**2 * self.contradictions[earlier] + 2 * left * share * self.turns[blocks]
+        )
+        return energies
 
     def mean_energy(self, horizon: int) -> float:
         """Of the periods 1..horizon: `energies` summed over the places of a block first."""
@@ -94,6 +132,9 @@ class Nested(Strategy):
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
         return self.levels.energies(*np.divmod(periods - 1, self.inner.periods))
+
+    def increment_energies(self, periods: np.ndarray) -> np.ndarray:
+        return self.levels.increment_energies(*np.divmod(periods - 1, self.inner.periods))
 
     def mean_energy(self, horizon: int) -> float:
         return self.levels.mean_energy(horizon)

@@ -81,6 +81,16 @@ class Windows(Strategy):
     def energies(self, periods: Integers) -> Floats:
         return self.covariances(periods, periods)
 
+    def increment_energies(self, periods: Integers) -> Floats:
+        before = periods - 1
+        changes: Floats = self.energies(periods) + self.energies(before)
+        return changes - 2 * self.covariances(before, periods)
+
+    def increment_fourth_powers(self, periods: Integers) -> Floats:
+        parts = np.array_split(periods, -(-max(1, periods.size) // _PIECE))
+        squares = ((self._coefficients(part) - self._coefficients(part - 1)) ** 2 for part in parts)
+        return np.concatenate([(square**2).sum(axis=1) for square in squares])
+
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, rounded
+from mechanisms.continual.strategy import SHARE_BITS, Chained, Draw, Numbers, fixed_point, rounded
 from mechanisms.counting import Sensitivity
 
 
@@ -56,7 +56,7 @@ class Splits:
         return {n: (middle, share) for n, middle, share in zip(*lists, strict=True)}
 
 
-class SplitStrategy(Strategy):
+class SplitStrategy(Chained):
     """Row i of the strategy is the sum that ends with period i, times a whole weight.
 
     The weights of an increment's answers add up to at most `grid`, and for some to exactly that (pure); or their
@@ -83,18 +83,14 @@ class SplitStrategy(Strategy):
             weights[places[here]] = own[here]
         return weights
 
-    def energies(self, periods: np.ndarray) -> np.ndarray:
-        return self._sums(periods, -2)
+    def ending(self, periods: np.ndarray) -> np.ndarray:
+        return self.weights(periods)
 
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self._sums(periods, -4)
-
-    def _sums(self, periods: np.ndarray, power: int) -> np.ndarray:
-        """Σ weight^power over the answers that make up each running count."""
+    def powers(self, periods: np.ndarray, power: int) -> np.ndarray:
         sums = np.zeros(periods.size)
         for places, own, position in self._walk(periods):
             reached = position >= 0
-            sums[places[reached]] += own[reached] ** float(power)
+            sums[places[reached]] += own[reached] ** -float(power)
         return sums
 
     def mean_energy(self, horizon: int) -> float:

@@ -53,6 +53,14 @@ class Errors(ABC):
         """Σ a⁴ of the coefficients a of z, where energies are Σ a²; an upper bound (here the simplest) will do."""
         return self.energies(periods) ** 2
 
+    @abstractmethod
+    def increment_energies(self, periods: Integers) -> Floats:
+        """The same variance of what a count's noise changes from the period before: Σ (a_t - a_(t-1))²."""
+
+    def increment_fourth_powers(self, periods: Integers) -> Floats:
+        """Σ (a_t - a_(t-1))⁴, or an upper bound."""
+        return self.increment_energies(periods) ** 2
+
 
 class Strategy(Errors):
     """Integer-weighted sums Ax of the increments x, and the noise G(z) that their noise z gives the running counts.
@@ -72,6 +80,40 @@ class Strategy(Errors):
 
         Draws what is not drawn yet, and forgets what no later period needs. Never changes `numbers`.
         """
+
+
+class Chained(Strategy):
+    """A running count is a sum of answers one behind the other; from one count to the next only the end changes.
+
+    The answer that ends with the period takes the place of those that it reaches over; all before it stay. So with E
+    the energy of a count and w the weight of that answer, their common part has E_t - w^-2, and the increment's noise
+    w^-2 + E_(t-1) - (E_t - w^-2).
+    """
+
+    @abstractmethod
+    def powers(self, periods: Integers, power: int) -> Floats:
+        """Σ weight^-power over the answers that make up each running count."""
+
+    @abstractmethod
+    def ending(self, periods: Integers) -> Floats:
+        """The weight of the answer that ends with each of the periods."""
+
+    def energies(self, periods: Integers) -> Floats:
+        return self.powers(periods, 2)
+
+    def fourth_powers(self, periods: Integers) -> Floats:
+        return self.powers(periods, 4)
+
+    def increment_energies(self, periods: Integers) -> Floats:
+        return self._changed(periods, 2)
+
+    def increment_fourth_powers(self, periods: Integers) -> Floats:
+        return self._changed(periods, 4)
+
+    def _changed(self, periods: Integers, power: int) -> Floats:
+        before = np.where(periods > 1, self.powers(np.maximum(periods - 1, 1), power), 0.0)
+        changed: Floats = 2 * self.ending(periods) ** -power + before - self.powers(periods, power)
+        return changed
 
 
 def fixed_point(noise: np.ndarray, weight: int | np.ndarray) -> np.ndarray:

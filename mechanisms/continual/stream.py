@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mechanisms.accounting import SYMBOL, Definition, Loss, Neighbours
-from mechanisms.arrays import Integers
+from mechanisms.arrays import Floats, Integers
 from mechanisms.calibration import law_for, scale_squared
 from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import (
@@ -24,7 +24,7 @@ from mechanisms.continual.strategy import (
 )
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.request import MAX_SCALE, check_amount, too_small
-from mechanisms.noise import WIDEST, Noise
+from mechanisms.noise import WIDEST, Noise, NoiseLaw
 from mechanisms.noise.sums import LEVEL, STEP, half_widths, whole_half_widths
 from mechanisms.protocol import PlanError
 
@@ -111,19 +111,29 @@ class PlannedStream(ABC, Generic[S]):
         is off by h where its noise is below h + 1/2.
         """
         strategy = self.strategy(plan)
-        energies = strategy.energies(periods)
-        if strategy.plain:
-            return whole_half_widths(plan.noise, np.rint(energies).astype(np.int64))
-        errors = np.sqrt(plan.noise.variance * energies)
-        largest = np.minimum(strategy.fourth_powers(periods), energies**2) ** 0.25
-        cumulant = fourth_cumulant(plan.noise) * strategy.fourth_powers(periods)
-        z = float(ndtri((1 + LEVEL) / 2))
-        quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(errors, 1e-75) ** 4
-        normal = quantile * errors + STEP * largest
-        reached = np.minimum(normal, half_widths(plan.noise, errors, largest))
-        widths = np.ceil(reached + _FIXED_POINT - 0.5).astype(np.int64)
-        at_least_0: Integers = np.maximum(widths, 0)
-        return at_least_0
+        return _half_widths(
+            plan.noise, strategy, strategy.energies(periods), strategy.fourth_powers(periods), 0.5
+        )
+
+    def increment_variances(self, plan: StreamPlan, periods: Integers) -> Floats:
+        """The variance of a published running count less the one before, exact as `variances` is.
+
+        Neighbouring counts share most of their noise: it is that of the difference of their rows of B, where the sum
+        of both variances would be many times too much.
+        """
+        strategy = self.strategy(plan)
+        roundings = np.where(periods > 1, 2, 1) * _rounding(strategy)
+        return plan.noise.variance * strategy.increment_energies(periods) + roundings
+
+    def increment_half_widths(self, plan: StreamPlan, periods: Integers) -> Integers:
+        """Whole numbers h so that a count less the one before ± h holds the true increment with probability >= 0.95.
+
+        As `half_widths`; but both counts are rounded, so that their difference is off by h + 1 or more only where its
+        noise is above h.
+        """
+        strategy = self.strategy(plan)
+        energies, powers = strategy.increment_energies(periods), strategy.increment_fourth_powers(periods)
+        return _half_widths(plan.noise, strategy, energies, powers, 0.0)
 
     def _check(self, request: StreamRequest, loss: Loss) -> None:
         check_amount(loss)
@@ -146,6 +156,27 @@ class PlannedStream(ABC, Generic[S]):
                 f"{self.title} serves 1 to {self.longest:,} periods, not {request.horizon:,}. "
                 "Choose a number in that range, longer periods, or another method."
             )
+
+
+def _half_widths(
+    law: NoiseLaw, strategy: Errors, energies: Floats, fourth_powers: Floats, rounded_away: float
+) -> Integers:
+    """Of sums of noises with coefficients of these squares and fourth powers, see `PlannedStream.half_widths`.
+
+    rounded_away: by how much the noise of what is off by h + 1 exceeds h at least.
+    """
+    if strategy.plain:
+        return whole_half_widths(law, np.rint(energies).astype(np.int64))
+    errors = np.sqrt(law.variance * energies)
+    largest = np.minimum(fourth_powers, energies**2) ** 0.25
+    cumulant = fourth_cumulant(law) * fourth_powers
+    z = float(ndtri((1 + LEVEL) / 2))
+    quantile = z + (z**3 - 3 * z) / 24 * cumulant / np.maximum(errors, 1e-75) ** 4
+    normal = quantile * errors + STEP * largest
+    reached = np.minimum(normal, half_widths(law, errors, largest))
+    widths = np.ceil(reached + _FIXED_POINT - rounded_away).astype(np.int64)
+    at_least_0: Integers = np.maximum(widths, 0)
+    return at_least_0
 
 
 class Stream(PlannedStream[Strategy]):

@@ -50,6 +50,10 @@ class RootToeplitz(Triangular):
     def _energies(self) -> Floats:
         return np.cumsum(self._response**2)
 
+    @cached_property
+    def _increment_energies(self) -> Floats:
+        return np.cumsum(np.diff(self._response, prepend=0.0) ** 2)
+
     def fourth_powers(self, periods: Integers) -> Floats:
         return np.cumsum(self._response**4)[periods - 1]
 

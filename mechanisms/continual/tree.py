@@ -13,6 +13,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import (
     FRACTION_BITS,
     SHARE_BITS,
+    Chained,
     Draw,
     Numbers,
     Strategy,
@@ -41,7 +42,7 @@ def _mean_power(horizon: int, by_height: np.ndarray) -> float:
     return float(total / horizon)
 
 
-class Blocks(Strategy):
+class Blocks(Chained):
     """A running count is the sum over the blocks of its binary digits, each with noise of its own.
 
     An increment is in one block of each size up to N. Row i of Fenwick's tree is the block that ends with period i,
@@ -55,14 +56,14 @@ class Blocks(Strategy):
         self._levels = horizon.bit_length()
         self.column = Sensitivity(self._levels, self._levels)
 
-    def energies(self, periods: np.ndarray) -> np.ndarray:
+    def powers(self, periods: np.ndarray, power: int) -> np.ndarray:
         return _powers(periods, np.ones(_HEIGHTS + 1))
+
+    def ending(self, periods: np.ndarray) -> np.ndarray:
+        return np.ones(periods.shape)
 
     def mean_energy(self, horizon: int) -> float:
         return _mean_power(horizon, np.ones(_HEIGHTS + 1))
-
-    def fourth_powers(self, periods: np.ndarray) -> np.ndarray:
-        return self.energies(periods)
 
     def begin(self, draw: Draw) -> Numbers:
         return {"blocks": []}
@@ -79,6 +80,22 @@ _REFINED = [1.0]
 for _ in range(_HEIGHTS):
     _REFINED.append(1 / (1 + 1 / (2 * _REFINED[-1])))
 _INSIDE = [0, *(round(2**SHARE_BITS * v / (2 * u)) for u, v in pairwise(_REFINED))]
+
+
+def _refined_changes() -> list[float]:
+    """By the height of the block that ends with a period: the energy of that period's increment."""
+    changes = []
+    for height in range(_HEIGHTS + 1):
+        energy, inside = 0.0, 1.0
+        for h in range(height, 0, -1):
+            share = _INSIDE[h] / 2**SHARE_BITS
+            energy += (inside * (1 - share)) ** 2 + (inside * share - 1) ** 2 * _REFINED[h - 1]
+            inside *= share
+        changes.append(energy + inside**2)
+    return changes
+
+
+_REFINED_CHANGES = _refined_changes()
 
 
 class RefinedBlocks(Strategy):
@@ -104,6 +121,13 @@ class RefinedBlocks(Strategy):
             share = inside / 2**SHARE_BITS
             fourths.append((1 - share) ** 4 + 2 * share**4 * fourths[-1])
         return _powers(periods, np.array(fourths))
+
+    def increment_energies(self, periods: Integers) -> Floats:
+        """The block that ends with the period, less those in its place before, the left ones of the halves inside it.
+
+        With u the estimate's coefficient for them: (u - 1)² of each left half's variance, (1 - θ)² of each own answer.
+        """
+        return np.array(_REFINED_CHANGES)[np.log2(periods & -periods).astype(np.int64)]
 
     def begin(self, draw: Draw) -> Numbers:
         return {"blocks": []}

@@ -30,8 +30,16 @@ class Triangular(Strategy):
     def _energies(self) -> Floats:
         """(periods,) of every count: what `energies` picks from."""
 
+    @property
+    @abstractmethod
+    def _increment_energies(self) -> Floats:
+        """(periods,) of every increment: the rows of A^-1, squared."""
+
     def energies(self, periods: Integers) -> Floats:
         return self._energies[periods - 1]
+
+    def increment_energies(self, periods: Integers) -> Floats:
+        return self._increment_energies[periods - 1]
 
     def mean_energy(self, horizon: int) -> float:
         return float(self._energies[:horizon].mean())

@@ -151,6 +151,9 @@ def test_the_energies_are_the_squared_coefficients_of_the_noise(case: Case) -> N
     )
     assert case.strategy.energies(periods) == pytest.approx((B**2).sum(axis=1), rel=1e-6)
     assert np.all(case.strategy.fourth_powers(periods) >= (B**4).sum(axis=1) * (1 - 1e-6))
+    steps = np.diff(B, axis=0, prepend=0.0)
+    assert case.strategy.increment_energies(periods) == pytest.approx((steps**2).sum(axis=1), rel=1e-6)
+    assert np.all(case.strategy.increment_fourth_powers(periods) >= (steps**4).sum(axis=1) * (1 - 1e-6))
     assert case.strategy.mean_energy(case.periods) == pytest.approx((B**2).sum(axis=1).mean(), rel=1e-4)
 
 
