@@ -19,12 +19,18 @@ class CellSum:
     """The estimates of some cells added up, in rows.
 
     half_width: so that estimate ± half_width holds the true sum with probability at least 0.95; None where the
-    error depends on the data, so that none can be stated. cells: how many were added.
+    error depends on the data, so that none can be stated. cells: how many numbers with noise were added; None where
+    synthetic rows were counted instead.
     """
 
     estimate: float
     half_width: float | None
-    cells: int
+    cells: int | None
+
+
+def narrowed(shape: Sequence[int], picks: Picks) -> tuple[int, ...]:
+    """The columns of which some cells are left out."""
+    return tuple(j for j, places in enumerate(picks) if len(places) < shape[j])
 
 
 def size(picks: Picks) -> int:

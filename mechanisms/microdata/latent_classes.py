@@ -86,6 +86,17 @@ class LatentClasses(Microdata):
             seen += [noisy, np.array(chosen, dtype=np.int64).ravel(), *(t.values for t in measured)]
         return seen
 
+    def recorded(
+        self, plan: MicrodataPlan, further: Sequence[Integers]
+    ) -> tuple[Grouping, list[MeasuredTable]]:
+        parts = iter(further)
+        grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
+        tables: list[MeasuredTable] = []
+        for round_ in range(1, ROUNDS + 1):
+            _noisy, pairs = next(parts), next(parts)
+            tables += recorded_tables(plan, grouping, pairs, plan.step(TABLES.format(round_)), parts)
+        return grouping, tables
+
     def _made(
         self,
         plan: MicrodataPlan,
@@ -94,7 +105,8 @@ class LatentClasses(Microdata):
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
-        grouping, tables = _read(plan, further)
+        grouping, tables = self.recorded(plan, further)
+        grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         model = fitted_mixture(grouping, margins, tables)
         groups = rows_of(model, len(made.rows), random)
         rows = within_groups(groups, grouping, margins, random)
@@ -169,15 +181,3 @@ def rows_of(model: Mixture, count: int, random: np.random.Generator) -> Integers
     if len(places) > MOST_SETTLED:
         return rows
     return settle(rows, model.grouping.sizes, model.tables(), GROUP_ROUNDS, random)
-
-
-def _read(plan: MicrodataPlan, further: Sequence[Integers]) -> tuple[Grouping, list[MeasuredTable]]:
-    """The groups and tables that `_further` recorded."""
-    parts = iter(further)
-    grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
-    grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-    tables: list[MeasuredTable] = []
-    for round_ in range(1, ROUNDS + 1):
-        _noisy, pairs = next(parts), next(parts)
-        tables += recorded_tables(plan, grouping, pairs, plan.step(TABLES.format(round_)), parts)
-    return grouping, tables

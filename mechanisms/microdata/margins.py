@@ -43,8 +43,7 @@ def estimate(
     attributes: Sequence[Attribute], noisy: Sequence[Integers], variances: Sequence[float], total: int | None
 ) -> Margins:
     """Margins from noisy counts of each column; total: where it is public."""
-    rows = float(total) if total is not None else _total(noisy, variances)
-    rows = max(1.0, rows)
+    rows = number_of_rows(noisy, variances, total)
     counts = tuple(
         to_simplex(_smoothed(attribute, y.astype(float), variance), rows)
         for attribute, y, variance in zip(attributes, noisy, variances, strict=True)
@@ -52,11 +51,13 @@ def estimate(
     return Margins(rows, counts, tuple(variances))
 
 
-def _total(noisy: Sequence[Integers], variances: Sequence[float]) -> float:
-    """The mean of the columns' sums, each weighted by its precision."""
+def number_of_rows(noisy: Sequence[Integers], variances: Sequence[float], total: int | None) -> float:
+    """The mean of the columns' sums, each weighted by its precision, at least 1; or the public number."""
+    if total is not None:
+        return max(1.0, float(total))
     weights = np.array([1 / (y.size * v) for y, v in zip(noisy, variances, strict=True)])
     sums = np.array([float(y.sum()) for y in noisy])
-    return float(weights @ sums / weights.sum())
+    return max(1.0, float(weights @ sums / weights.sum()))
 
 
 def _smoothed(attribute: Attribute, noisy: Floats, variance: float) -> Floats:

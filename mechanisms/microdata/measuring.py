@@ -41,4 +41,4 @@ def recorded_tables(
 
 
 def _measured(pair: Pair, values: Integers, law: NoiseLaw) -> MeasuredTable:
-    return MeasuredTable(pair, values, max(law.variance, LEAST_VARIANCE), law.half_width())
+    return MeasuredTable(pair, values, max(law.variance, LEAST_VARIANCE), law)

@@ -27,7 +27,7 @@ from mechanisms.microdata.features import (
 )
 from mechanisms.microdata.impossible import repaired
 from mechanisms.microdata.margins import Margins, estimate
-from mechanisms.microdata.plan import LEAST_VARIANCE, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.record import pack, unpack
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, PairTables, split
@@ -202,6 +202,12 @@ class Microdata(ABC):
     ) -> Sequence[np.ndarray]:
         """What is measured after the single columns."""
 
+    def recorded(
+        self, plan: MicrodataPlan, further: Sequence[Integers]
+    ) -> tuple[Grouping, list[MeasuredTable]] | None:
+        """The groups of values and the tables of pairs that `_further` measured; None if it measures none."""
+        return None
+
     @abstractmethod
     def _made(
         self,
@@ -264,8 +270,14 @@ def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:
 
 def margins_of(plan: MicrodataPlan, noisy: Integers) -> Margins:
     """Estimates of single columns from their noisy counts."""
-    variances = [max(law.variance, LEAST_VARIANCE) for law in margin_laws(plan)]
-    return estimate(plan.domain.attributes, split(noisy, plan.domain.shape), variances, plan.total)
+    return estimate(
+        plan.domain.attributes, split(noisy, plan.domain.shape), margin_variances(plan), plan.total
+    )
+
+
+def margin_variances(plan: MicrodataPlan) -> list[float]:
+    """What fits take the variance of each single column's counts to be."""
+    return [max(law.variance, LEAST_VARIANCE) for law in margin_laws(plan)]
 
 
 def within_groups(

@@ -18,6 +18,7 @@ from mechanisms.histogram.spending import share_of
 from mechanisms.microdata.components import Components
 from mechanisms.microdata.tables import Grouping, Pair, PairTables
 from mechanisms.microdata.wishes import Wishes
+from mechanisms.noise import NoiseLaw
 
 
 @dataclass(frozen=True)
@@ -109,12 +110,17 @@ LEAST_VARIANCE = 1 / 12
 
 @dataclass(frozen=True)
 class MeasuredTable:
-    """A noisy table of a pair's groups: (groups, groups) integers, the variance of each, and half its 95% interval."""
+    """A noisy table of a pair's groups: (groups, groups) integers, the noise of each, and a variance for fits."""
 
     pair: Pair
     values: Integers
     variance: float
-    half_width: int
+    noise: NoiseLaw
+
+    @property
+    def half_width(self) -> int:
+        """Half of a count's 95% interval."""
+        return self.noise.half_width()
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,13 @@ class TreeOfPairs(Microdata):
             *(t.values for t in tables),
         ]
 
+    def recorded(
+        self, plan: MicrodataPlan, further: Sequence[Integers]
+    ) -> tuple[Grouping, list[MeasuredTable]]:
+        groups, pairs, *values = further
+        grouping = Grouping(tuple(split(groups, plan.domain.shape)))
+        return grouping, recorded_tables(plan, grouping, pairs, plan.step(TABLES), iter(values))
+
     def _made(
         self,
         plan: MicrodataPlan,
@@ -80,13 +87,11 @@ class TreeOfPairs(Microdata):
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
-        groups, pairs, *values = further
-        grouping = Grouping(tuple(split(groups, plan.domain.shape)))
+        grouping, tables = self.recorded(plan, further)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-        tables = tuple(recorded_tables(plan, grouping, pairs, plan.step(TABLES), iter(values)))
         grown = _grown(_fitted(grouping, margins, tables), grouping.nobody, len(made.rows), random)
         rows = within_groups(grown, grouping, margins, random)
-        return replace(made, rows=rows, grouping=grouping, tables=tables)
+        return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
 
 
 def _chosen_tree(

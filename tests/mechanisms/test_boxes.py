@@ -16,9 +16,11 @@ from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.histogram.strategy import StrategyHistogram
 from mechanisms.matrix import box_sums as matrix_box_sums
 from mechanisms.matrix.answering import MatrixMechanism, refined_estimate, strategy_of
+from mechanisms.matrix.marginals import box_sums as marginal_box_sums
+from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.noise import Noise
-from mechanisms.noise.sums import PlainSum
+from mechanisms.noise.sums import PlainSum, half_widths
 from mechanisms.protocol import Measurement
 
 DOMAIN = Domain((Integer("x", lower=1, upper=5), Integer("y", lower=1, upper=7)))
@@ -119,3 +121,51 @@ def test_what_a_strategy_does_not_determine_has_no_sum():
     whole_rows, single = [np.array([1, 2]), np.arange(7)], [np.array([1]), np.array([2])]
     assert matrix_box_sums.cell_sum(mechanism, plan, values, whole_rows) is not None
     assert matrix_box_sums.cell_sum(mechanism, plan, values, single) is None
+
+
+def marginal_plan(name: str):
+    mechanism = next(m for m in registry.QUERIES if m.name == name)
+    assert isinstance(mechanism, MarginalMechanism)
+    loss = PURE if Definition.PURE in mechanism.definitions else ZCDP
+    workload = read_workload('identity("x") x identity("y") + 2 * identity("z") + identity("y")', WIDE)
+    optimised = None
+    if mechanism.optimises:
+        optimised = mechanism.optimise(WIDE, workload, loss.definition, lambda _done, _all: None)
+    return mechanism, mechanism.plan(WIDE, workload, loss, optimised)
+
+
+def marginal_counts(plan, table) -> np.ndarray:
+    """The tables of `plan.counted`, one after the other."""
+    axes = [[WIDE.names.index(name) for name in names] for names in plan.counted]
+    return np.concatenate(
+        [table.sum(axis=tuple(i for i in range(3) if i not in kept)).ravel() for kept in axes]
+    )
+
+
+WIDE = Domain((*DOMAIN.attributes, Integer("z", lower=1, upper=3)))
+WIDE_TRUE = np.random.default_rng(8).integers(0, 40, WIDE.shape)
+each_marginal = pytest.mark.parametrize("name", ["residual-planner", "weighted-marginals"])
+
+
+@each_pick
+@each_marginal
+def test_marginal_tables_say_the_same_as_their_cells_and_what_noise_goes_in(name, picks):
+    mechanism, plan = marginal_plan(name)
+    counts, everywhere = marginal_counts(plan, WIDE_TRUE), [*picks, np.arange(3)]
+    values = mechanism.measure(plan, counts, Noise()).values
+    found = marginal_box_sums.cell_sum(mechanism, plan, values, everywhere)
+    cells = mechanism.reconstruct(plan, Measurement(values)).estimate.reshape(WIDE.shape)
+    assert found.estimate == pytest.approx(cells[np.ix_(*everywhere)].sum())
+    sums = (
+        marginal_box_sums.cell_sum(mechanism, plan, u, everywhere) for u in np.eye(values.size, dtype=int)
+    )
+    error = plan.noise.standard_error * math.hypot(*(unit.estimate for unit in sums))
+    assert found.half_width == pytest.approx(half_widths(plan.noise, np.array(error)), rel=1e-6)
+
+
+@each_marginal
+def test_a_sum_over_columns_of_no_common_table_is_not_determined(name):
+    mechanism, plan = marginal_plan(name)
+    values = mechanism.measure(plan, marginal_counts(plan, WIDE_TRUE), Noise()).values
+    apart = [np.array([1]), np.arange(7), np.array([2])]
+    assert marginal_box_sums.cell_sum(mechanism, plan, values, apart) is None

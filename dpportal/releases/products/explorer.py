@@ -25,6 +25,8 @@ MAX_CELLS = 2**24
 LISTED = 400
 TICKED = 24
 LONGEST_TEXT = 4_000
+# Columns up to which cells of all are asked for; of more, a reader says first which matter, at most so many.
+ASKED_AT_ONCE = 6
 ASKED = "pick"
 NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no interval can be stated.")
 _READERS: dict[str, Callable[[str], Any]] = {
@@ -44,27 +46,55 @@ class Column:
     ticked: bool
 
 
-class PickForm(forms.Form):
-    """Cells of every column: from one to another where they have an order, else any of them. Nothing said means all."""
+class ColumnsForm(forms.Form):
+    """Which columns matter to the reader, of many."""
+
+    columns = forms.MultipleChoiceField(
+        label=gettext_lazy("Columns"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Pick at least one column.")},
+    )
 
     def __init__(self, domain: Domain, data: QueryDict | None) -> None:
         super().__init__(data, prefix=ASKED, label_suffix="")
+        field = self.fields["columns"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [(str(place), name) for place, name in enumerate(domain.names)]
+
+    def clean_columns(self) -> list[int]:
+        places = sorted({int(place) for place in self.cleaned_data["columns"]})
+        if len(places) > ASKED_AT_ONCE:
+            text = _("Pick at most %(limit)s columns; of the others all cells count.")
+            raise forms.ValidationError(text % {"limit": ASKED_AT_ONCE})
+        return places
+
+
+class PickForm(forms.Form):
+    """Cells of some columns: from one to another where they have an order, else any of them. Nothing said means all."""
+
+    def __init__(self, domain: Domain, data: QueryDict | None, asked: Sequence[int] | None = None) -> None:
+        """asked: the places of the columns that are asked about; None: all."""
+        super().__init__(data, prefix=ASKED, label_suffix="")
         self.domain = domain
-        for place, attribute in enumerate(domain.attributes):
-            self.fields.update({f"{name}-{place}": field for name, field in _fields(attribute).items()})
+        self.asked = range(len(domain.attributes)) if asked is None else asked
+        for place in self.asked:
+            fields = _fields(domain.attributes[place])
+            self.fields.update({f"{name}-{place}": field for name, field in fields.items()})
 
     def columns(self) -> Iterator[Column]:
-        for place, attribute in enumerate(self.domain.attributes):
+        for place in self.asked:
+            attribute = self.domain.attributes[place]
             fields = [self[name] for name in self.fields if name.endswith(f"-{place}")]
             ticked = isinstance(fields[0].field.widget, forms.CheckboxSelectMultiple)
             yield Column(attribute.name, fields, ticked)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        self.picks: list[Integers] = []
-        for place, attribute in enumerate(self.domain.attributes):
+        self.picks: list[Integers] = [np.arange(attribute.size) for attribute in self.domain.attributes]
+        for place in self.asked:
+            attribute = self.domain.attributes[place]
             try:
-                self.picks.append(self._picked(attribute, place, data))
+                self.picks[place] = self._picked(attribute, place, data)
             except forms.ValidationError as wrong:
                 self.add_error(f"{'to' if attribute.ordered else 'in'}-{place}", wrong)
         return data
@@ -151,13 +181,27 @@ def _end(attribute: Attribute, text: str) -> int | None:
     return max(0, cell)
 
 
-def explored(domain: Domain, question: QueryDict, answer: Answer, reason: str) -> dict[str, Any]:
-    """What the page shows of a reader's pick. answer: the sum of a box. reason: why it may have no interval."""
-    if domain.size > MAX_CELLS:
-        return {}
-    is_asked = any(key.startswith(f"{ASKED}-") for key in question)
-    form = PickForm(domain, question if is_asked else None)
-    context: dict[str, Any] = {"explorer": form, "explorer_reason": reason}
+def explored(
+    domain: Domain, question: QueryDict, answer: Answer, *, reason: str = "", note: str = ""
+) -> dict[str, Any]:
+    """What the page shows of a reader's pick.
+
+    answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
+    """
+    answered, asked = {key for key in question if key.startswith(f"{ASKED}-")}, None
+    if len(domain.attributes) > ASKED_AT_ONCE:
+        which = ColumnsForm(domain, question if answered else None)
+        if not which.is_valid():
+            return {"explorer_columns": which}
+        asked = which.cleaned_data["columns"]
+    is_asked = bool(answered - {f"{ASKED}-columns", f"{ASKED}-which"})
+    form = PickForm(domain, question if is_asked else None, asked)
+    context: dict[str, Any] = {
+        "explorer": form,
+        "explorer_asked": asked,
+        "explorer_reason": reason,
+        "explorer_note": note,
+    }
     if is_asked and form.is_valid():
         found = answer(form.picks)
         context |= {"picked": _words(domain, form.picks), "explored": found, "unexplored": found is None}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -22,17 +23,20 @@ from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict, of_answers
 from dpportal.releases.models import Release
+from dpportal.releases.products import explorer, kept
 from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
 from dpportal.releases.products.histogram import usefulness
 from dpportal.releases.products.histogram.page import figure_json, whole
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
+from mechanisms.boxes import CellSum, Picks
 from mechanisms.domain import Domain
 from mechanisms.evaluate import observed_error
 from mechanisms.noise import Noise
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
 from mechanisms.response import Estimate, Response, ResponsePlan, UnaryEncoding, shuffled_codes
+from mechanisms.response_sums import cell_sum
 
 ROWS_AT_ONCE = 100_000
 LEVEL = 0.95
@@ -203,10 +207,31 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
             "interval": answers.half_width,
         }
 
+    def estimates(self, made: Made[ResponsePlan, Answers]) -> np.ndarray:
+        """How many answers there are, and how many say each value: so that a reader's sum reads no answer."""
+        reports = registry.response(made.plan.mechanism).report_counts(
+            made.plan, Measurement(made.result.reports)
+        )
+        return np.array([len(made.result.reports), *reports], dtype=np.int64)
+
+    def explored(self, release: Release, plan: ResponsePlan, question: QueryDict) -> dict[str, Any]:
+        def answer(picks: Picks) -> CellSum:
+            with kept.estimates(release) as (rows, *reports):
+                return cell_sum(plan, np.array(reports), int(rows), picks[0])
+
+        if not kept.has_estimates(release):
+            return {}
+        return explorer.explored(_released(release), question, answer)
+
 
 def _domain(made: Made[ResponsePlan, Answers]) -> Domain:
-    assert made.release.domain_version is not None
-    return made.release.domain_version.domain().project(made.release.columns)
+    return _released(made.release)
+
+
+def _released(release: Release) -> Domain:
+    """The one column that is released."""
+    assert release.domain_version is not None
+    return release.domain_version.domain().project(release.columns)
 
 
 def _labels(made: Made[ResponsePlan, Answers]) -> list[str]:

@@ -213,9 +213,10 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
             with stored(release) as values:
                 return cell_sum(method, plan, values, picks)
 
-        if not is_linear(method) and not kept.has_estimates(release):
+        many = plan.domain.size > explorer.MAX_CELLS
+        if many or (not is_linear(method) and not kept.has_estimates(release)):
             return {}
-        return explorer.explored(plan.domain, question, answer, str(explorer.NO_INTERVAL))
+        return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))
 
     def facts(self, made: Made[Plan, Result]) -> dict[str, Any]:
         chosen = {"chosen_method": made.result.method} if made.result.method else {}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from django.http import QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
 from dpportal.charts.report import stilled
@@ -16,6 +17,7 @@ from dpportal.publishing.descriptions import styles
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
+from dpportal.releases.products import explorer, kept
 from dpportal.releases.products.base import DraftError, Made, Product
 from dpportal.releases.products.microdata import (
     assessment,
@@ -29,7 +31,9 @@ from dpportal.releases.products.microdata import (
 from dpportal.releases.products.microdata.form import ColumnsForm
 from mechanisms import registry
 from mechanisms.accounting import Loss
+from mechanisms.boxes import CellSum, Picks
 from mechanisms.domain import Domain
+from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.features import DISTANCE
 from mechanisms.microdata.foresight import advised, foresee
 from mechanisms.microdata.mechanism import Microdata, check_columns
@@ -39,6 +43,17 @@ from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
+
+# Cells of synthetic rows up to which readers may have them counted.
+MOST_SUMMED = 2**27
+MEASURED = gettext_lazy(
+    "Read from the noisy counts that were measured. The synthetic rows have nearly as many, not exactly."
+)
+MODELLED = gettext_lazy(
+    "Only modelled: no table that was measured holds this sum, so it is the share of synthetic rows times the "
+    "estimated number of people. How wrong that is nobody can tell without the data, so no interval is stated. Single "
+    "columns, and the groups of measured pairs, have one."
+)
 
 
 class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
@@ -181,6 +196,25 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         domain, target = _kept(made), made.plan.wishes.target
         real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
         return {**found, **assessment.assess(domain, target, made.result.rows, real)}
+
+    def estimates(self, made: Made[MicrodataPlan, MicrodataResult]) -> np.ndarray | None:
+        """The rows' cells, column by column, so that a reader's sum reads those of its columns alone."""
+        rows = made.result.rows
+        if rows.size > MOST_SUMMED:
+            return None
+        return np.ascontiguousarray(rows.T, dtype=np.min_scalar_type(max(made.plan.domain.shape)))
+
+    def explored(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> dict[str, Any]:
+        method = registry.microdata(plan.mechanism)
+
+        def answer(picks: Picks) -> CellSum | None:
+            with kept.measured(release) as values:
+                if not kept.has_estimates(release):
+                    return cell_sum(method, plan, values, None, picks)
+                with kept.estimates(release) as rows:
+                    return cell_sum(method, plan, values, rows, picks)
+
+        return explorer.explored(plan.domain, question, answer, reason=str(MODELLED), note=str(MEASURED))
 
     def report(self, comparison: Mapping[str, Any]) -> dict[str, Any]:
         return {"styles": styles(), "maps": stilled(list(comparison["figures"].values()))}

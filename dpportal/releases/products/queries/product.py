@@ -38,9 +38,11 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.boxes import CellSum, Picks
 from mechanisms.domain import Domain
+from mechanisms.matrix import box_sums
 from mechanisms.matrix.answering import MatrixMechanism, with_reconstruction
-from mechanisms.matrix.box_sums import cell_sum
 from mechanisms.matrix.given import UploadedStrategy, WorkloadStrategy
+from mechanisms.matrix.marginals import box_sums as marginal_sums
+from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.strategy.product import most_rows
@@ -53,6 +55,8 @@ MAX_QUERIES = 2_000_000
 MAX_RECONCILED = 4_096
 # Cells of a column up to which all strategies are planned within a second.
 MAX_AT_ONCE = 1_024
+# Sets of columns that marginal tables may have for a reader's sum to be worked out at once.
+MAX_SUMMED_TABLES = 2**14
 # Where a plan says which stored strategy it is for; empty if it needs none.
 STORED = "stored_strategy"
 
@@ -207,14 +211,17 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
 
     def explored(self, release: Release, plan: QueryPlan, question: QueryDict) -> dict[str, Any]:
         method = registry.query_mechanism(plan.mechanism)
-        if not isinstance(method, MatrixMechanism):
+        if _is_large(method, plan):
             return {}
 
         def answer(picks: Picks) -> CellSum | None:
             with kept.measured(release) as values:
-                return cell_sum(method, plan, values, picks)
+                if isinstance(method, MarginalMechanism):
+                    return marginal_sums.cell_sum(method, plan, values, picks)
+                assert isinstance(method, MatrixMechanism)
+                return box_sums.cell_sum(method, plan, values, picks)
 
-        return explorer.explored(plan.domain, question, answer, "")
+        return explorer.explored(plan.domain, question, answer)
 
 
 def _workload(draft: Release, domain: Domain) -> Workload:
@@ -235,6 +242,14 @@ def _reconstructed(plan: QueryPlan, draft: Release) -> QueryPlan:
     if RECONSTRUCTION.name not in plan.details:
         return plan
     return with_reconstruction(plan, draft.parameters.get(RECONSTRUCTION.name, RECONSTRUCTION.default))
+
+
+def _is_large(method: QueryMechanism, plan: QueryPlan) -> bool:
+    """Whether a sum of cells would take long while a page waits, or none can be worked out."""
+    if isinstance(method, MarginalMechanism):
+        tables = sum(2 ** len(term.factors) for term in plan.workload.terms)
+        return tables > MAX_SUMMED_TABLES or method.measured(plan).size > explorer.MAX_CELLS
+    return not isinstance(method, MatrixMechanism) or plan.domain.size > explorer.MAX_CELLS
 
 
 def _is_slow(workload: Workload) -> bool:
