@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "dpportal.serving.unreachable.StorageUnreachable",
+    "dpportal.running.workings.from_workers",
 ]
 
 ROOT_URLCONF = "dpportal.urls"

@@ -18,6 +18,7 @@ from dpportal.releases import execution
 from dpportal.releases import tasks as release_tasks
 from dpportal.releases.models import Artifact, Optimisation, Release
 from dpportal.releases.products.queries import matrices, workloads
+from dpportal.running import workings
 from dpportal.streams import tasks as stream_tasks
 from dpportal.streams.models import StreamJob
 from dpportal.streams.services import WAITING
@@ -37,6 +38,7 @@ def sweep_jobs() -> None:
     dataset_tasks.sweep()
     release_tasks.sweep()
     stream_tasks.sweep()
+    workings.sweep()
 
 
 def sweep_files() -> None:

@@ -7,6 +7,7 @@ from django.views.generic import TemplateView
 from dpportal import health, office
 from dpportal.catalogue.views import catalogue
 from dpportal.home import home
+from dpportal.pages.workings import awaited
 from dpportal.security_txt import security_txt
 
 # Address, template and name of the guide's pages.
@@ -23,6 +24,7 @@ urlpatterns = [
     path("published/", catalogue, name="catalogue"),
     path("office/", office.page, name="office"),
     path("office/declined/<int:request_id>/", office.decline, name="decline"),
+    path("workings/", awaited, name="workings"),
     path("health/", health.health, name="health"),
     path("health/portal/", health.page, name="health_page"),
     path("health/portal/restored/<uuid:dataset_id>/", health.enter_missing, name="enter_missing"),

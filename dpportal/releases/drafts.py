@@ -100,12 +100,6 @@ def _best_plan(release: Release, version: DomainVersion, domain: Domain, loss: L
     return plans[product.suggested(plans)]
 
 
-def plans_slowly(release: Release) -> bool:
-    """Whether comparing the methods can take seconds. Raises DraftError."""
-    _version, domain = domain_of(release)
-    return product_of(release).plans_slowly(release, domain)
-
-
 def offers(release: Release, amount: Decimal, only: str = "") -> list[Offer]:
     """Every method for these columns at this cost, side by side. only: the name of one that is asked for alone."""
     version, domain = domain_of(release)

@@ -6,6 +6,7 @@ class RunningConfig(AppConfig):
     label = "running"
 
     def ready(self) -> None:
-        from dpportal.running import folder, worker  # noqa: F401 (a worker says that it is ready)
+        # A worker says that it is ready; what plans search for has a model and a task.
+        from dpportal.running import folder, worker, workings  # noqa: F401
 
         folder.register()

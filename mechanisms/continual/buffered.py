@@ -23,6 +23,7 @@ from scipy.optimize import minimize
 
 from mechanisms.continual.strategy import Errors
 from mechanisms.counting import Sensitivity
+from mechanisms.workings import Search
 
 BUFFERS = 5
 # θ and ω are multiples of 2^-PARAMETER_BITS, buffers and estimates of 2^-BUFFER_BITS rows.
@@ -31,6 +32,8 @@ BUFFER_BITS = 80
 # An answer differs by less than this from c_k units: by less than 2, and 1 for rounding c_k up from a float.
 _SLACK = 3
 _ITERATIONS = 80
+# Periods up to which the search takes a moment.
+_QUICK = 128
 # The squares of the weights are added up in pieces of so many.
 _PIECE = 2**16
 
@@ -158,8 +161,7 @@ def column_energy(theta: np.ndarray, omega: np.ndarray, periods: int) -> float:
     return float(1 + (np.outer(omega, omega) * -np.expm1((periods - 1) * np.log1p(-gaps)) / gaps).sum())
 
 
-@lru_cache(maxsize=256)
-def best_buffers(periods: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _best_buffers(periods: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """θ and ω, in multiples of 2^-PARAMETER_BITS, with about the least error over `periods` periods.
 
     The start is a quadrature of c_k ≈ 1/√(πk) = ∫ e^(-ks) / (π√s) ds, the square root of the running sums, at rates s
@@ -180,6 +182,16 @@ def best_buffers(periods: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     unit = 2.0**PARAMETER_BITS
     kept = tuple(round(g * unit) for g in (-np.expm1(found[:BUFFERS])).tolist())
     return kept, tuple(round(w * unit) for w in np.exp(found[BUFFERS:]).tolist())
+
+
+best_buffers = Search(
+    _best_buffers,
+    takes_long=lambda periods: periods > _QUICK,
+    spelled=lambda periods: [periods],
+    read_arguments=tuple,
+    write=lambda found: [list(part) for part in found],
+    read=lambda found: (tuple(found[0]), tuple(found[1])),
+)
 
 
 @lru_cache(maxsize=64)

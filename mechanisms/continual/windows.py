@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.arrays import Floats
 from mechanisms.matrix.workload.factor import Prefix
+from mechanisms.workings import Search
 
 # Places are whole multiples of 1/UNIT of a period, heights of 1/UNIT.
 UNIT = 1024
@@ -36,6 +36,8 @@ _SHORTEST = 9
 # From so many periods on a second layer helps; within a block, where no sum is long, only from more.
 _TWO_LAYERS, _TWO_LAYERS_WITHIN_BLOCK = 128, 256
 _ITERATIONS, _MORE_ITERATIONS = 60, 10
+# Periods up to which the search takes a moment.
+_QUICK = 128
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,7 @@ def _away(periods: int) -> np.ndarray:
     return 0.25 + 0.5 * np.arange(1, periods + 1) / periods
 
 
-@lru_cache(maxsize=256)
-def best_layers(periods: int, within_block: bool) -> tuple[Layer, ...]:
+def _best_layers(periods: int, within_block: bool) -> tuple[Layer, ...]:
     """The layers with the least mean error of the running sums of `periods` periods, to a few percent.
 
     periods: 1..LONGEST. within_block: sums within a block of a longer stream, whose whole sum is known from outside
@@ -121,6 +122,16 @@ def best_layers(periods: int, within_block: bool) -> tuple[Layer, ...]:
     if within_block or periods > _LONGEST_IMPROVED:
         return layers
     return _improved(periods, layers, _MORE_ITERATIONS)
+
+
+best_layers = Search(
+    _best_layers,
+    takes_long=lambda periods, within_block: periods > _QUICK,
+    spelled=lambda periods, within_block: [periods, within_block],
+    read_arguments=tuple,
+    write=lambda layers: [[list(layer.knots), list(layer.heights)] for layer in layers],
+    read=lambda layers: tuple(Layer(tuple(knots), tuple(heights)) for knots, heights in layers),
+)
 
 
 def _improved(

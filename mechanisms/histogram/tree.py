@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from mechanisms.accounting import Definition
 from mechanisms.counting import Sensitivity
 from mechanisms.histogram.dyadic import workload_energies
+from mechanisms.workings import Search
 
 # Weights are multiples of 2^-20 of their sum, rounded down.
 GRID = 2**20
@@ -23,6 +24,8 @@ BRANCHINGS = (2, 4, 8, 16, 32, 64)
 _NEGLIGIBLE = 1e-3
 # Steps of the optimisation: enough to tell trees apart, and enough to finish the best one.
 _ROUGH, _FINE = 15, 1000
+# Cells up to which that takes a moment.
+_QUICK = 512
 
 
 @dataclass(frozen=True)
@@ -148,14 +151,23 @@ def _sums(values: np.ndarray, steps: int) -> np.ndarray:
     return sums
 
 
-@lru_cache(maxsize=256)
-def best_tree(purpose: str, cells: int, definition: Definition) -> Tree:
+def _best_tree(purpose: str, cells: int, definition: Definition) -> Tree:
     """The tree of least mean squared error for a purpose, under Laplace (pure) or Gaussian (zCDP) noise."""
     energies = workload_energies(purpose, cells)
     if purpose == "cells":
         # A cell is best measured alone: any other level only takes from its weight.
         return Tree((1, *[0] * (len(energies) - 1)))
     return fitted_tree(energies, definition)
+
+
+best_tree = Search(
+    _best_tree,
+    takes_long=lambda purpose, cells, definition: purpose != "cells" and cells > _QUICK,
+    spelled=lambda purpose, cells, definition: [purpose, cells, definition.value],
+    read_arguments=lambda spelled: (spelled[0], spelled[1], Definition(spelled[2])),
+    write=lambda tree: list(tree.weights),
+    read=lambda weights: Tree(tuple(weights)),
+)
 
 
 def fitted_tree(scale_energies: Sequence[float], definition: Definition) -> Tree:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial, reduce
 from hashlib import sha256
@@ -20,14 +20,16 @@ from mechanisms.histogram.request import check_amount, check_counts
 from mechanisms.matrix.answers import standard_errors
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
-from mechanisms.matrix.optimise.bound import lower_bound
+from mechanisms.matrix.optimise.bound import bound_from, nuclear_norm
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy.product import Strategy
+from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw, repeatable
 from mechanisms.noise.sums import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, PlanError
+from mechanisms.workings import Search
 
 MAX_CELLS = 2**24
 MAX_QUERIES = 10**7
@@ -35,6 +37,8 @@ MAX_QUERIES = 10**7
 _ROUNDING, _ROUNDS = 1e-13, 2
 # Up to so many rows what the sums do not see may move an answer by at most this share of its noise.
 _MOST_ROWS, _UNNOTICED = 10**12, 0.05
+# Cells up to which the facts of a strategy take a moment: where one product is asked for, and where several are.
+_QUICK, _QUICK_UNION = 4_096, 512
 # Estimates are rounded to multiples of 1/this, and cut off where such numbers no longer fit 64 bits.
 _UNITS, _LARGEST = 2**10, 2**52
 
@@ -118,7 +122,7 @@ class MatrixMechanism(ABC):
             noise=law,
             counted=(domain.names,),
             total_error=law.variance * facts.trace,
-            lower_bound=lower_bound(workload, loss),
+            lower_bound=bound_from(facts.spectrum, workload, loss),
             explanation=self._explanation(facts, workload),
             details={"sums": facts.sums, RECONSTRUCTION.name: RECONSTRUCTION.default},
             optimised=optimised,
@@ -169,16 +173,55 @@ class Facts:
     """What every plan needs to know of a strategy: its size, its column norms, and the error for unit noise.
 
     blind: how far a row that the sums do not see moves an answer, as a share of its standard error for unit noise.
+    spectrum: the nuclear norm of the workload, where it can be told.
     """
 
     sums: int
     column: Sensitivity
     trace: float
     blind: float
+    spectrum: float | None
+
+    def to_json(self) -> list[Any]:
+        return [self.sums, *_moves(self.column), self.trace, self.blind, self.spectrum]
+
+    @classmethod
+    def from_json(cls, value: list[Any]) -> Facts:
+        sums, l1, l2_squared, *rest = value
+        return cls(sums, Sensitivity(l1, l2_squared), *rest)
 
 
-@lru_cache(maxsize=32)
-def _facts(
+def _moves(sensitivity: Sensitivity) -> list[int]:
+    return [sensitivity.l1, sensitivity.l2_squared]
+
+
+def _takes_long(_mechanism: MatrixMechanism, _domain: Domain, workload: Workload, *_others: Any) -> bool:
+    return workload.cells > (_QUICK if len(workload.terms) == 1 else _QUICK_UNION)
+
+
+def _spelled(
+    mechanism: MatrixMechanism,
+    domain: Domain,
+    workload: Workload,
+    definition: Definition,
+    optimised: Optimised | None,
+) -> list[Any] | None:
+    """What the facts are of, as JSON; a strategy that was searched for, and uploaded queries, are more than that."""
+    if optimised is not None or "uploaded(" in workload.text:
+        return None
+    return [mechanism.name, domain.to_json(), workload.text, definition.value]
+
+
+def _read_arguments(spelled: Sequence[Any]) -> tuple[Any, ...]:
+    # The registry knows every mechanism, and so imports this module.
+    from mechanisms import registry
+
+    name, written, text, definition = spelled
+    domain = Domain.from_json(written)
+    return registry.query_mechanism(name), domain, read_workload(text, domain), Definition(definition), None
+
+
+def _found_facts(
     mechanism: MatrixMechanism,
     domain: Domain,
     workload: Workload,
@@ -188,11 +231,15 @@ def _facts(
     strategy = _strategy(mechanism, domain, workload, definition, optimised)
     blind = blindness(strategy, workload)
     trace = sum(term.weight**2 * strategy.trace(term) for term in workload.terms)
-    return Facts(strategy.size, strategy.column, trace, blind)
+    return Facts(strategy.size, strategy.column, trace, blind, nuclear_norm(workload))
 
 
-@lru_cache(maxsize=32)
-def _replaced(
+_facts = Search(
+    _found_facts, _takes_long, _spelled, _read_arguments, write=Facts.to_json, read=Facts.from_json
+)
+
+
+def _found_replaced(
     mechanism: MatrixMechanism,
     domain: Domain,
     workload: Workload,
@@ -200,6 +247,16 @@ def _replaced(
     optimised: Optimised | None,
 ) -> Sensitivity:
     return _strategy(mechanism, domain, workload, definition, optimised).replaced
+
+
+_replaced = Search(
+    _found_replaced,
+    _takes_long,
+    _spelled,
+    _read_arguments,
+    write=_moves,
+    read=lambda value: Sensitivity(*value),
+)
 
 
 def _moved(unit: PrivacyUnit, column: Sensitivity, replaced: Callable[[], Sensitivity]) -> Sensitivity:

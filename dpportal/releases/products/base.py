@@ -198,10 +198,6 @@ class Product(ABC, Generic[M, P, R]):
         """What the recommendation rests on, as `offers_template` shows it; None where it is said in a sentence."""
         return None
 
-    def plans_slowly(self, draft: Release, domain: Domain) -> bool:
-        """Whether comparing the methods can take seconds, so that a page must not wait for it."""
-        return False
-
     def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
         """What a worker has to find before every method has a plan."""
         return []

@@ -107,8 +107,6 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
             form.add_error("mechanism", error.message)
         else:
             return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
-    if request.method == "GET" and "compared" not in request.GET and drafts.plans_slowly(draft):
-        return _page(request, "method", draft, form, waiting=True, **choices.dial_shown(draft, budget, form))
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
 
 

@@ -28,7 +28,11 @@ def lower_bound(workload: Workload, loss: Loss) -> float | None:
     squared weights.
     Source: Li and Miklau 2013.
     """
-    spectrum = nuclear_norm(workload)
+    return bound_from(nuclear_norm(workload), workload, loss)
+
+
+def bound_from(spectrum: float | None, workload: Workload, loss: Loss) -> float | None:
+    """`lower_bound`, where the nuclear norm of the workload is known."""
     if spectrum is None:
         return None
     m, n = loss.unit.max_rows, workload.cells

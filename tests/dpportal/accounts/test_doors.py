@@ -24,6 +24,7 @@ GENERAL = {
     "office",
     "decline",
     "security_txt",
+    "workings",
     "guide",
     "guide_choice",
     "guide_queries",

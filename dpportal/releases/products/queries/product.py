@@ -53,8 +53,6 @@ from mechanisms.protocol import Measurement, PlanError
 MAX_QUERIES = 2_000_000
 # Cells up to which the tables that are asked for may themselves be the strategy.
 MAX_RECONCILED = 4_096
-# Cells of a column up to which all strategies are planned within a second.
-MAX_AT_ONCE = 1_024
 # Sets of columns that marginal tables may have for a reader's sum to be worked out at once.
 MAX_SUMMED_TABLES = 2**14
 # Where a plan says which stored strategy it is for; empty if it needs none.
@@ -92,9 +90,6 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
     def check(self, domain: Domain) -> None:
         if not 1 <= len(domain.attributes) <= MAX_COLUMNS:
             raise DraftError(_("Choose what to ask, of at least one column."), "columns")
-
-    def plans_slowly(self, draft: Release, domain: Domain) -> bool:
-        return max(_workload(draft, domain).shape) > MAX_AT_ONCE
 
     def searches(self, draft: Release, domain: Domain, definition: Definition) -> list[dict[str, Any]]:
         workload = _workload(draft, domain)

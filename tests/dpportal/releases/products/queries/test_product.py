@@ -16,6 +16,8 @@ from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.releases.products.queries.matrices import UploadedMatrix
+from dpportal.running import workings
+from dpportal.running.workings import Working
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, page_of
 from tests.dpportal.releases.products.queries.building import answers, arrays, draft_of, finished
@@ -275,17 +277,22 @@ class TestChoice:
             (plan.total_error / bound) ** 0.5 for plan, _ratio in made
         ]
 
-    def test_a_comparison_that_takes_long_comes_after_its_page(self, rich, client, monkeypatch) -> None:
-        monkeypatch.setattr("dpportal.releases.products.queries.product.MAX_AT_ONCE", 9)
+    def test_what_takes_long_is_worked_out_by_a_worker(self, rich, client, monkeypatch) -> None:
+        monkeypatch.setattr("mechanisms.matrix.answering._QUICK", 9)
         draft = draft_of(rich, RANGES, ["age"], "0.5")
         client.force_login(rich.owner)
         address = f"/releases/{draft.pk}/method/"
-        page = client.get(address).content.decode()
-        assert "are being compared" in page
-        assert "Hierarchy" not in page
-        assert "Hierarchy" in client.get(address, {"compared": ""}).content.decode()
+        page = client.get(address)
+        assert "being worked out" in page.content.decode()
+        assert [
+            offer for offer in page.context["offers"] if offer["mechanism"].name == "hierarchy-strategy"
+        ] == []
+        refused = client.post(address, {"mechanism": "hierarchy-strategy", "amount": "0.5"}).content.decode()
+        assert "Its figures are being worked out" in refused
+        for working in Working.objects.all():
+            workings.work_out(working.pk)
         table = client.post(f"{address}offers/", {"mechanism": "automatic", "amount": "0.5"}).content.decode()
-        assert "Hierarchy" in table
+        assert "Hierarchy" in table and "Some methods are being" not in table
         assert 'value="automatic" checked' in table
 
     def test_choosing_leads_to_the_review(self, rich, client) -> None:

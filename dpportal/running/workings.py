@@ -1,0 +1,121 @@
+"""What plans search for, by workers: asked for once, by what determines it, and kept for good; public facts alone."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import models
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
+from dpportal.running import jobs, questions
+from dpportal.running.jobs import Claim, Job, JobState, LostClaimError
+from dpportal.running.models import Heartbeat
+from mechanisms.protocol import PlanError
+from mechanisms.workings import NotWorkedOutError, taken_from
+from mechanisms.workings import work_out as search
+
+log = logging.getLogger(__name__)
+
+TOO_LONG = "Working it out took longer than an hour. Choose fewer cells, queries or periods."
+
+
+class Working(Job):
+    """The result of a search that a plan needs; it depends on neither data nor the amount of a loss.
+
+    key: the digest of the question, so that the same is searched once. answer: the result, as JSON.
+    """
+
+    key = models.CharField(primary_key=True, max_length=64)
+    question = models.JSONField()
+    answer = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return f"Working {self.key[:12]}"
+
+
+class Shelf:
+    """Results of workers, for one request. awaited: the keys of those that are being worked out."""
+
+    def __init__(self) -> None:
+        self.awaited: list[str] = []
+        self._known: dict[str, Any] = {}
+
+    def result(self, name: str, arguments: Sequence[Any]) -> Any:
+        asked = {"search": name, "arguments": list(arguments)}
+        key = questions.key_of(asked)
+        if key not in self._known:
+            self._known[key] = self._answer(key, asked)
+        return self._known[key]
+
+    def _answer(self, key: str, asked: dict[str, Any]) -> Any:
+        question = questions.ask(Working, asked, work_out)
+        if question.state == JobState.DONE:
+            return question.answer
+        if not question.active:
+            raise PlanError(question.failure)
+        if key not in self.awaited:
+            self.awaited.append(key)
+        raise NotWorkedOutError(_("Its figures are being worked out."))
+
+    @property
+    def waits_in_vain(self) -> bool:
+        """Whether no worker is there to work anything out."""
+        return not Heartbeat.alive(Heartbeat.Kind.WORKER).exists()
+
+
+def active(keys: Sequence[str]) -> list[str]:
+    """Those that are still being worked out."""
+    known = set(
+        Working.objects.filter(pk__in=keys)
+        .filter(state__in=(JobState.QUEUED, JobState.RUNNING))
+        .values_list("pk", flat=True)
+    )
+    return [key for key in keys if key in known]
+
+
+def from_workers(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], Any]:
+    """Middleware: while a page is made, what takes long is taken from workers and never worked out."""
+
+    def handle(request: HttpRequest) -> HttpResponseBase:
+        shelf = Shelf()
+        request.workings = shelf  # type: ignore[attr-defined]
+        with taken_from(shelf):
+            return get_response(request)
+
+    return handle
+
+
+@shared_task
+def work_out(key: str) -> None:
+    """Search once, if no other worker does."""
+    questions.work_out(Working, key, _attempt)
+
+
+def sweep() -> None:
+    """Bring back searches whose worker or message was lost."""
+    jobs.sweep(Working, work_out.delay, partial(questions.give_up, Working))
+
+
+def _attempt(working: Working, claim: Claim) -> None:
+    try:
+        with claim.kept_alive():
+            claim.write(answer=search(working.question["search"], working.question["arguments"]))
+        claim.finish(JobState.DONE)
+    except LostClaimError:
+        raise
+    except PlanError as refusal:
+        claim.finish(JobState.FAILED, str(refusal))
+    except SoftTimeLimitExceeded:
+        claim.finish(JobState.FAILED, _(TOO_LONG))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("working %s: %s at %s:%s", working.key[:12], type(error).__name__, place.name, place.lineno)
+        claim.give_back()

@@ -1,0 +1,90 @@
+"""What plans search for: by workers, once, whoever asks; a page never works it out."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from dpportal.running import jobs, questions, workings
+from dpportal.running.jobs import JobState
+from dpportal.running.workings import Shelf, Working
+from mechanisms.accounting import Definition
+from mechanisms.continual.windows import best_layers
+from mechanisms.histogram.tree import Tree, best_tree
+from mechanisms.workings import NotWorkedOutError, taken_from
+from tests.dpportal import building
+
+pytestmark = pytest.mark.django_db
+LONG = ("ranges", 600, Definition.PURE)
+
+
+def asked() -> Shelf:
+    """A page that needs a large tree, and goes without."""
+    shelf = Shelf()
+    with taken_from(shelf), pytest.raises(NotWorkedOutError):
+        best_tree(*LONG)
+    return shelf
+
+
+def test_what_is_asked_twice_is_worked_out_once_and_is_the_same():
+    first, second = asked(), asked()
+    assert first.awaited == second.awaited == [Working.objects.get().pk]
+    workings.work_out(first.awaited[0])
+    with taken_from(Shelf()):
+        assert best_tree(*LONG) == best_tree(*LONG)
+        found = best_tree(*LONG)
+    assert found == best_tree(*LONG) and isinstance(found, Tree)
+    assert Working.objects.count() == 1
+
+
+def test_what_takes_a_moment_is_not_asked():
+    with taken_from(Shelf()):
+        best_tree("ranges", 100, Definition.PURE)
+        best_layers(30, False)
+    assert not Working.objects.exists()
+
+
+def test_a_killed_worker_leaves_it_to_another():
+    key = asked().awaited[0]
+    lost = jobs.claim(Working, key)
+    Working.objects.filter(pk=key).update(lease_until="2020-01-01T00:00Z", hinted_at="2020-01-01T00:00Z")
+    building.a_worker_lives()
+    hinted = []
+    jobs.sweep(Working, hinted.append, lambda pk, reason: None)
+    assert hinted == [key]
+    workings.work_out(key)
+    assert Working.objects.get().state == JobState.DONE
+    with pytest.raises(jobs.LostClaimError):
+        lost.write(answer=[1])
+
+
+def test_what_cannot_be_worked_out_says_why():
+    shelf = Shelf()
+    with pytest.raises(NotWorkedOutError):
+        shelf.result("mechanisms.continual.windows._best_layers", [5000, False])
+    Working.objects.update(state=JobState.FAILED, failure="It is too long.", finished_at="2100-01-01T00:00Z")
+    with pytest.raises(ValueError, match="too long"):
+        Shelf().result("mechanisms.continual.windows._best_layers", [5000, False])
+
+
+def test_the_page_polls_until_all_is_there_and_says_if_no_worker_is(client, curator):
+    client.force_login(curator)
+    key = asked().awaited[0]
+    address = f"{reverse('workings')}?key={key}"
+    waiting = client.get(address)
+    assert "no worker is running" in waiting.text and "HX-Trigger" not in waiting.headers
+    building.a_worker_lives()
+    assert "being worked out" in client.get(address).text
+    workings.work_out(key)
+    done = client.get(address)
+    assert done.headers["HX-Trigger"] == "strategies:found" and "hx-get" not in done.text
+
+
+def test_the_key_says_what_is_asked_and_nothing_else():
+    asked()
+    question = Working.objects.get().question
+    assert question == {
+        "search": "mechanisms.histogram.tree._best_tree",
+        "arguments": ["ranges", 600, "pure"],
+    }
+    assert questions.key_of(question) == Working.objects.get().pk
