@@ -1,0 +1,47 @@
+"""Numbers of long tables are written as Django's own filters write them, and quickly."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template import engines
+from django.template.defaultfilters import floatformat
+from django.utils import translation
+
+from dpportal.budgets.templatetags.numbers import grouped, number_cells, tenths
+
+RANDOM = np.random.default_rng(4)
+FLOATS = [*(RANDOM.normal(size=500) * 10.0 ** RANDOM.integers(-3, 13, 500)).tolist(), 0.25, 0.05, -0.04, -0.0]
+ODD = [None, True, "x", float("nan"), float("inf"), -5, 10**30, 1e20]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "en-in"])
+def test_they_are_those_of_the_language(language):
+    with translation.override(language):
+        assert [tenths(v) for v in FLOATS] == [floatformat(v, "1g") for v in FLOATS]
+        assert [grouped(int(v)) for v in FLOATS] == [intcomma(int(v)) for v in FLOATS]
+
+
+def test_odd_values_are_those_of_django():
+    assert [tenths(v) for v in ODD] == [floatformat(v, "1g") for v in ODD]
+    assert [grouped(v) for v in ODD] == [intcomma(v) for v in ODD]
+
+
+def test_labels_are_escaped():
+    assert number_cells(["<b>", 1234], 1) == '<td>&lt;b&gt;</td><td class="number">1,234</td>'
+
+
+def test_two_thousand_rows_take_a_fifth_of_a_second():
+    page = engines["django"].from_string(
+        "{% load numbers %}{% for row in rows %}{{ row|number_cells:1 }}{% endfor %}"
+    )
+    rows = [["20–29", i * 1234, i, i - 5, i + 5] for i in range(2000)]
+    taken = []
+    for _ in range(3):
+        started = time.process_time()
+        page.render({"rows": rows})
+        taken.append(time.process_time() - started)
+    assert min(taken) < 0.2
