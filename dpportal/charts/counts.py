@@ -46,6 +46,8 @@ MAX_BINS_DRAWN = 300
 MADE_UP_CELLS = 24
 RESIDUAL_BINS = 120
 TICKS = 20
+# One count is so many times the next one: the others cannot be told apart beside it.
+DOMINATES = 8
 
 
 def counts_figure(
@@ -84,7 +86,8 @@ def _bars(
     figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
     if partition is not None:
         mark_blocks(figure, partition, 1)
-    return finished(figure, title=_counts_title(attribute.name), caption=_interval_caption(half_width, unit))
+    caption = _interval_caption(half_width, unit) + _dominated_caption(series)
+    return finished(figure, title=_counts_title(attribute.name), caption=caption, is_counts=True)
 
 
 def _steps(
@@ -105,7 +108,8 @@ def _steps(
     if partition is not None:
         mark_blocks(figure, partition, width)
     caption = _interval_caption(half_width, unit) if single else _merged_caption(attribute.name, width)
-    return finished(figure, title=_counts_title(attribute.name), caption=caption)
+    caption += _dominated_caption(series)
+    return finished(figure, title=_counts_title(attribute.name), caption=caption, is_counts=True)
 
 
 def _panels(
@@ -362,6 +366,14 @@ def _interval_caption(half_width: int | None, unit: str) -> str:
         "Each holds the true count with probability 95%% or more."
     )
     return text % {"half_width": f"{half_width:,}", "unit": unit}
+
+
+def _dominated_caption(series: Series) -> str:
+    """What to do where one released count leaves the others flat on the axis; told by what is released alone."""
+    smaller, largest = np.sort(series["synthetic"])[-2:] if series["synthetic"].size > 1 else (0, 0)
+    if largest < DOMINATES * max(1, smaller):
+        return ""
+    return " " + _("One cell stands far above the others: choose a square-root axis to see those.")
 
 
 def _merged_caption(column: str, width: int) -> str:

@@ -87,16 +87,25 @@ def series_names() -> dict[str, str]:
 
 
 def finished(
-    figure: go.Figure, *, title: str, caption: str, height: int = 0, min_width: int = 0, is_map: bool = False
+    figure: go.Figure,
+    *,
+    title: str,
+    caption: str,
+    height: int = 0,
+    min_width: int = 0,
+    is_map: bool = False,
+    is_counts: bool = False,
 ) -> Figure:
     """Apply the shared template. height, min_width: pixels, 0 where the page decides.
 
-    is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away.
+    is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away. is_counts: whether
+    they may choose how its heights are spread.
     """
     figure.update_layout(template=TEMPLATE)
     if height:
         figure.update_layout(height=height)
-    meta = {**({"min_width": min_width} if min_width else {}), **({"is_map": True} if is_map else {})}
+    said = {"min_width": min_width, "is_map": is_map, "is_counts": is_counts}
+    meta = {name: value for name, value in said.items() if value}
     if meta:
         figure.update_layout(meta=meta)
     return Figure(json=figure.to_dict(), caption=caption, title=title)

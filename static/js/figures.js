@@ -9,6 +9,7 @@
    layout.meta.min_width keeps panels legible on a phone, where the figure then scrolls sideways.
    layout.meta.is_map: the reader may spread the colours by square root or logarithm, zoom in and drag, and take the
    lines away, by the [data-figure-tools] before the element; the numbers that are shown stay as they are.
+   layout.meta.is_counts: the reader may spread the heights likewise, where one cell stands far above the others.
    Include plotly.min.js before this file. Figures that htmx brings in later are drawn as they arrive. */
 "use strict";
 {
@@ -17,6 +18,7 @@
 
   const signed = (size) => (number) => Math.sign(number) * size(Math.abs(number));
   const SPREADS = { root: signed(Math.sqrt), log: signed((size) => Math.log10(1 + size)) };
+  const BACK = { root: signed((size) => size ** 2), log: signed((size) => 10 ** size - 1) };
   const SHARES = [0, 0.01, 0.1, 0.25, 0.5, 1];
 
   const configuration = (name, isMap) => ({
@@ -73,10 +75,50 @@
     return { data: data.map(respread), layout: { ...layout, coloraxis: axis } };
   }
 
+  /* Ticks at thirds of the axis, rounded to one digit; those below nothing that the axis reaches. */
+  function tickedHeights(low, high, spread, back) {
+    const above = [0, 1 / 3, 2 / 3, 1].map((share) => Number(back(share * spread(high)).toPrecision(1)));
+    const numbers = [...new Set([...above.filter((number) => number > 0 && number <= -low).map((number) => -number), ...above])];
+    return { tickmode: "array", tickvals: numbers.map(spread), ticktext: numbers.map((number) => number.toLocaleString("en")) };
+  }
+
+  /* Bars and lines at other heights, on both sides of nothing; the pointer and the marks still tell the counts. */
+  function stretched({ data, layout }, { value, dataset: { told } }) {
+    const spread = SPREADS[value];
+    const [low, high] = reach(data);
+    const stretch = (trace) => ({
+      ...trace,
+      y: trace.y.map(spread),
+      customdata: trace.y,
+      hovertemplate: trace.hovertemplate?.replaceAll("%{y", "%{customdata"),
+      ...(trace.error_y ? { error_y: stretchedError(trace, spread) } : {}),
+    });
+    const { title, ...others } = layout.yaxis;
+    const yaxis = { ...others, ...tickedHeights(low, high, spread, BACK[value]) };
+    yaxis.title = { ...title, text: `${title.text} (${told})` };
+    return { data: data.map(stretch), layout: { ...layout, yaxis } };
+  }
+
+  const reach = (data) => {
+    const ends = data.flatMap(({ y, error_y }) => y.flatMap((at) => [at - (error_y?.value || 0), at + (error_y?.value || 0)]));
+    return [Math.min(0, ...ends), Math.max(1, ...ends)];
+  };
+
+  function stretchedError({ y, error_y }, spread) {
+    const { value, ...looks } = error_y;
+    const array = y.map((at) => spread(at + value) - spread(at));
+    const arrayminus = y.map((at) => spread(at) - spread(at - value));
+    return { ...looks, type: "data", symmetric: false, array, arrayminus };
+  }
+
   const toolsOf = (element) => element.parentElement.querySelector("[data-figure-tools]");
 
   function asChosen(element, figure) {
     const tools = toolsOf(element);
+    if (figure.layout.meta?.is_counts && tools) {
+      const chosen = tools.querySelector("[data-heights] select").selectedOptions[0];
+      return chosen.value in SPREADS ? stretched(figure, chosen) : figure;
+    }
     if (!figure.layout.meta?.is_map || !tools) return figure;
     const spread = SPREADS[tools.querySelector("[data-spread]").value];
     const shown = spread ? spreadOut(figure, spread) : figure;
@@ -86,9 +128,12 @@
 
   function offerTools(element, figure) {
     const tools = toolsOf(element);
-    if (!figure.layout.meta?.is_map || !tools) return;
+    const { is_map: isMap, is_counts: isCounts } = figure.layout.meta || {};
+    if (!tools || !(isMap || isCounts)) return;
     tools.hidden = false;
-    tools.querySelector("[data-lines]").hidden = !figure.layout.shapes?.length;
+    tools.querySelector("[data-colours]").hidden = !isMap;
+    tools.querySelector("[data-heights]").hidden = !isCounts;
+    tools.querySelector("[data-lines]").hidden = !isMap || !figure.layout.shapes?.length;
     tools.addEventListener("change", () => draw(element, figure));
   }
 
