@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from mechanisms.accounting import Loss
@@ -25,17 +24,6 @@ PROGRAM_BYTES = 600 * 2**20
 USELESS = 0.5
 # What the names of steps that measure tables of pairs begin with.
 TABLES = "tables"
-
-
-# Up to which expected total variation of a column latent classes, then a tree, were closest to the truth on public and
-# made-up tables of 14 and 20 columns, 2,000 to 48,842 rows, for both definitions; beyond, independent columns were.
-CLOSEST_UP_TO = {
-    "latent-classes": 0.05,
-    "tree-of-pairs": 0.105,
-    "principal-components": 0.0,
-    "private-partition": 0.0,
-    "dp-gan": 0.0,
-}
 
 
 @dataclass(frozen=True)
@@ -67,17 +55,6 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
     measured = len(sizes) - 1 if any(step.startswith(TABLES) for step in plan.shares) else 0
     pair = _pair(plan, people, measured) if measured else None
     return Foresight(min(1.0, column), pair, measured, _bytes(plan, people), column > USELESS)
-
-
-def advised(plans: Mapping[str, MicrodataPlan]) -> str:
-    """The method that is likely to be closest, for the number of people that was stated; the first where none was.
-
-    plans: by method, the most accurate at large losses first. Pairs pay where noise leaves columns well alone.
-    """
-    for name, plan in plans.items():
-        if plan.people is None or foresee(plan, plan.people).column <= CLOSEST_UP_TO.get(name, math.inf):
-            return name
-    return next(iter(plans))
 
 
 def _bytes(plan: MicrodataPlan, people: int) -> int:

@@ -1,9 +1,10 @@
-"""How far rows are from the truth on a made-up table of the same shape: what to expect, without anybody's data."""
+"""How far rows are from the truth on made-up tables of the same shape: what to expect, without anybody's data."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.arrays import Floats, Integers
+from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
+from mechanisms.microdata.made_up_people import drawn
 from mechanisms.microdata.mechanism import Microdata
+from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.quality import closeness, table_of_rows, triples
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
@@ -22,6 +25,8 @@ from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 
+# Counts up whenever what is simulated changes, so that answers of before are not taken for answers of now.
+EDITION = 2
 # Of more people so many are drawn, and the loss is larger by as much: noise is as strong beside the counts.
 MOST_PEOPLE = 50_000
 # ε, and the ρ that has it with δ = 10^-9.
@@ -29,13 +34,12 @@ AMOUNTS = {
     Definition.PURE: ("0.1", "1", "10"),
     Definition.ZCDP: ("0.000177138", "0.014973058", "1.0907857"),
 }
-# Cells of all pairs together up to which it is simulated: a look ahead may not take the memory of a release.
+# Cells of all pairs together: a look ahead may not take the memory of a release. Of more, columns are made coarser.
 MOST_CELLS = 2**22
-# More columns are not simulated either: every method is fitted three times.
-MOST_SIMULATED = 60
-KINDS = 6
-# Of a value: taken from the row's kind, from an earlier column, or from nothing.
-OF_KIND, OF_BEFORE = 0.45, 0.35
+# Of few columns several tables are drawn, until they have so many pairs together: one alone would decide by luck.
+FEWEST_PAIRS, MOST_TABLES = 80, 10
+# How much larger an error may be that counts as equal: about what another draw of the tables changes.
+AS_GOOD = 1.03
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,27 @@ class Shape:
         """A domain of this shape with names that mean nothing."""
         return Domain(tuple(_attribute(f"c{place}", *column) for place, column in enumerate(self.columns)))
 
+    def of_columns(self, keep: int) -> Shape:
+        """So many of the columns, of all sizes: nobody knows which tell most."""
+        by_size = sorted(self.columns)
+        places = np.linspace(0, len(by_size) - 1, keep).round().astype(int)
+        return Shape(tuple(by_size[place] for place in places))
+
+    def within(self, cells: int) -> Shape:
+        """The same, where columns have no more cells than leave so many to all pairs together."""
+        finest = max(size for size, _kind, _missing in self.columns)
+        while (made := self._capped(finest)).pair_cells > cells and finest > 2:
+            finest = max(2, round(finest * 0.9))
+        return made
+
+    @property
+    def pair_cells(self) -> int:
+        sizes = [size + missing for size, _kind, missing in self.columns]
+        return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+    def _capped(self, finest: int) -> Shape:
+        return Shape(tuple((min(size, finest), kind, missing) for size, kind, missing in self.columns))
+
 
 def _kind(attribute: Attribute) -> str:
     return "truth" if isinstance(attribute, Boolean) else "ordered" if attribute.ordered else "category"
@@ -65,46 +90,6 @@ def _attribute(name: str, size: int, kind: str, missing: bool) -> Attribute:
         return Integer(name, lower=0, upper=size - 1, missing_cell=missing)
     values = tuple(str(value) for value in range(size + missing))
     return Categorical(name, values=values, closed=True, misfits_to=0)
-
-
-def drawn(domain: Domain, people: int, random: np.random.Generator) -> Integers:
-    """(people, d) cells of made-up people of six kinds: a value is the kind's, that of an earlier column, or any."""
-    kind = random.integers(0, KINDS, people)
-    rows = np.empty((people, len(domain.shape)), dtype=np.int64)
-    for j, attribute in enumerate(domain.attributes):
-        size = attribute.size
-        own = np.stack([_shares(attribute, random) for _ in range(KINDS)])
-        before = int(random.integers(0, j)) if j else 0
-        follows = rows[:, before] * size // domain.shape[before] if j else np.zeros(people, dtype=np.int64)
-        chance = random.random(people)
-        of_kind = chance < (OF_KIND if j else 1.0)
-        anyone = _picked(_shares(attribute, random)[None], np.zeros_like(kind), random)
-        rows[:, j] = np.where(chance < OF_KIND + OF_BEFORE, follows, anyone)
-        rows[of_kind, j] = _picked(own, kind, random)[of_kind]
-    return rows
-
-
-def _shares(attribute: Attribute, random: np.random.Generator) -> Floats:
-    """How a kind's people are spread over a column: around a middle where there is an order."""
-    if not attribute.ordered:
-        return np.asarray(random.dirichlet(np.full(attribute.size, 0.5)))
-    places = (np.arange(attribute.size) + 0.5) / attribute.size
-    middle, width = random.random(), random.uniform(0.05, 0.3)
-    heights = np.exp(-(((places - middle) / width) ** 2) / 2) + 1e-3
-    shares: Floats = heights / heights.sum()
-    return shares
-
-
-def _picked(shares: Floats, rows: Integers, random: np.random.Generator) -> Integers:
-    """A cell for each row, by the shares of its line."""
-    ends = shares.cumsum(axis=1)
-    chance = random.random(rows.size)
-    found = np.empty(rows.size, dtype=np.int64)
-    for line in range(shares.shape[0]):
-        at = rows == line
-        found[at] = np.searchsorted(ends[line], chance[at] * ends[line, -1], side="right")
-    cells: Integers = np.minimum(found, shares.shape[1] - 1)
-    return cells
 
 
 @dataclass(frozen=True)
@@ -122,43 +107,85 @@ class Simulated:
 
 
 def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Microdata]) -> Iterator[Simulated]:
-    """Every method that can be planned for this shape, at three costs of the loss's kind, one release each.
+    """Every method that can be planned for this shape, at three costs of the loss's kind, one release of each table.
 
     people: how many the table has. loss: its amount does not matter. Everything follows from the arguments: noise is
     drawn from a public seed, as the people are.
     """
-    domain, few = shape.domain(), min(people, MOST_PEOPLE)
+    shape = shape.within(MOST_CELLS)
+    few = min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
-    true, pairs = drawn(domain, few, random), PairTables(domain.shape)
-    tables, whole = pairs.of_rows(true), WholeRows(domain.shape).pack(true)
-    columns, three = (
-        pairs.columns(tables),
-        {c: table_of_rows(true, domain.shape, c) for c in triples(domain.shape)},
-    )
+    tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns)))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     for amount in AMOUNTS[loss.definition]:
         for name, method in methods.items():
             try:
-                plan = method.plan(domain, Wishes(), replace(loss, amount=Fraction(amount) * stronger))
+                plan = method.plan(
+                    tables[0].domain, Wishes(), replace(loss, amount=Fraction(amount) * stronger)
+                )
             except PlanError:
                 continue
-            counted = tables if plan.pairwise else columns
-            counts = np.concatenate([counted, whole]) if method.whole_rows else counted
             noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
             start = time.process_time()
-            rows = method.reconstruct(plan, method.measure(plan, counts, noise)).rows
-            seconds = time.process_time() - start
-            made = pairs.of_rows(rows) / len(rows)
-            of_pairs = float(np.abs(made - tables / few).sum() / 2 / len(pairs.pairs))
-            yield Simulated(name, amount, of_pairs, _of_triples(domain, three, rows), seconds)
+            made = [(table, table.released(method, plan, noise)) for table in tables]
+            seconds = (time.process_time() - start) / len(tables)
+            pairs = float(np.mean([table.apart(rows) for table, rows in made]))
+            triples = [apart for table, rows in made for apart in table.triples_apart(rows)]
+            yield Simulated(name, amount, pairs, float(np.mean(triples)) if triples else None, seconds)
 
 
-def _of_triples(
-    domain: Domain, true: Mapping[tuple[int, int, int], Integers], rows: Integers
-) -> float | None:
-    """The mean over some tables of three columns; None where there are none."""
-    apart = [
-        closeness(table, table_of_rows(rows, domain.shape, columns)).synthetic
-        for columns, table in true.items()
-    ]
-    return float(np.mean(apart)) if apart else None
+def ranked(found: Iterable[Simulated], amount: float) -> list[tuple[str, float]]:
+    """Methods and the error of pairs at a cost, least first; outside of the simulated costs that of the nearest one.
+
+    found: in the order of methods, the most accurate at large costs first. Of those that are as good as the best one
+    the first goes ahead: where columns depend more than in the made-up tables it gains, and otherwise little is lost.
+    """
+    by_method: dict[str, list[Simulated]] = {}
+    for line in found:
+        by_method.setdefault(line.method, []).append(line)
+    errors = {name: at(lines, amount, "pairs") for name, lines in by_method.items()}
+    least = min(errors.values(), default=0.0)
+    first = next((name for name, error in errors.items() if error <= AS_GOOD * least), "")
+    return sorted(errors.items(), key=lambda item: (item[0] != first, item[1]))
+
+
+def at(lines: Sequence[Simulated], amount: float, what: str) -> float:
+    """A method's error of pairs or triples between its simulated costs; both count by their logarithms."""
+    logs = [math.log(float(line.amount)) for line in lines]
+    errors = [math.log(max(getattr(line, what), 1e-9)) for line in lines]
+    return math.exp(np.interp(math.log(amount), logs, errors))
+
+
+def _tables(columns: int) -> int:
+    return min(MOST_TABLES, math.ceil(FEWEST_PAIRS / max(1, columns * (columns - 1) // 2)))
+
+
+class _MadeUp:
+    """A made-up table and its true counts."""
+
+    def __init__(self, domain: Domain, people: int, random: np.random.Generator) -> None:
+        self.domain = domain
+        self._pairs = PairTables(domain.shape)
+        rows = drawn(domain, people, random)
+        self._people = people
+        self._tables = self._pairs.of_rows(rows)
+        self._whole = WholeRows(domain.shape).pack(rows)
+        self._triples = {c: table_of_rows(rows, domain.shape, c) for c in triples(domain.shape)}
+
+    def released(self, method: Microdata, plan: MicrodataPlan, noise: Noise) -> Integers:
+        """Synthetic rows."""
+        counts = self._tables if plan.pairwise else self._pairs.columns(self._tables)
+        if method.whole_rows:
+            counts = np.concatenate([counts, self._whole])
+        return method.reconstruct(plan, method.measure(plan, counts, noise)).rows
+
+    def apart(self, rows: Integers) -> float:
+        """Mean total variation of all pairs."""
+        made = self._pairs.of_rows(rows) / len(rows)
+        return float(np.abs(made - self._tables / self._people).sum() / 2 / len(self._pairs.pairs))
+
+    def triples_apart(self, rows: Integers) -> list[float]:
+        return [
+            closeness(table, table_of_rows(rows, self.domain.shape, columns)).synthetic
+            for columns, table in self._triples.items()
+        ]

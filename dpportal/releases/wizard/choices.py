@@ -152,7 +152,7 @@ def simulated(draft: Release, simulation: Simulation | None, amount: Decimal) ->
     return {
         "budget": budget,
         "amount": amount,
-        **simulations.shown(simulation, Definition(budget.definition), amount),
+        **simulations.shown(simulation, Definition(budget.definition), amount, draft.parameters.get("keep")),
     }
 
 

@@ -84,7 +84,11 @@ def simulation(request: HttpRequest, release_id: UUID) -> HttpResponse:
         shown = {"refusal": error.messages[0]}
     except DraftError as error:
         shown = {"refusal": error.message}
-    return render(request, "releases/microdata/_simulation.html", {"release": draft, **shown})
+    response = render(request, "releases/microdata/_simulation.html", {"release": draft, **shown})
+    if (simulated := shown.get("simulation")) and not simulated.active:
+        # What is recommended follows from it.
+        response["HX-Trigger"] = "simulation:found"
+    return response
 
 
 @curator_required

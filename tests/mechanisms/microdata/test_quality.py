@@ -7,12 +7,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from mechanisms.microdata.foresight import advised, foresee
+from mechanisms.microdata.foresight import foresee
 from mechanisms.microdata.quality import closeness, correlations, mean_deviation, table_of_rows, triples
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
-from mechanisms.registry import MICRODATA, microdata
+from mechanisms.registry import microdata
 from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, of_methods, people
 
 
@@ -67,16 +67,3 @@ def test_a_loss_that_drowns_everything_is_told():
     plan = microdata("latent-classes").plan(DOMAIN, Wishes(), loss("1/1000000000"))
     assert foresee(plan, 500).useless
     assert not foresee(plan, 10**9).useless
-
-
-def test_the_advice_goes_from_classes_to_a_tree_to_single_columns_as_noise_grows():
-    def advice(amount: str, people: int | None) -> str:
-        there = [m for m in MICRODATA if not m.missing]
-        return advised({m.name: m.plan(DOMAIN, Wishes(), loss(amount), people=people) for m in there})
-
-    by_loss = [advice(amount, 1000) for amount in ("1", "1/20", "1/1000", "1/100000")]
-    order = [m.name for m in MICRODATA]
-    assert [order.index(name) for name in by_loss] == sorted(order.index(name) for name in by_loss)
-    assert by_loss[0] == "latent-classes" and by_loss[-1] == "independent-columns"
-    assert advice("1/100000", 10**8) == "latent-classes"
-    assert advice("1/100000", None) == "latent-classes"

@@ -10,6 +10,7 @@ import numpy as np
 from django.http import QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
+from dpportal.budgets.templatetags.numbers import significant
 from dpportal.charts.report import stilled
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
@@ -29,17 +30,16 @@ from dpportal.releases.products.microdata import (
     usefulness,
 )
 from dpportal.releases.products.microdata.form import ColumnsForm
+from dpportal.releases.products.recommended import Recommended
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.boxes import CellSum, Picks
 from mechanisms.domain import Domain
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.features import DISTANCE
-from mechanisms.microdata.foresight import advised, foresee
-from mechanisms.microdata.mechanism import Microdata, check_columns
+from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.mechanism import FEWEST_COLUMNS, Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
-from mechanisms.microdata.simulation import MOST_CELLS, MOST_SIMULATED
-from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -132,19 +132,29 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         return usefulness.found(comparison)
 
     def simulation(self, draft: Release, domain: Domain, loss: Loss) -> dict[str, Any] | None:
-        if (
-            not draft.people
-            or len(domain.shape) > MOST_SIMULATED
-            or PairTables(domain.shape).size > MOST_CELLS
-        ):
+        if not draft.people or len(domain.shape) < FEWEST_COLUMNS:
             return None
-        return simulations.question(domain, loss, draft.people)
+        return simulations.question(domain, loss, draft.people, draft.parameters.get("keep"))
 
     def suggested(self, plans: Mapping[str, MicrodataPlan]) -> str:
-        """What was closest to the truth on public tables where noise was as strong."""
-        return advised(
-            {method.name: plans[method.name] for method in self.mechanisms if method.name in plans}
-        )
+        """What was closest to the truth when it was simulated; before that, the usual one."""
+        simulated = _simulated(plans)
+        return simulated[0][0] if simulated else super().suggested(plans)
+
+    def advice(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
+        """Methods by their simulated error of pairs, least first; empty while nothing is known."""
+        return _simulated(plans)
+
+    def recommended(
+        self, draft: Release, plans: Mapping[str, MicrodataPlan], advice: Any
+    ) -> list[Recommended]:
+        """The method of least simulated error; none before the simulation has ended."""
+        titles = {method.name: (method.title, method.summary) for method in self.mechanisms}
+        figure = gettext("Simulated: pairs of columns are wrong by %(error)s.")
+        return [
+            Recommended(name, *titles[name], figure % {"error": significant(error)})
+            for name, error in advice[:1]
+        ]
 
     def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> np.ndarray:
         """The tables of `plan.counted`, those that only the compare page needs, then whole rows for a method that asks.
@@ -227,6 +237,12 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
             "synthetic_rows": len(made.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
         }
+
+
+def _simulated(plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
+    """Of the methods that have a plan; these are for the same columns, cost and people."""
+    found = simulations.ranking(next(iter(plans.values())))
+    return [(name, error) for name, error in found if name in plans]
 
 
 def _tables_end(plan: MicrodataPlan) -> int:

@@ -8,7 +8,6 @@ import traceback
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 from celery.exceptions import SoftTimeLimitExceeded
 from django.utils.translation import gettext as _
 
@@ -18,21 +17,51 @@ from dpportal.running.jobs import Claim, JobState, LostClaimError
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
-from mechanisms.microdata.simulation import AMOUNTS, Shape, simulated
+from mechanisms.microdata.features import SHARE
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.simulation import AMOUNTS, EDITION, Shape, Simulated, at, ranked, simulated
 
 log = logging.getLogger(__name__)
 
 TOO_LONG = "The simulation took longer than an hour. Choose fewer cells or columns."
 
 
-def question(domain: Domain, loss: Loss, people: int) -> dict[str, Any]:
-    """All that a simulation depends on: the shape, people to two digits, whom the loss protects; no name, no data."""
+def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -> dict[str, Any]:
+    """All that a simulation depends on: the shape, people to two digits, whom the loss protects; no name, no data.
+
+    keep: how many columns go on, where some are chosen first.
+    """
     digits = max(0, int(math.log10(people)) - 1)
+    shape = Shape.of(domain) if keep is None else Shape.of(domain).of_columns(keep)
     return {
-        "columns": [list(column) for column in Shape.of(domain).columns],
+        "edition": EDITION,
+        "columns": [list(column) for column in shape.columns],
         "people": round(people, -digits),
-        "loss": Loss(loss.definition, type(loss.amount)(1), loss.unit).to_json(),
+        "loss": Loss(loss.definition, type(loss.amount)(1), loss.over(domain).unit).to_json(),
     }
+
+
+def ranking(plan: MicrodataPlan) -> list[tuple[str, float]]:
+    """Methods by their simulated error of pairs at a plan's cost, least first; empty while that is not known."""
+    if not plan.people:
+        return []
+    asked = question(plan.domain, plan.loss, plan.people, plan.keep)
+    found = questions.found(Simulation, asked)
+    if found is None or found.state != JobState.DONE:
+        return []
+    return ranked(_complete(found, plan.loss.definition), _after_choice(float(plan.loss.amount), plan.keep))
+
+
+def _after_choice(amount: float, keep: int | None) -> float:
+    """What is left of a cost where columns are chosen first."""
+    return amount if keep is None else amount * float(1 - SHARE)
+
+
+def _complete(simulation: Simulation, definition: Definition) -> list[Simulated]:
+    """The lines of methods that could be simulated at every cost."""
+    lines, amounts = [Simulated(**line) for line in simulation.lines], AMOUNTS[definition]
+    whole = {m for m in {line.method for line in lines} if sum(x.method == m for x in lines) == len(amounts)}
+    return [line for line in lines if line.method in whole]
 
 
 def work_out(key: str) -> None:
@@ -67,29 +96,31 @@ def _lines(asked: dict[str, Any], claim: Claim) -> list[dict[str, Any]]:
     return lines
 
 
-def shown(simulation: Simulation | None, definition: Definition, amount: Decimal) -> dict[str, Any]:
+def shown(
+    simulation: Simulation | None, definition: Definition, amount: Decimal, keep: int | None = None
+) -> dict[str, Any]:
     """The table for a page: a line for each method, its errors at each simulated cost and between them at this one."""
     if simulation is None or simulation.state != JobState.DONE:
         return {"simulation": simulation, "simulated": []}
-    amounts = AMOUNTS[definition]
-    lines = [
-        {"title": method.title, **_errors(own, amounts, float(amount))}
-        for method in registry.MICRODATA
-        if len(own := [line for line in simulation.lines if line["method"] == method.name]) == len(amounts)
+    amounts, lines = AMOUNTS[definition], _complete(simulation, definition)
+    here, titles = _after_choice(float(amount), keep), {m.name: m.title for m in registry.MICRODATA}
+    order = [name for name, _error in ranked(lines, here) if name in titles]
+    shown_lines = [
+        {"title": titles[name], **_errors([x for x in lines if x.method == name], here)} for name in order
     ]
-    return {"simulation": simulation, "simulated": lines, "simulated_at": amounts}
-
-
-def _errors(lines: list[dict[str, Any]], amounts: tuple[str, ...], amount: float) -> dict[str, Any]:
-    logs = [math.log(float(a)) for a in amounts]
-    inside = logs[0] <= math.log(amount) <= logs[-1]
-    here = [
-        math.exp(np.interp(math.log(amount), logs, [math.log(max(line[name], 1e-9)) for line in lines]))
-        for name in ("pairs", "triples")
-        if inside and all(line[name] is not None for line in lines)
-    ]
+    inside = float(amounts[0]) <= here <= float(amounts[-1])
     return {
-        "costs": [(line["pairs"], line["triples"]) for line in lines],
-        "here": here,
-        "seconds": max(line["seconds"] for line in lines),
+        "simulation": simulation,
+        "simulated": shown_lines,
+        "simulated_at": amounts,
+        "simulated_between": inside,
+    }
+
+
+def _errors(lines: list[Simulated], amount: float) -> dict[str, Any]:
+    known = [what for what in ("pairs", "triples") if getattr(lines[0], what) is not None]
+    return {
+        "costs": [(line.pairs, line.triples) for line in lines],
+        "here": [at(lines, amount, what) for what in known],
+        "seconds": max(line.seconds for line in lines),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -10,11 +11,14 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import services, tasks
 from dpportal.releases.models import Release, Simulation
-from dpportal.releases.products.microdata import product, simulations
+from dpportal.releases.products.microdata import simulations
 from dpportal.running.jobs import JobState
 from mechanisms import registry
+from mechanisms.microdata.simulation import Simulated
 from tests.dpportal import building
 from tests.dpportal.releases.products.microdata.test_product import five_columns
+
+LONG = {"latent": "latent-classes", "tree": "tree-of-pairs", "independent": "independent-columns"}
 
 
 @pytest.fixture
@@ -42,12 +46,12 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     asked = Simulation.objects.get()
     tasks.simulate(asked.key)
     text = client.get(f"{page}simulation/?amount=1").content.decode()
-    assert "Simulated on a made-up table" in text and "every 2s" not in text
-    assert "between them at ε = 1" in text and "ε = 0.1<" in text
+    assert "Simulated on made-up tables" in text and "every 2s" not in text
+    assert "and at ε = 1.00;" in text and "ε = 0.1<" in text
     for method in fast:
         assert method.title in text
     offers = client.post(f"{page}offers/", {"amount": "0.5", "mechanism": "tree-of-pairs"}).content.decode()
-    assert "Simulated on a made-up table" in offers and "Shares of the cost:" in offers
+    assert "Simulated on made-up tables" in offers and "Shares of the cost:" in offers
     assert client.get(f"{page}simulation/?amount=much").status_code == 200
     assert draft.dataset.budgets.get().reserved == 0
 
@@ -60,12 +64,65 @@ def test_nothing_of_the_data_is_in_the_question(draft) -> None:
     assert "j0" not in json.dumps(asked.question) and "job" not in json.dumps(asked.question)
 
 
-def test_a_look_ahead_does_not_take_the_memory_of_a_release(draft, client, monkeypatch) -> None:
-    monkeypatch.setattr(product, "MOST_CELLS", 100)
-    assert services.ask_simulation(draft) is None
+def answered(draft: Release, **pairs: tuple[float, float, float]) -> None:
+    """As if a worker had found these errors of pairs, by the first word of a method's name, at the three costs."""
+    asked = services.ask_simulation(draft)
+    assert asked is not None
+    names = {method.name.partition("-")[0]: method.name for method in registry.MICRODATA}
+    lines = [
+        Simulated(names[word], amount, error, None, 1.0).to_json()
+        for word, errors in pairs.items()
+        for amount, error in zip(("0.1", "1", "10"), errors, strict=True)
+    ]
+    Simulation.objects.filter(pk=asked.pk).update(state=JobState.DONE, lines=lines)
+
+
+def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) -> None:
+    client.force_login(draft.dataset.owner)
+    page = f"/releases/{draft.pk}/method/"
+    text = client.get(page).content.decode()
+    assert "The recommendation follows from it" in text
+    assert "Use this" not in text and 'name="mechanism"' in text, "before it has ended nothing is recommended"
+    answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), independent=(0.2, 0.25, 0.24))
+    polled = client.get(f"{page}simulation/?amount=1")
+    assert polled.headers["HX-Trigger"] == "simulation:found"
+    for amount, best, error in (
+        ("0.1", "independent", "0.200"),
+        ("1", "tree", "0.200"),
+        ("10", "latent", "0.100"),
+    ):
+        text = client.post(f"{page}offers/", {"amount": amount}).content.decode()
+        [named] = re.findall(r'name="use" value="(\w+)', text)
+        assert named == best
+        assert f"Simulated: pairs of columns are wrong by {error}." in text
+        [chosen] = re.findall(r'value="(\w+)[\w-]*" checked', text)
+        assert chosen == best, "the page begins with what it recommends"
+        first = text.index(f'<th scope="row">{registry.microdata(LONG[best]).title}</th>')
+        assert all(
+            first <= text.index(f'<th scope="row">{m.title}</th>')
+            for m in map(registry.microdata, LONG.values())
+        )
+    assert "the error at the nearest" not in text
+    beyond = client.post(f"{page}offers/", {"amount": "0.01"}).content.decode()
+    assert "the error at the nearest" in beyond and 'name="use" value="independent-columns"' in beyond
+
+
+def test_a_method_that_cannot_be_taken_is_not_recommended(draft, client) -> None:
+    """Where columns are chosen first, single columns would not do; the question is then for so many columns."""
+    draft.parameters = {"wishes": {"target": "ill"}, "rows": None, "keep": 2}
+    draft.save()
+    answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), independent=(0.2, 0.1, 0.05))
+    assert len(Simulation.objects.get().question["columns"]) == 2
     client.force_login(draft.dataset.owner)
     text = client.get(f"/releases/{draft.pk}/method/").content.decode()
-    assert "Methods compared" in text and "simulated" not in text and not Simulation.objects.exists()
+    assert re.findall(r'name="use" value="([\w-]+)', text) == ["tree-of-pairs"]
+
+
+def test_answers_of_another_edition_are_not_taken(draft, monkeypatch) -> None:
+    answered(draft, latent=(0.4, 0.3, 0.1))
+    monkeypatch.setattr(simulations, "EDITION", simulations.EDITION + 1)
+    asked = services.ask_simulation(draft)
+    assert asked is not None and asked.state != JobState.DONE
 
 
 def test_one_that_failed_is_told_and_asked_again_after_a_day(draft, client) -> None:
