@@ -44,6 +44,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("quick")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: many tests wait for a browser, a server or a worker."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
     return Sharing(config, log)
 

@@ -23,6 +23,7 @@ CURATOR_PAGES = [
     "{dataset}domain/0/",
     "{dataset}domain/1/",
     "{dataset}domain/unit/",
+    "{dataset}description/",
     "{dataset}ledger/",
     "{draft}product/",
     "{draft}columns/",
@@ -31,6 +32,7 @@ CURATOR_PAGES = [
     "{release}job/",
     "{release}compare/",
     "{release}publish/",
+    "{release}details/",
     "{release}",
     "/releases/",
     "/releases/finished/",
@@ -42,7 +44,7 @@ CURATOR_PAGES = [
     "/guide/streams/",
     "/guide/synthetic-rows/",
 ]
-STRANGER_PAGES = ["/", "/published/?words=race", "/account/sign-in/", "/releases/", "{release}", "/guide/"]
+STRANGER_PAGES = ["/", "/published/?words=race", "/account/sign-in/", "/releases/", "{release}", "{release}explore/", "/guide/"]
 ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
     f"/admin/{name}/"
     for name in (
