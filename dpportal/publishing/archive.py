@@ -53,6 +53,14 @@ def folder_name(title: str, fallback: str) -> str:
     return slugify(title, allow_unicode=True)[:LONGEST_NAME].strip("-_") or fallback
 
 
+def saved_name(name: str, title: str) -> str:
+    """What a file is saved as, by the title that it was published under."""
+    published, ending = folder_name(title, ""), name.rsplit(".", 1)[-1]
+    if not published:
+        return name
+    return f"{published}.zip" if ending == "zip" else f"{published}-{name}"
+
+
 def write_zip(path: Path, files: Iterable[BundleFile], at: datetime, folder: str) -> BundleFile:
     """Zip one folder of this name.
 

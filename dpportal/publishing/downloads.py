@@ -8,7 +8,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import content_disposition_header
 
-from dpportal.publishing.archive import folder_name
+from dpportal.publishing.archive import folder_name, saved_name
 from dpportal.publishing.metadata import FORMATS, Metadata
 
 TYPES = {
@@ -30,10 +30,9 @@ def attachment(content: IO[bytes], name: str, title: str) -> FileResponse:
 
     title: of the release or stream.
     """
-    published, ending = folder_name(title, ""), name.rsplit(".", 1)[-1]
-    saved = f"{published}.zip" if ending == "zip" else f"{published}-{name}"
+    ending = name.rsplit(".", 1)[-1]
     return FileResponse(
-        content, as_attachment=True, filename=saved if published else name, content_type=TYPES[ending]
+        content, as_attachment=True, filename=saved_name(name, title), content_type=TYPES[ending]
     )
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.publishing.archive import saved_name
 from dpportal.running import queues
 from dpportal.running.jobs import AnnouncedJob, Job, JobState
 from dpportal.sealed import SealedField
@@ -163,6 +164,11 @@ class Artifact(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_name(self) -> str:
+        """What readers see: the file with everything is kept by the release's id, and saved by its title."""
+        return saved_name(self.name, self.release.title) if self.name.endswith(".zip") else self.name
 
 
 class Optimisation(Job):

@@ -37,6 +37,7 @@ def test_a_release_is_saved_under_its_present_title_in_one_folder(client, ready)
     archive = ready.artifacts.get(name__endswith=".zip")
     answer = client.get(f"/releases/{ready.pk}/download/{archive.name}")
     assert answer["Content-Disposition"] == 'attachment; filename="ages-of-fulton.zip"'
+    assert archive.shown_name == "ages-of-fulton.zip"
     with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as packed:
         assert {name.split("/")[0] for name in packed.namelist()} == {"colours-by-age"}
         assert "colours-by-age/histogram.csv" in packed.namelist()
