@@ -38,24 +38,24 @@ def series_figure(
     periods: how many there are in all, if these are some of them.
     """
     x = plain_all(labels)
-    figure = go.Figure(_band(x, released - half_widths, released + half_widths))
+    figure = go.Figure(band(x, released - half_widths, released + half_widths))
     hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
     figure.add_scatter(
-        **_line(_("Released"), x, released, "var(--noisy)", "solid"),
+        **line(_("Released"), x, released, "var(--noisy)", "solid"),
         customdata=half_widths.tolist(),
         hovertemplate=hover,
     )
     if consistent is not None:
         text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        line = _line(_("Never falling"), x, consistent, "var(--synthetic)", "dot")
-        figure.add_scatter(**line, hovertemplate=text)
+        drawn = line(_("Never falling"), x, consistent, "var(--synthetic)", "dot")
+        figure.add_scatter(**drawn, hovertemplate=text)
     if true is not None:
         text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        line = _line(_("True"), x, true, "var(--true)", "solid")
-        figure.add_scatter(**line, hovertemplate=text)
+        drawn = line(_("True"), x, true, "var(--true)", "solid")
+        figure.add_scatter(**drawn, hovertemplate=text)
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
-    return finished(figure, title=title, caption=_band_caption() + _thinned(periods, len(labels)))
+    return finished(figure, title=title, caption=band_caption() + thinned(periods, len(labels)))
 
 
 def errors_figure(
@@ -69,13 +69,13 @@ def errors_figure(
 ) -> Figure:
     """Released minus true running counts against the band ± half_width; for the curator only. All (T,)."""
     x = plain_all(labels)
-    figure = go.Figure(_band(x, -half_widths, half_widths))
-    line = _line(_("Released minus true"), x, released - true, "var(--noisy)", "solid")
-    figure.add_scatter(**line, hovertemplate="%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>")
+    figure = go.Figure(band(x, -half_widths, half_widths))
+    drawn = line(_("Released minus true"), x, released - true, "var(--noisy)", "solid")
+    figure.add_scatter(**drawn, hovertemplate="%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>")
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
     caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
-    return finished(figure, title=_("Released minus true"), caption=caption + _thinned(periods, len(labels)))
+    return finished(figure, title=_("Released minus true"), caption=caption + thinned(periods, len(labels)))
 
 
 def expectation_periods(horizon: int) -> np.ndarray:
@@ -96,9 +96,9 @@ def expectation_figure(
     """
     figure = go.Figure()
     for place, (title, errors) in enumerate(standard_errors.items()):
-        line = _line(title, periods, errors, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)])
+        drawn = line(title, periods, errors, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)])
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        figure.add_scatter(**line, hovertemplate=text)
+        figure.add_scatter(**drawn, hovertemplate=text)
     if published:
         figure.add_vline(published, line={"color": "var(--control)", "width": 1, "dash": "dot"})
     figure.update_layout(
@@ -113,9 +113,10 @@ def expectation_figure(
     return finished(figure, title=_("Expected error by period"), caption=caption)
 
 
-def _line(
+def line(
     name: str, x: Sequence[str] | np.ndarray, y: np.ndarray, colour: str, dash: str
 ) -> dict[str, object]:
+    """The options of a line, for a scatter trace."""
     return {
         "name": plain(name),
         "x": list(x),
@@ -125,7 +126,7 @@ def _line(
     }
 
 
-def _band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Scatter]:
+def band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Scatter]:
     """The 95% band as an area between its two ends."""
     edge = {"x": list(x), "mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
     filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("95% interval")}
@@ -135,13 +136,15 @@ def _band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Sca
     ]
 
 
-def _band_caption() -> str:
+def band_caption() -> str:
+    """What an interval of a running count promises."""
     return _(
         "The band holds the true running count with probability 95% or more, in each period taken alone."
     )
 
 
-def _thinned(periods: int, drawn: int) -> str:
+def thinned(periods: int, drawn: int) -> str:
+    """That not all periods are drawn, if so."""
     if drawn >= periods:
         return ""
     text = _("%(drawn)s of %(periods)s periods are drawn; all are in series.csv.")

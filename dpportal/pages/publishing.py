@@ -31,7 +31,7 @@ class DetailsForm(forms.Form):
         max_length=200,
         help_text=_("If an archive gave it one, such as 10.5281/zenodo.1234."),
     )
-    supersedes = forms.ModelChoiceField(
+    supersedes: forms.ModelChoiceField[Any] = forms.ModelChoiceField(
         label=_("Replaces"),
         queryset=None,
         required=False,
@@ -41,7 +41,7 @@ class DetailsForm(forms.Form):
 
     def __init__(self, *args: Any, publication: Publication, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial = {"doi": publication.doi, "supersedes": publication.supersedes_id}
+        self.initial = {"doi": publication.doi, "supersedes": publication.supersedes}
         field = self.fields["supersedes"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = publication.earlier()
@@ -109,7 +109,8 @@ def set_details(publication: Publication, *, doi: str, supersedes: Publication |
     publication.refresh_from_db(from_queryset=rows.select_for_update())
     if (doi, supersedes) == (publication.doi, publication.supersedes):
         return
-    before = f"from DOI {publication.doi!r}, replacing {publication.supersedes_id}"
+    replaced = publication.supersedes.pk if publication.supersedes else None
+    before = f"from DOI {publication.doi!r}, replacing {replaced}"
     audit.record(by, "changed details of", publication, before)
     rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
 

@@ -26,7 +26,7 @@ class Publication(models.Model):
         dataset: Any
         account: Any
         state: str
-        successors: models.Manager[Self]
+        successors: Any
 
     published_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
@@ -51,14 +51,16 @@ class Publication(models.Model):
     def successor(self) -> Self | None:
         """The newest public one that is read instead of this one."""
         public = self.successors.filter(published_at__isnull=False, withdrawn_at=None)
-        return public.order_by(f"-{self.MADE}").first()
+        newest: Self | None = public.order_by(f"-{self.MADE}").first()
+        return newest
 
     def earlier(self) -> models.QuerySet[Self]:
         """What its owner published that was made before it, so that no two replace each other."""
         rows: Any = type(self)._default_manager
         before = {f"{self.MADE}__lt": getattr(self, self.MADE)}
         own = rows.filter(dataset__owner=self.dataset.owner_id, published_at__isnull=False, **before)
-        return own.order_by(f"-{self.MADE}")
+        ordered: models.QuerySet[Self] = own.order_by(f"-{self.MADE}")
+        return ordered
 
     def keep(self, chosen: Iterable[str]) -> bool:
         """Save the fields of these names; False if the draft was confirmed meanwhile, and nothing is kept."""

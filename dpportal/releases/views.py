@@ -203,7 +203,7 @@ def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     by, form = current_user(request), WithdrawalForm(request.POST)
     if not form.is_valid():
-        messages.error(request, form.errors["because"][0])
+        messages.error(request, str(form.errors["because"][0]))
         return redirect("releases:compare", own_release(request, release_id).pk)
     because = form.cleaned_data["because"]
     done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")

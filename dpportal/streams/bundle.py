@@ -38,6 +38,9 @@ FIELDS = [
     {"name": "interval_lower", "type": "integer"},
     {"name": "interval_upper", "type": "integer"},
     {"name": "increment", "type": "integer", "description": "Released count minus the one before, unbiased"},
+    {"name": "increment_standard_error", "type": "number"},
+    {"name": "increment_lower", "type": "integer"},
+    {"name": "increment_upper", "type": "integer"},
     {"name": "never_falling_count", "type": "number", "description": "Nearest series that never falls"},
     {"name": "never_falling_increment", "type": "number", "description": "What it adds in the period"},
 ]
@@ -155,6 +158,9 @@ def write_series(series: Series, path: Path) -> None:
         "interval_lower": (series.released - series.half_widths[:, None]).ravel(),
         "interval_upper": (series.released + series.half_widths[:, None]).ravel(),
         "increment": series.increments.ravel(),
+        "increment_standard_error": series.increment_standard_errors.repeat(series.width).round(6),
+        "increment_lower": (series.increments - series.increment_half_widths[:, None]).ravel(),
+        "increment_upper": (series.increments + series.increment_half_widths[:, None]).ravel(),
         "never_falling_count": series.consistent.ravel().round(6),
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }

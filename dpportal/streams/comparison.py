@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import errors_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.publishing.verdict import Verdict, answers_found
 from dpportal.streams import vault
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
+from dpportal.streams.showing import MAX_BARS
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 
@@ -28,7 +30,10 @@ def build(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) 
     variances = _variances(stream, periods)
     smooth = np.stack([never_falling(column, variances) for column in released.T], axis=1)
     return {
-        "figures": _figures(stream, periods, released[:, place], true[:, place], widths),
+        "figures": {
+            **_figures(stream, periods, released[:, place], true[:, place], widths),
+            "increments": _increments(stream, periods, released[:, [place]], true[:, [place]]),
+        },
         "rows": _rows(stream, periods, released[:, place], true[:, place], widths)[::-1],
         "chosen": place,
         "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
@@ -72,6 +77,23 @@ def _figures(
         "series": series_figure(labels, **shared),
         "errors": errors_figure(labels, **shared),
     }
+
+
+def _increments(stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray) -> Figure:
+    """What the newest periods added, released and true. released, true: (T, 1)."""
+    first = 0 if periods[0].index == 1 else 1
+    last = slice(-min(MAX_BARS, len(periods) - first), None)
+    indices = np.array([period.index for period in periods[last]])
+    plan = stream.plan
+    return increments_figure(
+        [stream.calendar.label(int(index)) for index in indices],
+        [""],
+        added=np.diff(released, axis=0, prepend=0)[last],
+        half_widths=registry.stream(plan.mechanism).increment_half_widths(plan, indices),
+        true=np.diff(true, axis=0, prepend=0)[last],
+        unit=unit_of(stream),
+        periods=periods[-1].index,
+    )
 
 
 def _rows(

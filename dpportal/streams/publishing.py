@@ -81,7 +81,7 @@ def details(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def withdraw(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     stream, form = own_stream(request, stream_id), WithdrawalForm(request.POST)
     if not form.is_valid():
-        messages.error(request, form.errors["because"][0])
+        messages.error(request, str(form.errors["because"][0]))
         return redirect("streams:home", stream.pk)
     try:
         services.withdraw(stream, current_user(request), form.cleaned_data["because"])

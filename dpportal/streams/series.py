@@ -21,12 +21,12 @@ from mechanisms.continual.mechanism import StreamPlan
 
 @dataclass(frozen=True)
 class Series:
-    """T published periods of k running counts: all so far, or for a chart some of them.
+    """T published periods of k running counts: all so far, the newest, or for a chart some of them.
 
     periods: their numbers from 1, (T,). labels: of the periods, (T,). names: of the running counts, (k,), one empty
         name where there is one only.
     released: (T, k) int64. half_widths: (T,) of the 95% intervals. standard_errors: (T,) before publication rounds.
-    unit: what is counted. last_published_at: of the last period.
+    unit: what is counted. published_at: of each period. plan: of the stream.
     """
 
     periods: np.ndarray
@@ -36,7 +36,12 @@ class Series:
     half_widths: np.ndarray
     standard_errors: np.ndarray
     unit: str
-    last_published_at: datetime
+    published_at: list[datetime]
+    plan: StreamPlan
+
+    @property
+    def last_published_at(self) -> datetime:
+        return self.published_at[-1]
 
     @property
     def width(self) -> int:
@@ -45,8 +50,18 @@ class Series:
 
     @property
     def increments(self) -> np.ndarray:
-        """(T, k) released counts minus the ones before."""
+        """(T, k) released counts minus the ones before: of neighbouring periods, and of the first if it is no. 1."""
         return np.diff(self.released, axis=0, prepend=0)
+
+    @cached_property
+    def increment_half_widths(self) -> np.ndarray:
+        """(T,) of the 95% intervals of the increments, whole numbers."""
+        return registry.stream(self.plan.mechanism).increment_half_widths(self.plan, self.periods)
+
+    @cached_property
+    def increment_standard_errors(self) -> np.ndarray:
+        """(T,) of the increments, before publication rounds."""
+        return np.sqrt(registry.stream(self.plan.mechanism).increment_variances(self.plan, self.periods))
 
     @cached_property
     def consistent(self) -> np.ndarray:
@@ -73,6 +88,13 @@ def drawn(stream: Stream) -> Series | None:
     return _series(stream, some)
 
 
+def newest(stream: Stream, many: int) -> Series:
+    """The last so many periods of a stream that has one."""
+    found = _series(stream, stream.periods.filter(index__gt=stream.periods.count() - many))
+    assert found is not None
+    return found
+
+
 def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
     rows = list(chosen.order_by("index").values_list("index", "released", "half_width", "published_at"))
     if not rows:
@@ -87,7 +109,8 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
         half_widths=np.array([width for _index, _released, width, _at in rows], dtype=np.int64),
         standard_errors=np.sqrt(registry.stream(plan.mechanism).variances(plan, periods)),
         unit=unit_of(stream),
-        last_published_at=rows[-1][3],
+        published_at=[at for *_numbers, at in rows],
+        plan=plan,
     )
 
 

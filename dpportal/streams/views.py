@@ -14,7 +14,7 @@ from django.core.files.base import ContentFile
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -24,7 +24,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
-from dpportal.streams import comparison, corrections, execution, public, services, tokens, vault
+from dpportal.streams import comparison, corrections, execution, services, showing, tokens, vault
 from dpportal.streams.access import own_stream
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
@@ -72,7 +72,7 @@ def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     context = _live(stream, request.GET.get("forms_due", ""))
     if request.GET.get("seen") == context["mark"]:
         return HttpResponse(status=204)
-    context |= _shown(stream, request.GET.get("count", ""))
+    context |= _shown(stream, request.GET)
     response = render(request, "streams/_live.html", {"stream": stream, **context})
     if request.GET.get("state") != stream.state:
         response["HX-Refresh"] = "true"  # what can be done changes with the state
@@ -217,7 +217,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
         "dataset": stream.dataset,
         "budget": stream.account,
         **_live(stream),
-        **_shown(stream, request.GET.get("count", "")),
+        **_shown(stream, request.GET),
         **_forms(stream, bound),
         "corrections": corrections.rule(stream.plan.loss) if stream.is_open else "",
         "nav_section": "streams",
@@ -263,8 +263,8 @@ def _live(stream: Stream, forms_due: str = "") -> dict[str, Any]:
     }
 
 
-def _shown(stream: Stream, chosen: str) -> dict[str, Any]:
-    return public.shown(stream, chosen) if stream.was_opened else {}
+def _shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
+    return showing.shown(stream, asked) if stream.was_opened else {}
 
 
 def _example(stream: Stream) -> dict[str, Any]:

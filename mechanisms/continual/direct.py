@@ -74,7 +74,8 @@ class WeightedFenwick(Chained):
         return np.array([sum(by_row[i - 1] for i in rows_of(t)) for t in periods.tolist()])
 
     def ending(self, periods: np.ndarray) -> np.ndarray:
-        return np.array(self._weights, dtype=np.float64)[periods - 1]
+        weights: np.ndarray = np.array(self._weights, dtype=np.float64)[periods - 1]
+        return weights
 
     def mean_energy(self, horizon: int) -> float:
         return float(self.energies(np.arange(1, horizon + 1)).mean())

@@ -175,8 +175,9 @@ class Hybrid(Chained):
     def powers(self, periods: Integers, power: int) -> Floats:
         epochs = np.frexp(periods.astype(np.float64))[1] - 1
         blocks = np.bitwise_count(periods - (np.int64(1) << epochs))
-        powers: Floats = (epochs + 1) * float(self._weight(1)) ** -power
-        return powers + blocks * self._inside[epochs] ** -power
+        between = (epochs + 1) * float(self._weight(1)) ** -power
+        powers: Floats = between + blocks * self._inside[epochs] ** -power
+        return powers
 
     def ending(self, periods: Integers) -> Floats:
         epochs = np.frexp(periods.astype(np.float64))[1] - 1

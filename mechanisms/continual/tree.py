@@ -127,7 +127,8 @@ class RefinedBlocks(Strategy):
 
         With u the estimate's coefficient for them: (u - 1)² of each left half's variance, (1 - θ)² of each own answer.
         """
-        return np.array(_REFINED_CHANGES)[np.log2(periods & -periods).astype(np.int64)]
+        changes: Floats = np.array(_REFINED_CHANGES)[np.log2(periods & -periods).astype(np.int64)]
+        return changes
 
     def begin(self, draw: Draw) -> Numbers:
         return {"blocks": []}

@@ -6,11 +6,12 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services as dataset_services
-from dpportal.streams import public, services, vault, working
+from dpportal.streams import services, showing, vault, working
 from dpportal.streams.models import PeriodSketch, Stream, StreamJob
 from tests.dpportal.streams import building
 
@@ -118,9 +119,9 @@ def test_a_word_is_only_taken_where_one_is_asked_for(desk, begun) -> None:
 
 def test_no_visitor_learns_of_the_question(desk, begun, client) -> None:
     services.publish(begun, begun.created_by)
-    before = public.shown(Stream.objects.get(pk=begun.pk), "")
+    before = showing.shown(Stream.objects.get(pk=begun.pk), QueryDict())
     send(begun, FIRST, 2)
-    assert public.shown(Stream.objects.get(pk=begun.pk), "") == before
+    assert showing.shown(Stream.objects.get(pk=begun.pk), QueryDict()) == before
     client.logout()
     assert "nearly the same" not in client.get(f"/streams/{begun.pk}/").content.decode()
 

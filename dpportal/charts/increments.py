@@ -1,0 +1,104 @@
+"""What each period adds to running counts, with intervals of its own: arrays in, a Plotly figure out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+
+from dpportal.charts.series import TICKS
+from dpportal.charts.several import COLOURS, PATTERNS, in_panels
+from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+
+
+def increments_figure(
+    labels: Sequence[str],
+    names: Sequence[str],
+    *,
+    added: np.ndarray,
+    half_widths: np.ndarray,
+    true: np.ndarray | None = None,
+    unit: str = "people",
+    periods: int = 0,
+) -> Figure:
+    """Bars for what neighbouring periods added, each with its 95% interval; and the true ones if given.
+
+    labels: of the T periods. names: of the k series; one empty name for one series. added, true: (T, k). half_widths:
+    (T,). periods: how many there are in all, if these are the newest of them.
+    """
+    x, figure = plain_all(labels), go.Figure()
+    for place, name in enumerate(names):
+        figure.add_trace(_bars(x, name, added[:, place], half_widths, unit, place))
+        if true is not None:
+            figure.add_trace(_true(x, true[:, place], unit))
+    figure.update_layout(
+        xaxis=category_axis(_("period"), TICKS),
+        yaxis={"title": {"text": _("%(unit)s, new in the period") % {"unit": plain(unit)}}},
+        showlegend=len(names) > 1 or true is not None,
+    )
+    return finished(figure, title=_title(), caption=_caption(len(x), periods))
+
+
+def increments_apart_figure(
+    labels: Sequence[str],
+    names: Sequence[str],
+    *,
+    added: np.ndarray,
+    half_widths: np.ndarray,
+    unit: str = "people",
+    periods: int = 0,
+) -> Figure:
+    """The same with a panel for each series."""
+    x = plain_all(labels)
+
+    def panel(place: int) -> list[go.Bar]:
+        return [_bars(x, names[place], added[:, place], half_widths, unit)]
+
+    return in_panels(names, panel, title=_title(), caption=_caption(len(x), periods), unit=unit)
+
+
+def _bars(
+    x: Sequence[str], name: str, added: np.ndarray, half_widths: np.ndarray, unit: str, place: int = 0
+) -> go.Bar:
+    own = COLOURS[place]
+    pattern = {"shape": PATTERNS[place], "fgcolor": own, "bgcolor": "var(--page)", "size": 5}
+    return go.Bar(
+        name=plain(name) or _("Released"),
+        x=list(x),
+        y=added.tolist(),
+        marker={"color": own, "pattern": pattern, "line": {"color": own, "width": 1}},
+        error_y={"array": half_widths.tolist(), "color": "var(--text)", "thickness": 1, "width": 2},
+        customdata=half_widths.tolist(),
+        hovertemplate="%{x}<br><b>%{y:+,}</b> ± %{customdata:,} "
+        + plain(unit)
+        + "<extra>%{fullData.name}</extra>",
+    )
+
+
+def _true(x: Sequence[str], true: np.ndarray, unit: str) -> go.Scatter:
+    return go.Scatter(
+        name=_("True"),
+        x=list(x),
+        y=true.tolist(),
+        mode="markers",
+        marker={"color": "var(--true)", "symbol": "diamond-open", "size": 7},
+        hovertemplate="%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>",
+    )
+
+
+def _title() -> str:
+    return _("New in each period")
+
+
+def _caption(drawn: int, periods: int) -> str:
+    text = _(
+        "The released count less the one before: unbiased, and noisy, so it may be below 0. Each interval holds "
+        "the true number with probability 95% or more. Neighbouring counts share noise, so it is narrower than the "
+        "intervals of both added up."
+    )
+    if drawn >= periods:
+        return text
+    newest = _("The newest %(drawn)s of %(periods)s periods; all are in series.csv.")
+    return f"{text} " + newest % {"drawn": f"{drawn:,}", "periods": f"{periods:,}"}
