@@ -186,6 +186,8 @@ MAX_UPLOAD_BYTES = int(os.environ.get("DPPORTAL_MAX_UPLOAD_BYTES", 8 * 2**30))
 # often.
 CURATOR_BYTES = int(os.environ.get("DPPORTAL_CURATOR_BYTES", 100 * 2**30))
 WAITING_UPLOADS = whole_number("DPPORTAL_WAITING_UPLOADS", 20)
+# How often a day a curator may name somebody to share with whom nobody here is called.
+SHARING_TRIES_PER_DAY = 20
 UPLOADS_PER_DAY = whole_number("DPPORTAL_UPLOADS_PER_DAY", 100)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000

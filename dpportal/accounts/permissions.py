@@ -48,12 +48,6 @@ def current_user(request: HttpRequest) -> User:
     return request.user
 
 
-def is_curator_of(request: HttpRequest, owner_id: int) -> bool:
-    """Whether the visitor owns it and still is a curator; a former one is a stranger."""
-    user = request.user
-    return isinstance(user, User) and user.is_curator and user.pk == owner_id
-
-
 def require_publisher(user_id: int, refused: Callable[[str], Exception]) -> None:
     """Raise `refused` unless programs and jobs may publish for this person, asked in the transaction that does.
 

@@ -13,7 +13,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import Role, User
 from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.tasks import send_mail
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import hold
 
 State = BudgetRequest.State
@@ -54,9 +54,10 @@ def waiting() -> QuerySet[BudgetRequest]:
     return BudgetRequest.objects.filter(state=State.WAITING).select_related("dataset__owner").order_by("at")
 
 
-def answered(owner: User) -> QuerySet[BudgetRequest]:
-    """The answers to this curator's questions."""
-    own = BudgetRequest.objects.filter(dataset__owner=owner).exclude(state=State.WAITING)
+def answered(person: User) -> QuerySet[BudgetRequest]:
+    """The answers to this curator's questions, of datasets that are still theirs."""
+    datasets = Dataset.objects.open_to(person, Right.OWN)
+    own = BudgetRequest.objects.filter(by=person, dataset__in=datasets).exclude(state=State.WAITING)
     return own.select_related("dataset").order_by("-answered_at")
 
 

@@ -17,7 +17,8 @@ from dpportal.budgets import asking
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets.views import own_dataset
+from dpportal.datasets.access import dataset_for
+from dpportal.datasets.models import Right
 from dpportal.publishing.spreadsheet import inert
 
 PAGE_SIZE = 50
@@ -26,7 +27,7 @@ PAGE_SIZE = 50
 @curator_required
 @require_GET
 def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.SEE)
     entries = LedgerEntry.objects.filter(dataset=dataset).select_related("by", "release", "stream", "budget")
     context = {
         "dataset": dataset,
@@ -41,7 +42,7 @@ def ledger_page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @require_POST
 def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     """Ask the administrators for a budget, or for more."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
@@ -55,7 +56,7 @@ def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_GET
 def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.SEE)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)

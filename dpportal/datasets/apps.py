@@ -8,6 +8,10 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         """Whatever starts, a page included, refuses an origin to which no page could send."""
+        from dpportal.datasets import news
+        from dpportal.pages import bell
+
+        bell.add(news.news)
         if settings.DIRECT_UPLOADS:
             from dpportal.objects import multipart
 

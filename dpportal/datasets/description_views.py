@@ -12,15 +12,15 @@ from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets.access import dataset_for
 from dpportal.datasets.description_forms import DescriptionForm
-from dpportal.datasets.models import PublicDescription
-from dpportal.datasets.views import own_dataset
+from dpportal.datasets.models import PublicDescription, Right
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def describe(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     written = PublicDescription.objects.filter(dataset=dataset).first() or PublicDescription(dataset=dataset)
     form = DescriptionForm(request.POST or None, instance=written)
     if request.method == "POST" and form.is_valid():

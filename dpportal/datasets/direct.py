@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.accounts.models import User
 from dpportal.datasets import quotas, services
+from dpportal.datasets.access import right_of
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.models import Dataset, DirectUpload
+from dpportal.datasets.models import Dataset, DirectUpload, Right
 from dpportal.datasets.rawdata import records
 
 # What is not finished by then is given up.
@@ -97,6 +98,8 @@ def _queued(upload: DirectUpload) -> Dataset:
         # Its place is now the dataset's; a second request finds it taken.
         if not DirectUpload.objects.filter(pk=upload.pk).delete()[0]:
             raise DatasetError(_("This file has arrived already."))
+        if upload.again and right_of(upload.owner, upload.again) < Right.OWN:
+            raise services.not_waiting()
         queue(dataset, upload.stored, upload.file_name, upload.megabytes, upload.options, upload.owner)
     return dataset
 

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import direct
+from dpportal.datasets.access import dataset_for
 from dpportal.datasets.direct_forms import DirectUploadForm
-from dpportal.datasets.models import Dataset, DirectUpload
+from dpportal.datasets.models import Dataset, DirectUpload, Right
 from dpportal.datasets.services import DatasetError
-from dpportal.datasets.views import own_dataset
 
 Asked = Callable[[HttpRequest, DirectUpload], HttpResponseBase]
 
@@ -34,7 +34,7 @@ def begin(request: HttpRequest) -> HttpResponseBase:
 @require_POST
 def begin_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """Announce the file of a table that an earlier version stored."""
-    return _begin(request, own_dataset(request, dataset_id))
+    return _begin(request, dataset_for(request, dataset_id, Right.OWN))
 
 
 def _begin(request: HttpRequest, again: Dataset | None) -> HttpResponseBase:

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import services
+from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
-from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.strip import strip
-from dpportal.datasets.views import own_dataset
 from mechanisms.domain import Attribute, DomainError
 
 NEEDS_CONFIRMATION = gettext_lazy(
@@ -33,8 +33,8 @@ NEEDS_CONFIRMATION = gettext_lazy(
 @curator_required
 @require_GET
 def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = own_dataset(request, dataset_id)
-    others = Dataset.objects.filter(owner=current_user(request), domain_versions__attributes__isnull=False)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    others = open_datasets(request).filter(domain_versions__attributes__isnull=False)
     context = {
         "others": others.exclude(pk=dataset.pk).distinct(),
         "who": Protection.of(dataset.current_domain()),
@@ -112,7 +112,7 @@ def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRe
 @curator_required
 @require_http_methods(["GET", "POST"])
 def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
     account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)
@@ -129,7 +129,7 @@ def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 
 
 def _column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     if position >= len(dataset.columns):
         raise Http404
     return dataset, dataset.columns[position]["name"]

@@ -13,15 +13,15 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import fit as fits
-from dpportal.datasets.models import Dataset, Fit
-from dpportal.datasets.views import own_dataset
+from dpportal.datasets.access import dataset_for
+from dpportal.datasets.models import Dataset, Fit, Right
 
 
 @curator_required
 @require_http_methods(["GET", "POST"])
 def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """Shows the fit to what is declared now; posting asks a worker for it."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     if not dataset.has_records:
         messages.info(request, _("This dataset has no records to look at."))
         return redirect("datasets:home", dataset.pk)
@@ -45,7 +45,7 @@ def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @require_GET
 def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     """How far the look is, without any of its numbers; tells htmx to reload the page when it has ended."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     job = _job(dataset)
     response = render(request, "datasets/_fit_progress.html", {"dataset": dataset, "job": job})
     if job is None or not job.active:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.connections.models import SharedTable
 from dpportal.publishing.metadata import About
 from dpportal.running import queues
@@ -19,8 +20,21 @@ from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.domain import Attribute, Domain, attribute_from_json
 
 
+class Right(models.IntegerChoices):
+    """What a curator may do with a dataset: each right includes those before it. What they open says `access`."""
+
+    SEE = 1, _("See")
+    RELEASE = 2, _("Release")
+    OWN = 3, _("Own")
+
+
 class Datasets(models.QuerySet["Dataset"]):
     """Datasets as lists show them."""
+
+    def open_to(self, person: User, right: Right = Right.SEE) -> Datasets:
+        """Those that a person uploaded, or has at least this right to."""
+        shared = Share.objects.filter(person=person, right__gte=right).values("dataset")
+        return self.filter(models.Q(owner=person) | models.Q(pk__in=shared))
 
     def with_states(self) -> Datasets:
         """With `has_domain` and what else their state is told by."""
@@ -87,6 +101,17 @@ class Dataset(models.Model):
 
     # Where and when this instance's table was counted last, for the record of a release; kept with that, not here.
     last_read = ""
+    # The right of whoever this instance was fetched for, by `access`; 0 where nobody was asked about.
+    right = 0
+
+    @property
+    def can_release(self) -> bool:
+        """Whether whoever this instance was fetched for may draft, spend, compare and publish."""
+        return self.right >= Right.RELEASE
+
+    @property
+    def can_own(self) -> bool:
+        return self.right >= Right.OWN
 
     @property
     def is_elsewhere(self) -> bool:
@@ -128,6 +153,22 @@ class Dataset(models.Model):
         """What everyone may read of it: nothing, unless its curator permits it."""
         written = PublicDescription.objects.filter(dataset=self, shown=True).first()
         return written.about() if written else About()
+
+
+class Share(models.Model):
+    """Another curator's right to a dataset. Written by `sharing` only."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="shares")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares")
+    right = models.PositiveSmallIntegerField(choices=Right.choices)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["at"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="one_right_of_a_person")]
+
+    def __str__(self) -> str:
+        return f"{self.get_right_display()}: {self.person}"
 
 
 class PublicDescription(models.Model):

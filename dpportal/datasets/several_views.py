@@ -15,13 +15,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import codebooks, services
+from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.domain_views import cells_shown, context_of, declared_of
 from dpportal.datasets.forms import AttributeForm, initial_of
-from dpportal.datasets.models import AttributeDeclaration, Dataset
+from dpportal.datasets.models import AttributeDeclaration, Dataset, Right
 from dpportal.datasets.proposals import proposed
-from dpportal.datasets.views import own_dataset
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
 
@@ -30,7 +30,7 @@ from mechanisms.domain import Attribute, Boolean, DomainError
 @require_POST
 def chosen(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """What is to be done with the columns that were ticked on the list."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     names = _names(dataset, request.POST.getlist("columns"))
     way = request.POST.get("way", "")
     if not names:
@@ -51,7 +51,7 @@ def chosen(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The form of a column, for several that have the same values."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     names = _names(dataset, request.GET.getlist("columns"))
     if not names:
         messages.error(request, _("Choose columns on the list first."))
@@ -72,10 +72,9 @@ def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    """Take over what another dataset of the same curator declares of columns with the same names."""
-    dataset = own_dataset(request, dataset_id)
-    own = Dataset.objects.filter(owner=current_user(request))
-    source = own.filter(pk__in=_uuids(request.POST.get("source", ""))).first()
+    """Take over what another dataset that the curator sees declares of columns with the same names."""
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    source = open_datasets(request).filter(pk__in=_uuids(request.POST.get("source", ""))).first()
     if source is None:
         messages.error(request, _("Choose one of your datasets to copy from."))
         return redirect("datasets:domain", dataset.pk)
@@ -90,7 +89,7 @@ def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @takes_files(codebooks.MAX_BYTES)
 @require_POST
 def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     file = request.FILES.get("codebook")
     if file is None:
         messages.error(request, _("Choose a codebook file first."))
@@ -110,7 +109,7 @@ def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
     """What is declared, as a codebook that can be imported elsewhere."""
     if ending not in ("csv", "json"):
         raise Http404
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.SEE)
     version = dataset.current_domain()
     rows = list(version.attributes.all()) if version else []
     filled = frozenset(row.column for row in rows if row.filled_from_data)

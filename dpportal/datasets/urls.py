@@ -6,6 +6,7 @@ from dpportal.datasets import (
     domain_views,
     fit_views,
     several_views,
+    sharing_views,
     views,
 )
 
@@ -27,6 +28,8 @@ urlpatterns = [
     path("<uuid:dataset_id>/again/direct/", direct_views.begin_again, name="direct_again"),
     path("<uuid:dataset_id>/edit/", views.edit, name="edit"),
     path("<uuid:dataset_id>/description/", description_views.describe, name="description"),
+    path("<uuid:dataset_id>/share/", sharing_views.share, name="share"),
+    path("<uuid:dataset_id>/share/<int:share_id>/take-back/", sharing_views.take_back, name="take_back"),
     path("<uuid:dataset_id>/cancel/", views.cancel, name="cancel"),
     path("<uuid:dataset_id>/read-again/", views.read_again, name="read_again"),
     path("<uuid:dataset_id>/erase/", views.erase, name="erase"),

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -21,10 +21,12 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.connections.models import SharedTable
 from dpportal.datasets import connecting, services
+from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.reading_forms import reading_form
+from dpportal.datasets.sharing_views import shared_with
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
 
@@ -32,22 +34,14 @@ PAGE_SIZE = 25
 PREVIEW_ROWS = 20
 
 
-def own_dataset(request: HttpRequest, dataset_id: UUID) -> Dataset:
-    """The curator's own dataset, or 404."""
-    mine = (
-        Dataset.objects.filter(owner=current_user(request))
-        .select_related("conversion")
-        .prefetch_related("budgets")
-    )
-    return get_object_or_404(mine, pk=dataset_id)
-
-
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
-    mine = Dataset.objects.filter(owner=current_user(request)).with_states()
-    mine = mine.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
-    page = Paginator(mine, PAGE_SIZE).get_page(request.GET.get("page"))
+    found = open_datasets(request).with_states().select_related("owner")
+    found = found.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    for dataset in page:
+        with_right(request, dataset)
     context = {
         "page_obj": page,
         "nav_section": "datasets",
@@ -122,13 +116,18 @@ def _wants_json(request: HttpRequest) -> bool:
 @curator_required
 @require_GET
 def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.SEE)
     domain = dataset.current_domain()
+    releases, streams = dataset.releases.listed(), dataset.streams.all()
+    if not dataset.can_release:  # drafts, and what failed
+        releases, streams = releases.filter(state="ready"), streams.filter(opened_at__isnull=False)
     context: dict[str, Any] = {
         "dataset": dataset,
         "domain": domain,
-        "releases": dataset.releases.listed().select_related("job", "charge__budget")[:PAGE_SIZE],
-        "release_count": dataset.releases.listed().count(),
+        "releases": releases.select_related("job", "charge__budget")[:PAGE_SIZE],
+        "release_count": releases.count(),
+        "streams": streams,
+        **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "asked": dataset.budget_requests.first(),
         "nav_section": "datasets",
@@ -146,7 +145,7 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @require_GET
 def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     """The live part of the home page while a file is read; tells htmx to reload the page when it has ended."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     response = render(request, "datasets/_conversion.html", {"dataset": dataset})
     if not dataset.conversion.active:
         response["HX-Refresh"] = "true"
@@ -156,7 +155,7 @@ def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_GET
 def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     if not dataset.has_rows:
         messages.info(request, _("This dataset has no records to show."))
         return redirect("datasets:home", dataset.pk)
@@ -173,7 +172,7 @@ def first_rows(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """How the file is read; can be changed until the first release or running count."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     form = reading_form(dataset, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -193,7 +192,7 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @require_POST
 def upload_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The file of a table that an earlier version stored, into the same dataset."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     form = UploadForm(request.POST, request.FILES, instance=Dataset(name=dataset.name))
     if too_much := upload_refusal(request):
         return JsonResponse({"errors": {"file": [too_much]}}, status=400)
@@ -210,7 +209,7 @@ def upload_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def edit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     form = RenameForm(request.POST or None, instance=dataset)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -243,7 +242,7 @@ def _change(
     request: HttpRequest, dataset_id: UUID, change: Callable[[Dataset, User], None], done: str
 ) -> HttpResponseBase:
     """Do to the curator's own dataset what a service does, and say so or why not."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     try:
         change(dataset, current_user(request))
         messages.success(request, done)
@@ -255,7 +254,7 @@ def _change(
 @curator_required
 @require_POST
 def remove(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.OWN)
     try:
         services.remove(dataset)
     except services.DatasetError as refusal:

@@ -1,11 +1,10 @@
-"""The bell: how much news there is for whoever signed in. Rooms say what news they have besides ended jobs."""
+"""The bell: how much news there is for whoever signed in. Rooms say what news they have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from dpportal.accounts.models import User
-from dpportal.running.jobs import announced
 
 Source = Callable[[User], int]
 _sources: list[Source] = []
@@ -17,6 +16,5 @@ def add(source: Source) -> None:
 
 
 def news(user: User) -> int:
-    """What this person has not looked at yet: jobs of theirs that ended, and the news of all rooms."""
-    ended = sum(kind.ended(user).filter(seen=False).count() for kind in announced()) if user.is_curator else 0
-    return ended + sum(source(user) for source in _sources)
+    """What this person has not looked at yet, in all rooms."""
+    return sum(source(user) for source in _sources)

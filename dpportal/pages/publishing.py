@@ -39,12 +39,12 @@ class DetailsForm(forms.Form):
         help_text=_("Both pages then point to each other."),
     )
 
-    def __init__(self, *args: Any, publication: Publication, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, publication: Publication, datasets: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial = {"doi": publication.doi, "supersedes": publication.supersedes}
         field = self.fields["supersedes"]
         assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = publication.earlier()
+        field.queryset = publication.earlier(datasets)
 
     def clean_doi(self) -> str:
         doi = _BEFORE_A_DOI.sub("", self.cleaned_data["doi"].strip())
@@ -78,13 +78,18 @@ class WithdrawalForm(forms.Form):
 
 
 def publication_of(
-    request: HttpRequest, publication: Publication, verdict: Verdict | None, publish: Callable[[User], object]
+    request: HttpRequest,
+    publication: Publication,
+    datasets: Any,
+    verdict: Verdict | None,
+    publish: Callable[[User], object],
 ) -> PublishForm | None:
     """The form under the last question; None once it was answered and `publish` has been called.
 
-    verdict: what is shown beside it, which has to be agreed to where it is a bad one.
+    datasets: whose publications it may replace. verdict: what is shown beside it, which has to be agreed to where it
+    is a bad one.
     """
-    form = PublishForm(_sent(request), publication=publication, verdict=verdict)
+    form = PublishForm(_sent(request), publication=publication, datasets=datasets, verdict=verdict)
     if not (form.is_bound and form.is_valid()):
         return form
     with transaction.atomic():
@@ -93,9 +98,9 @@ def publication_of(
     return None
 
 
-def details_of(request: HttpRequest, publication: Publication) -> DetailsForm | None:
+def details_of(request: HttpRequest, publication: Publication, datasets: Any) -> DetailsForm | None:
     """The form of what its page says besides the numbers; None once it was sent and kept."""
-    form = DetailsForm(_sent(request), publication=publication)
+    form = DetailsForm(_sent(request), publication=publication, datasets=datasets)
     if not (form.is_bound and form.is_valid()):
         return form
     _keep(publication, form, current_user(request))

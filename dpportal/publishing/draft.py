@@ -54,11 +54,11 @@ class Publication(models.Model):
         newest: Self | None = public.order_by(f"-{self.MADE}").first()
         return newest
 
-    def earlier(self) -> models.QuerySet[Self]:
-        """What its owner published that was made before it, so that no two replace each other."""
+    def earlier(self, datasets: Any) -> models.QuerySet[Self]:
+        """What was published of these datasets and made before it, so that no two replace each other."""
         rows: Any = type(self)._default_manager
         before = {f"{self.MADE}__lt": getattr(self, self.MADE)}
-        own = rows.filter(dataset__owner=self.dataset.owner_id, published_at__isnull=False, **before)
+        own = rows.filter(dataset__in=datasets, published_at__isnull=False, **before)
         ordered: models.QuerySet[Self] = own.order_by(f"-{self.MADE}")
         return ordered
 

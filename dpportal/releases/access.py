@@ -1,4 +1,4 @@
-"""Whose release is whose: a curator's own, or a published one; everything else is 404."""
+"""Whose release is whose: by the right to its dataset, or a published one; everything else is 404."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from dpportal.accounts.permissions import current_user
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.access import open_datasets, with_right
+from dpportal.datasets.models import Dataset, Right
 from dpportal.releases.models import Release
 
 
-def own_release(request: HttpRequest, release_id: UUID) -> Release:
-    """The curator's own release, or 404."""
-    mine = Release.objects.filter(dataset__owner=current_user(request))
-    return get_object_or_404(
-        mine.select_related("dataset", "job", "charge__budget", "domain_version"), pk=release_id
+def release_for(request: HttpRequest, release_id: UUID) -> Release:
+    """A release, or a draft, of a dataset that the visitor may release from; or 404."""
+    found = Release.objects.filter(dataset__in=open_datasets(request, Right.RELEASE))
+    release = get_object_or_404(
+        found.select_related("dataset", "job", "charge__budget", "domain_version"), pk=release_id
     )
+    with_right(request, release.dataset)
+    return release
 
 
-def tables_for(release: Release) -> list[Dataset]:
-    """The owner's other datasets in which all columns of a release are declared: a later version of its table, say."""
-    others = Dataset.objects.filter(owner=release.dataset.owner_id, state=Dataset.State.STORED)
+def tables_for(request: HttpRequest, release: Release) -> list[Dataset]:
+    """Other datasets in which the visitor may release, and that declare all its columns: a later version, say."""
+    others = open_datasets(request, Right.RELEASE).filter(state=Dataset.State.STORED)
     others = others.exclude(pk=release.dataset_id).prefetch_related("domain_versions__attributes")
     return [other for other in others if set(release.columns) <= _declared(other)]
 

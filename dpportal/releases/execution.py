@@ -22,10 +22,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal import storage
-from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.connections.faults import SourceFault
+from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.rawdata import records
 from dpportal.releases import bundle, results
 from dpportal.releases.keeping import ROWS_COUNTED
@@ -98,7 +98,7 @@ def measure(release_id: UUID, claim: Claim) -> None:
     """
     release = _release(release_id)
     assert release.charge is not None
-    _check_owner(release)
+    _check_right(release)
     outcome = ledger.outcome_of(release.charge)
     if outcome is not None:
         commit(release, claim, Measured.again(outcome))
@@ -162,7 +162,7 @@ def commit(release: Release, claim: Claim, measured: Measured) -> None:
     """Make the measurement a fact: its files are durable, and one transaction points at them and spends."""
     with transaction.atomic():
         claim.write(step="reconstructing")
-        _check_owner(release)
+        _check_right(release)
         _record(release, measured)
 
 
@@ -175,16 +175,17 @@ def _record(release: Release, measured: Measured) -> None:
     ledger.spend(release.charge, outcome)
 
 
-def _check_owner(release: Release) -> None:
-    """Whoever owns the dataset may still publish; inside a transaction, nobody takes that right until it ends."""
+def _check_right(release: Release) -> None:
+    """Whoever confirmed it may still release; inside a transaction, nobody takes that right until it ends."""
     with transaction.atomic():
-        require_publisher(release.dataset.owner_id, JobFailedError)
+        require_releaser(release.dataset, release.created_by_id, JobFailedError)
 
 
 def finish(release_id: UUID, claim: Claim) -> None:
     """Post-process the stored measurement, write the bundle and the curator's comparison."""
     release = _release(release_id)
-    _check_owner(release)
+    with transaction.atomic():  # what is measured is the dataset's, whoever asked for it
+        require_owner(release.dataset, JobFailedError)
     claim.step("reconstructing")
     made = results.reconstruct(release)
     claim.step("bundling")

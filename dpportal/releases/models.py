@@ -131,6 +131,7 @@ class ReleaseJob(AnnouncedJob):
     # How often what is left after the measurement was put off, after as many interruptions as a job may have.
     put_off = models.PositiveSmallIntegerField(default=0)
     to_dataset = "release__dataset"
+    to_person = "release__created_by"
 
     def __str__(self) -> str:
         return f"Job of {self.release_id}"

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Qu
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from dpportal.accounts.permissions import is_curator_of
+from dpportal.datasets.access import with_right
 from dpportal.publishing.downloads import attachment, citation, withdrawn
 from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.releases import results
@@ -22,7 +22,7 @@ from dpportal.releases.promise import promise
 
 @require_safe
 def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
-    """A published release; its curator sees it before, too. A withdrawn one says so."""
+    """A published release; who may see its dataset sees it before, too. A withdrawn one says so."""
     release = _visible(request, release_id)
     if not _is_open(request, release):
         return withdrawn(request, "releases", release)
@@ -40,7 +40,6 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "shown": results.kept_page(release),
         **product_of(release).asked(release, plan, request.GET),
         **product_of(release).explored(release, plan, QueryDict()),
-        "is_curator": is_curator_of(request, release.dataset.owner_id),
         "metadata": metadata(request, release, plan),
         "older": release.supersedes,
         "newer": release.successor,
@@ -99,5 +98,5 @@ def _visible(request: HttpRequest, release_id: UUID) -> Release:
 
 
 def _is_open(request: HttpRequest, release: Release) -> bool:
-    own = is_curator_of(request, release.dataset.owner_id)
-    return release.is_ready and (release.is_public or own)
+    right = with_right(request, release.dataset).right
+    return release.is_ready and (release.is_public or right > 0)

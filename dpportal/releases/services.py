@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import services as datasets
+from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.pages.confirming import digest
 from dpportal.releases import drafts
@@ -52,7 +52,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     """
     # No one edits the draft or the domain between this plan and the moment they are frozen.
     release.refresh_from_db(from_queryset=Release.objects.select_for_update())
-    require_publisher(by.pk, ReleaseError)
+    require_releaser(release.dataset, by.pk, ReleaseError)
     datasets.hold(release.dataset)
     version, plan = drafts.plan_of(release)
     if reviewed_as(version, plan) != reviewed:
@@ -77,7 +77,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     )
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     Release.objects.filter(pk=release.pk).update(
-        title=title, domain_version=version, plan_json=plan.to_json(), charge=charge
+        title=title, domain_version=version, plan_json=plan.to_json(), charge=charge, created_by=by
     )
     ReleaseJob.objects.create(release=release)
     run_release.delay_on_commit(str(release.pk))
@@ -126,7 +126,7 @@ def publish(release: Release, by: User) -> None:
     ready = Release.objects.filter(pk=release.pk, state=Release.State.READY)
     if not ready.update(published_at=timezone.now(), withdrawn_at=None, withdrawn_because=""):
         raise ReleaseError(_("Only a finished release can be published."))
-    require_publisher(by.pk, ReleaseError)
+    require_releaser(release.dataset, by.pk, ReleaseError)
     audit.record(by, "published", release)
 
 

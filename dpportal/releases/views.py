@@ -19,22 +19,24 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal import storage
 from dpportal.accounts import audit
-from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
+from dpportal.datasets.access import open_datasets, shows_own, with_right
+from dpportal.datasets.models import Right
+from dpportal.datasets.news import ended_jobs
 from dpportal.datasets.rawdata import records
 from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of
 from dpportal.publishing.spreadsheet import inert
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases import services
-from dpportal.releases.access import own_release, tables_for
+from dpportal.releases.access import release_for, tables_for
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan, method_title, product_of
 from dpportal.releases.promise import promise
 from dpportal.releases.services import ReleaseError
-from dpportal.running.jobs import JobState, announced
+from dpportal.running.jobs import JobState
 
 PAGE_SIZE = 25
 ANSWERS_SHOWN = 5
@@ -51,12 +53,15 @@ STEP_LABELS = {
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own releases and drafts, and for everyone what is published."""
-    user = request.user
-    own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
-    wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
+    own = shows_own(request)
+    finished = Q(dataset__in=open_datasets(request), state=Release.State.READY)
+    mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | finished
+    wanted = mine if own else Q(published_at__isnull=False, withdrawn_at=None)
     shown = Release.objects.filter(wanted).select_related("charge__budget", "dataset__owner", "job")
     shown = shown.listed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
+    for release in page:
+        with_right(request, release.dataset)
     return render(request, "releases/list.html", {"page_obj": page, "nav_section": "releases", "own": own})
 
 
@@ -64,7 +69,7 @@ def listing(request: HttpRequest) -> HttpResponse:
 @require_GET
 def finished(request: HttpRequest) -> HttpResponseBase:
     """The bell: the curator's ended jobs and answers about budgets; looking at them clears the number."""
-    kinds = [kind.ended(current_user(request)) for kind in announced()]
+    kinds = ended_jobs(current_user(request))
     newest = [job for ended in kinds for job in ended[:PAGE_SIZE]]
     latest = sorted(newest, key=lambda job: job.finished_at, reverse=True)[:PAGE_SIZE]
     for ended in kinds:
@@ -79,11 +84,11 @@ def finished(request: HttpRequest) -> HttpResponseBase:
 @require_GET
 def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """The job's page; asked by htmx, its live part only."""
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     if release.is_draft:
         return redirect("releases:product", release.pk)
     live = bool(getattr(request, "htmx", False))
-    if not release.job.active:
+    if not release.job.active and release.created_by == current_user(request):
         ReleaseJob.objects.filter(pk=release.pk, seen=False).update(seen=True)
     context = {
         "release": release,
@@ -116,9 +121,13 @@ def resume(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @require_POST
 def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """A draft with the same choices; of another of the curator's tables where one is named."""
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     named = request.POST.get("dataset", "")
-    other = next((table for table in tables_for(release) if str(table.pk) == named), None) if named else None
+    other = (
+        next((table for table in tables_for(request, release) if str(table.pk) == named), None)
+        if named
+        else None
+    )
     if named and other is None:
         messages.error(request, _("Choose a table in which the same columns are declared."))
         return redirect("releases:compare", release.pk)
@@ -130,12 +139,13 @@ def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """A last question, then everyone may see the release."""
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     if not release.is_ready:
         messages.error(request, _("Only a finished release can be published."))
         return redirect("releases:job", release.pk)
     verdict = _verdict(request, release)
-    form = publication_of(request, release, verdict, lambda by: services.publish(release, by))
+    datasets = open_datasets(request, Right.RELEASE)
+    form = publication_of(request, release, datasets, verdict, lambda by: services.publish(release, by))
     if form is None:
         messages.success(request, _("Published. Anyone with the address can see and download it."))
         return redirect("releases:public", release.pk)
@@ -152,10 +162,10 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 def details(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """Where a finished release stands among others, public or not."""
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     if not release.is_ready:
         return redirect("releases:job", release.pk)
-    form = details_of(request, release)
+    form = details_of(request, release, open_datasets(request, Right.RELEASE))
     if form is None:
         messages.success(request, _("Saved."))
         return redirect("releases:public", release.pk)
@@ -187,7 +197,7 @@ def _verdict(request: HttpRequest, release: Release) -> Verdict | None:
 @curator_required
 @require_POST
 def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     form = TitleForm(request.POST)
     if form.is_valid():
         services.rename(release, form.cleaned_data["title"], current_user(request))
@@ -204,7 +214,7 @@ def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     by, form = current_user(request), WithdrawalForm(request.POST)
     if not form.is_valid():
         messages.error(request, str(form.errors["because"][0]))
-        return redirect("releases:compare", own_release(request, release_id).pk)
+        return redirect("releases:compare", release_for(request, release_id).pk)
     because = form.cleaned_data["because"]
     done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
     return _act(request, release_id, lambda r: services.withdraw(r, by, because), done)
@@ -214,7 +224,7 @@ def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_GET
 def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
@@ -231,7 +241,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "keeping": Keeping.of(release),
         "rows_counted": rows_counted(release, comparison),
         "product": product_of(release),
-        "other_tables": tables_for(release),
+        "other_tables": tables_for(request, release),
         "nav_section": "releases",
     }
     return render(request, "releases/compare.html", context)
@@ -241,7 +251,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @require_GET
 def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """The compare page's table, true counts included, for the curator."""
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
@@ -257,7 +267,7 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 @require_GET
 def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """The comparison as a file by itself, true counts included, for the curator."""
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     if release.is_draft or not product_of(release).report_template:
         raise Http404
     comparison = _comparison(request, release)
@@ -290,7 +300,7 @@ def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None
 
 
 def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpResponseBase:
-    release = own_release(request, release_id)
+    release = release_for(request, release_id)
     try:
         act(release)
         messages.success(request, done)

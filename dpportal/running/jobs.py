@@ -107,19 +107,22 @@ class AnnouncedJob(Job):
     """A job whose end the curator hears of at the bell.
 
     A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
-    names that lead from the job to its dataset. seen: whether the curator looked since it ended.
+    names that lead from the job to its dataset; to_person: to whoever asked for it. seen: whether that person looked
+    since it ended.
     """
 
     to_dataset: ClassVar[str]
+    to_person: ClassVar[str]
     seen = models.BooleanField(default=False)
 
     class Meta(Job.Meta):
         abstract = True
 
     @classmethod
-    def ended(cls, owner: Any) -> models.QuerySet[Any]:
-        """The jobs of the datasets of this user that came to an end, the newest first."""
-        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **{f"{cls.to_dataset}__owner": owner})
+    def ended(cls, person: Any, datasets: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        """The jobs on these datasets that this person asked for and that came to an end, the newest first."""
+        asked = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
+        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **asked)
         return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
 
 

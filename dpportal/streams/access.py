@@ -1,4 +1,4 @@
-"""Whose stream is whose: a curator's own, or a published one; everything else is 404."""
+"""Whose stream is whose: by the right to its dataset, or a published one; everything else is 404."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from dpportal.accounts.permissions import current_user, is_curator_of
+from dpportal.datasets.access import open_datasets, with_right
+from dpportal.datasets.models import Right
 from dpportal.streams.models import Stream
 
 
-def own_stream(request: HttpRequest, stream_id: UUID) -> Stream:
-    """The curator's own stream, or 404."""
-    mine = Stream.objects.filter(dataset__owner=current_user(request))
-    return get_object_or_404(mine.select_related("dataset", "charge__budget", "domain_version"), pk=stream_id)
+def stream_for(request: HttpRequest, stream_id: UUID) -> Stream:
+    """A stream, or a draft, of a dataset that the visitor may release from; or 404."""
+    found = Stream.objects.filter(dataset__in=open_datasets(request, Right.RELEASE))
+    stream = get_object_or_404(
+        found.select_related("dataset", "charge__budget", "domain_version"), pk=stream_id
+    )
+    with_right(request, stream.dataset)
+    return stream
 
 
 def visible_stream(request: HttpRequest, stream_id: UUID) -> Stream | None:
-    """A stream whose series this visitor may see: a published one, or the curator's own; else None."""
+    """A stream whose series this visitor may see: a published one, or one of a dataset open to them; else None."""
     stream = (
         Stream.objects.select_related("charge__budget", "dataset__owner", "domain_version", "supersedes")
         .filter(pk=stream_id)
@@ -26,5 +31,4 @@ def visible_stream(request: HttpRequest, stream_id: UUID) -> Stream | None:
     )
     if stream is None or not stream.was_opened:
         return None
-    is_own = is_curator_of(request, stream.dataset.owner_id)
-    return stream if stream.is_public or is_own else None
+    return stream if with_right(request, stream.dataset).right or stream.is_public else None

@@ -95,9 +95,10 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
 @transaction.atomic
 def _publish(stream: Stream, update: Update) -> Published:
     """Publish it, and record for whom."""
-    [published] = execution.publish(stream.pk, [update])
+    by = stream.token.by
+    [published] = execution.publish(stream.pk, [update], by=by)
     if published.new:
-        audit.record(stream.dataset.owner, "published by token", stream, f"period {update.index}")
+        audit.record(by, "published by token", stream, f"period {update.index}")
     return published
 
 

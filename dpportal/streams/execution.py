@@ -21,9 +21,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dpportal.accounts.permissions import require_publisher
+from dpportal.accounts.models import User
 from dpportal.budgets import ledger
 from dpportal.budgets.remembered import RestoredError, require_complete
+from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.memory import MemoryFaultError
 from dpportal.running.jobs import Claim, JobState
 from dpportal.streams import corrections, remembered, vault
@@ -81,7 +82,7 @@ def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> Non
     assert stream.charge is not None
     with transaction.atomic():
         claim.finish(JobState.DONE)
-        _check_owner(stream)
+        _check_right(stream, stream.created_by_id)
         vault.keep_first(stream, state)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPEN, opened_at=timezone.now())
         with _asking_the_memory():
@@ -90,14 +91,20 @@ def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> Non
 
 
 def publish(
-    stream_id: UUID, updates: Sequence[Update], *, noise: Noise | None = None, claim: Claim | None = None
+    stream_id: UUID,
+    updates: Sequence[Update],
+    *,
+    by: User | None = None,
+    noise: Noise | None = None,
+    claim: Claim | None = None,
 ) -> list[Published]:
     """Publish the next periods, all or none; one that was published with the same content is returned as it is.
 
-    claim: of the job that publishes, which must still hold. Raises PeriodRefusedError, VaultError, LostClaimError.
+    by: who publishes, the owner of the dataset if it is nobody else. claim: of the job that publishes, which must still
+    hold. Raises PeriodRefusedError, VaultError, LostClaimError.
     """
     caught_up = catch_up(stream_id)
-    done = _publish(stream_id, updates, noise or Noise(), claim)
+    done = _publish(stream_id, updates, by, noise or Noise(), claim)
     return [replace(p, new=p.new or p.period.index in caught_up) for p in done]
 
 
@@ -119,7 +126,8 @@ def _publish_decided(stream_id: UUID) -> set[int]:
         if decision is None:
             return set()
         require_complete(stream.dataset)
-    _check_owner(stream)
+    # It was decided when it was asked for, so it is the dataset's, whoever asked.
+    require_owner(stream.dataset, partial(PeriodRefusedError, Why.OWNER))
     sums = [np.array(period.sums, dtype=np.int64) for period in decision.periods]
     periods = [period.period_of(stream) for period in decision.periods]
     _store(stream, _Run(decision.next_state, sums[-1], periods, sums), decision.version)
@@ -128,22 +136,22 @@ def _publish_decided(stream_id: UUID) -> set[int]:
 
 @transaction.atomic
 def _publish(
-    stream_id: UUID, updates: Sequence[Update], noise: Noise, claim: Claim | None
+    stream_id: UUID, updates: Sequence[Update], by: User | None, noise: Noise, claim: Claim | None
 ) -> list[Published]:
     # The lock that makes concurrent updates of one stream wait for each other. On SQLite the transaction is one.
     stream = Stream.objects.select_related("dataset").select_for_update(of=("self",)).get(pk=stream_id)
     if claim is not None:
         claim.renew()
-    _check_owner(stream)
+    _check_right(stream, by.pk if by else stream.dataset.owner_id)
     known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
     done = [_repeated(stream, known[u.index], u) for u in updates if u.index in known]
     fresh = [update for update in updates if update.index not in known]
     return done + (_advance(stream, fresh, noise) if fresh else [])
 
 
-def _check_owner(stream: Stream) -> None:
-    """Whoever owns the stream may still publish; until the transaction ends, nobody takes that right."""
-    require_publisher(stream.dataset.owner_id, partial(PeriodRefusedError, Why.OWNER))
+def _check_right(stream: Stream, user_id: int) -> None:
+    """Whoever publishes may still do so; until the transaction ends, nobody takes that right."""
+    require_releaser(stream.dataset, user_id, partial(PeriodRefusedError, Why.OWNER))
 
 
 @contextmanager

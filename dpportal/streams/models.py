@@ -138,10 +138,11 @@ class Period(models.Model):
 class Token(models.Model):
     """Until when a stream's token opens it, and how it was used; its digest stands in the stream. `tokens` writes it.
 
-    minute, requests: of the last request, and how many there were in that minute.
+    by: whom a program acts for. minute, requests: of the last request, and how many there were in that minute.
     """
 
     stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="token")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
     minute = models.DateTimeField(null=True)
@@ -202,6 +203,7 @@ class StreamJob(AnnouncedJob):
         COUNTS = "counts", _("Publish many periods")
 
     to_dataset = "stream__dataset"
+    to_person = "created_by"
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=7, choices=Kind.choices)

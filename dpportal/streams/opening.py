@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import services as datasets
+from dpportal.datasets.access import dataset_for
 from dpportal.datasets.fit import shown_warnings
-from dpportal.datasets.models import Dataset
-from dpportal.datasets.views import own_dataset
+from dpportal.datasets.models import Dataset, Right
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
 from dpportal.streams import choosing, corrections, drafts, services
-from dpportal.streams.access import own_stream
+from dpportal.streams.access import stream_for
 from dpportal.streams.counted import DraftError
 from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
 from dpportal.streams.models import Stream
@@ -40,7 +40,7 @@ wizard = Wizard(
         ("strategy", gettext_lazy("Strategy and accuracy")),
         ("review", gettext_lazy("Review")),
     ],
-    own=own_stream,
+    own=stream_for,
     spent="home",
     already_spent=gettext_lazy("This stream was already confirmed; its choices can no longer be changed."),
 )
@@ -51,7 +51,7 @@ FIRST_OFFER = Decimal("0.1")
 @require_http_methods(["GET", "POST"])
 def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     declared = _declared(dataset)
     if dataset.is_elsewhere:
         messages.error(
@@ -126,7 +126,7 @@ def _linked(request: HttpRequest) -> Decimal | None:
 def dial(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     """ε (or ρ) ⇄ the interval of the last running count, as `releases` has it; {"error": a sentence} with 400."""
     try:
-        return JsonResponse(choosing.turned(own_stream(request, stream_id), request.GET.dict()))
+        return JsonResponse(choosing.turned(stream_for(request, stream_id), request.GET.dict()))
     except ValidationError as error:
         return JsonResponse({"error": error.messages[0]}, status=400)
     except (DraftError, PlanError) as refusal:
@@ -176,14 +176,14 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
 @require_POST
 def again(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """A new draft with the choices of a stream that could not be opened, or of any other."""
-    draft = services.duplicate(own_stream(request, stream_id), current_user(request))
+    draft = services.duplicate(stream_for(request, stream_id), current_user(request))
     return redirect("streams:counted", draft.pk)
 
 
 @curator_required
 @require_POST
 def discard(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    draft = own_stream(request, stream_id)
+    draft = stream_for(request, stream_id)
     try:
         services.discard(draft)
         messages.success(request, _("The draft is deleted. Nothing was spent on it."))

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from dpportal import storage
-from dpportal.accounts.permissions import is_curator_of
 from dpportal.publishing.downloads import attachment, citation, withdrawn
 from dpportal.publishing.statement import loss_text
 from dpportal.streams import bundle
@@ -23,7 +22,7 @@ from mechanisms import registry
 
 @require_safe
 def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
-    """A published stream; its curator sees it before, too. A withdrawn one says so."""
+    """A published stream; who may see its dataset sees it before, too. A withdrawn one says so."""
     stream = visible_stream(request, stream_id)
     if stream is None:
         return _withdrawn(request, stream_id)
@@ -35,7 +34,6 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "statement": promise_of(stream),
         "loss": loss_text(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),
-        "is_curator": is_curator_of(request, stream.dataset.owner_id),
         "metadata": metadata(request, stream),
         "older": stream.supersedes,
         "newer": stream.successor,

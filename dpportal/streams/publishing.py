@@ -14,10 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets.access import open_datasets
+from dpportal.datasets.models import Right
 from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of
 from dpportal.publishing.verdict import Verdict
 from dpportal.streams import choosing, comparison, services
-from dpportal.streams.access import own_stream
+from dpportal.streams.access import stream_for
 from dpportal.streams.models import Stream
 from dpportal.streams.services import StreamError
 from dpportal.streams.vault import VaultError
@@ -27,7 +29,7 @@ from dpportal.streams.vault import VaultError
 @require_http_methods(["GET", "POST"])
 def publish(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """A last question, then everyone may see the series and each new period."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     if not stream.was_opened:
         messages.error(request, _("Only a stream that was opened can be published."))
         return redirect("streams:home", stream.pk)
@@ -38,7 +40,13 @@ def publish(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         return redirect("streams:home", stream.pk)
     # Before the first period there is no truth yet.
     verdict = found or choosing.expected_of(stream)
-    form = publication_of(request, stream, verdict, lambda by: services.publish(stream, by))
+    form = publication_of(
+        request,
+        stream,
+        open_datasets(request, Right.RELEASE),
+        verdict,
+        lambda by: services.publish(stream, by),
+    )
     if form is None:
         done = _("Published. Anyone with the address sees the series, and each new period at once.")
         messages.success(request, done)
@@ -65,10 +73,10 @@ def _found(request: HttpRequest, stream: Stream) -> Verdict | None:
 @require_http_methods(["GET", "POST"])
 def details(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Where an opened stream stands among others, public or not."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     if not stream.was_opened:
         return redirect("streams:home", stream.pk)
-    form = details_of(request, stream)
+    form = details_of(request, stream, open_datasets(request, Right.RELEASE))
     if form is None:
         messages.success(request, _("Saved."))
         return redirect("streams:public", stream.pk)
@@ -79,7 +87,7 @@ def details(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @curator_required
 @require_POST
 def withdraw(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    stream, form = own_stream(request, stream_id), WithdrawalForm(request.POST)
+    stream, form = stream_for(request, stream_id), WithdrawalForm(request.POST)
     if not form.is_valid():
         messages.error(request, str(form.errors["because"][0]))
         return redirect("streams:home", stream.pk)

@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import require_publisher
 from dpportal.budgets import ledger
 from dpportal.datasets import services as datasets
+from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
@@ -72,7 +72,7 @@ def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str
 def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     # No one edits the draft or the domain between this plan and the moment they are frozen.
     stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
-    require_publisher(by.pk, StreamError)
+    require_releaser(stream.dataset, by.pk, StreamError)
     datasets.hold(stream.dataset)
     version, plan = drafts.plan_of(stream)
     if reviewed_as(stream, version, plan) != reviewed:
@@ -103,7 +103,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     )
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     Stream.objects.filter(pk=stream.pk).update(
-        domain_version=version, plan_json=plan.to_json(), labels=counted.labels, charge=charge
+        domain_version=version, plan_json=plan.to_json(), labels=counted.labels, charge=charge, created_by=by
     )
     _queue(StreamJob(stream=stream, kind=StreamJob.Kind.OPEN, created_by=by))
     return True
@@ -139,7 +139,7 @@ def queue_records(stream: Stream, index: int, file: File, by: User) -> StreamJob
 def confirm_records(stream: Stream, by: User) -> None:
     """Publish a file although it holds nearly the rows of another period: the curator says that they are new."""
     job = _asking(stream)
-    require_publisher(by.pk, StreamError)
+    require_releaser(stream.dataset, by.pk, StreamError)
     if not stream.is_open:
         raise StreamError(_("This stream is not open, so it takes no periods."))
     periods = ", ".join(job.repeats)
@@ -195,7 +195,7 @@ def renew_token(stream: Stream, by: User) -> str:
     if not stream.is_open:
         raise StreamError(_("Only an open stream takes periods from programs. Open it first."))
     with transaction.atomic():
-        token = tokens.renew(stream)
+        token = tokens.renew(stream, by)
         audit.record(by, "made a token", stream)
     return token
 
@@ -222,7 +222,7 @@ def publish(stream: Stream, by: User) -> None:
     opened = Stream.objects.filter(pk=stream.pk, opened_at__isnull=False)
     if not opened.update(published_at=timezone.now(), withdrawn_at=None, withdrawn_because=""):
         raise StreamError(_("Only a stream that was opened can be published."))
-    require_publisher(by.pk, StreamError)
+    require_releaser(stream.dataset, by.pk, StreamError)
     audit.record(by, "published", stream)
 
 

@@ -1,4 +1,4 @@
-"""What opens a stream to a program: for a while, at a bounded rate, and only while its owner may publish."""
+"""What opens a stream to a program: for a while, at a bounded rate, and only while who made it may publish."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import hashlib
 import hmac
 from datetime import UTC, timedelta
 
+from django.db import transaction
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Now, TruncMinute
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal import keys
+from dpportal.accounts.models import User
+from dpportal.datasets.access import require_releaser
 from dpportal.streams.models import Stream, Token
 
 LIFETIME = timedelta(days=90)
@@ -31,11 +34,20 @@ class TooManyRequestsError(Exception):
         self.wait = wait
 
 
-def renew(stream: Stream) -> str:
-    """A new token; the one before it opens nothing any more. In the caller's transaction."""
+def renew(stream: Stream, by: User) -> str:
+    """A new token, with which a program acts for this person; the one before it opens nothing any more.
+
+    In the caller's transaction.
+    """
     token = keys.new_token()
     Stream.objects.filter(pk=stream.pk).update(token_sha256=_digest(token))
-    fresh = {"expires_at": timezone.now() + LIFETIME, "used_at": None, "minute": None, "requests": 0}
+    fresh = {
+        "by": by,
+        "expires_at": timezone.now() + LIFETIME,
+        "used_at": None,
+        "minute": None,
+        "requests": 0,
+    }
     Token.objects.update_or_create(stream=stream, defaults=fresh)
     return token
 
@@ -48,11 +60,10 @@ def opens(token: str, stream: Stream | None) -> bool:
 
 def admit(stream: Stream) -> None:
     """Count a request with the right token. Raises TokenRefusedError or TooManyRequestsError."""
-    if not stream.dataset.owner.may_publish:
-        raise TokenRefusedError(
-            _("Whoever owns this stream is not a curator of this portal any more. Ask an administrator.")
-        )
     token = Token.objects.filter(stream=stream).first()
+    if token is not None:
+        with transaction.atomic():
+            require_releaser(stream.dataset, token.by_id, TokenRefusedError)
     if token is None or token.has_expired:
         raise TokenRefusedError(
             _("This token has expired. Its curator can make a new one on the stream's page.")

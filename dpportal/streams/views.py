@@ -22,10 +22,12 @@ from django.views.decorators.http import require_GET, require_POST
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets.access import open_datasets, shows_own, with_right
+from dpportal.datasets.models import Right
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
 from dpportal.streams import comparison, corrections, execution, services, showing, tokens, vault
-from dpportal.streams.access import own_stream
+from dpportal.streams.access import stream_for
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -43,22 +45,25 @@ MAX_TYPED = 50
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own streams and drafts, and for everyone what is published."""
-    user = request.user
-    own = isinstance(user, User) and user.is_curator and request.GET.get("show") != "published"
-    wanted = Q(dataset__owner=user) if own else Q(published_at__isnull=False, withdrawn_at=None)
+    own = shows_own(request)
+    seen = Q(dataset__in=open_datasets(request), opened_at__isnull=False)
+    mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
+    wanted = mine if own else Q(published_at__isnull=False, withdrawn_at=None)
     shown = (
         Stream.objects.filter(wanted)
         .select_related("dataset", "charge__budget")
         .annotate(count=Count("periods"))
     )
     page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
+    for stream in page:
+        with_right(request, stream.dataset)
     return render(request, "streams/list.html", {"page_obj": page, "nav_section": "streams", "own": own})
 
 
 @curator_required
 @require_GET
 def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     if stream.is_draft:
         return redirect("streams:counted", stream.pk)
     return _home(request, stream)
@@ -68,8 +73,8 @@ def home(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @require_GET
 def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
     """What changes by itself: jobs, the newest periods, the period due. Nothing new is answered with 204."""
-    stream = own_stream(request, stream_id)
-    context = _live(stream, request.GET.get("forms_due", ""))
+    stream = stream_for(request, stream_id)
+    context = _live(stream, current_user(request), request.GET.get("forms_due", ""))
     if request.GET.get("seen") == context["mark"]:
         return HttpResponse(status=204)
     context |= _shown(stream, request.GET)
@@ -83,12 +88,12 @@ def live(request: HttpRequest, stream_id: UUID) -> HttpResponse:
 @require_POST
 def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Publish a period whose counts were typed."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     form = PeriodForm(request.POST, stream=stream)
 
     def publish() -> str:
         update = Update(form.cleaned_data["index"], form.increments, Period.Source.TYPED)
-        [published] = execution.publish(stream.pk, [update])
+        [published] = execution.publish(stream.pk, [update], by=current_user(request))
         label = stream.calendar.label(update.index)
         if not published.new:
             return _("Period %(label)s was published before, with this content.") % {"label": label}
@@ -101,7 +106,7 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @require_POST
 def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have a file of a period's records counted."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     form = RecordsForm(request.POST, request.FILES, auto_id="records_%s")
     if refusal := upload_refusal(request):
         form.errors.clear()
@@ -135,7 +140,7 @@ def drop_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @require_POST
 def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     form = ManyForm(request.POST, request.FILES, auto_id="many_%s")
 
     def queue() -> str:
@@ -151,7 +156,7 @@ def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @require_POST
 def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Make a token and show it, this once."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     try:
         made = services.renew_token(stream, current_user(request))
     except StreamError as refusal:
@@ -187,7 +192,7 @@ def close(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 @require_GET
 def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """The newest periods beside the true running counts; the look is recorded."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
     newest = list(stream.periods.order_by("-index")[:COMPARED_PERIODS])[::-1]
     try:
         true = vault.true_sums(newest)
@@ -216,7 +221,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
         "stream": stream,
         "dataset": stream.dataset,
         "budget": stream.account,
-        **_live(stream),
+        **_live(stream, current_user(request)),
         **_shown(stream, request.GET),
         **_forms(stream, bound),
         "corrections": corrections.rule(stream.plan.loss) if stream.is_open else "",
@@ -240,14 +245,14 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _live(stream: Stream, forms_due: str = "") -> dict[str, Any]:
+def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     """What the live part of the page shows beside the series. mark: changes whenever any of that or the series does.
 
     forms_due: the period that the page's forms are for; they keep it, so that what is typed in them never goes into
     another period than its author saw, and the live part says when that one is published.
     """
     job = stream.jobs.order_by("-queued_at").first()
-    if job is not None and not job.active and not job.seen:
+    if job is not None and not job.active and not job.seen and job.created_by == by:
         StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
@@ -287,7 +292,7 @@ def _change(
     request: HttpRequest, stream_id: UUID, change: Callable[[Stream, User], None], done: str
 ) -> HttpResponseBase:
     """Do to the curator's own stream what a service does, and say so."""
-    stream = own_stream(request, stream_id)
+    stream = stream_for(request, stream_id)
 
     def act() -> str:
         change(stream, current_user(request))

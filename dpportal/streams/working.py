@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from uuid import UUID
 
@@ -20,10 +21,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal import storage
-from dpportal.accounts.permissions import FORMER_OWNER
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import likeness
+from dpportal.datasets.access import require_releaser
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
@@ -59,7 +60,7 @@ def _attempt(job_id: UUID, claim: Claim) -> None:
     job = _job(job_id)
     try:
         with claim.kept_alive():
-            _check_owner(job)
+            _check_right(job)
             WORK[StreamJob.Kind(job.kind)](job, claim)
     except LostClaimError:
         raise
@@ -77,10 +78,10 @@ def _attempt(job_id: UUID, claim: Claim) -> None:
         claim.give_back()
 
 
-def _check_owner(job: StreamJob) -> None:
-    """Nothing is begun for a former curator; whether one is still a curator when it is published is asked then."""
-    if not job.dataset.owner.may_publish:
-        raise PeriodRefusedError(Why.OWNER, _(FORMER_OWNER))
+def _check_right(job: StreamJob) -> None:
+    """Nothing is begun for who may not publish; whether the right is still there when it is published is asked then."""
+    with transaction.atomic():
+        require_releaser(job.dataset, job.created_by_id, partial(PeriodRefusedError, Why.OWNER))
 
 
 def open_stream(job: StreamJob, claim: Claim) -> None:
@@ -106,7 +107,9 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
         return
     increments = checked_increments(stream, counted.increments(counts).tolist())
     claim.step("publishing")
-    execution.publish(stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], claim=claim)
+    execution.publish(
+        stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], by=job.created_by, claim=claim
+    )
     repeats.keep(stream, job.index, facts)
     claim.write(options={"told": asdict(facts.oddities)})
     _finish(job, claim)
@@ -120,7 +123,7 @@ def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> 
     done = 0
     with _updates(job) as updates:
         while batch := list(islice(updates, BATCH)):
-            execution.publish(job.stream.pk, batch, noise=noise, claim=claim)
+            execution.publish(job.stream.pk, batch, by=job.created_by, noise=noise, claim=claim)
             done += len(batch)
             claim.advance(done, total)
     _finish(job, claim)
@@ -185,5 +188,5 @@ def _fail(job: StreamJob, claim: Claim, reason: str) -> None:
 
 def _job(job_id: UUID) -> StreamJob:
     return StreamJob.objects.select_related(
-        "stream__dataset__owner", "stream__domain_version", "stream__charge"
+        "stream__dataset", "stream__domain_version", "stream__charge", "created_by"
     ).get(pk=job_id)

@@ -48,7 +48,7 @@ def test_the_budget_strip_shows_what_was_spent(published):
 def test_the_compare_page_says_who_sees_true_counts(published, visit):
     page = visit("curator")
     page.goto(published.compare)
-    expect(page.get_by_text("Only you see true counts")).to_be_visible()
+    expect(page.get_by_text("see true counts; this view is recorded")).to_be_visible()
 
 
 def test_the_compare_page_draws_its_charts(published, visit):

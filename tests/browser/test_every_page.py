@@ -44,7 +44,15 @@ CURATOR_PAGES = [
     "/guide/streams/",
     "/guide/synthetic-rows/",
 ]
-STRANGER_PAGES = ["/", "/published/?words=race", "/account/sign-in/", "/releases/", "{release}", "{release}explore/", "/guide/"]
+STRANGER_PAGES = [
+    "/",
+    "/published/?words=race",
+    "/account/sign-in/",
+    "/releases/",
+    "{release}",
+    "{release}explore/",
+    "/guide/",
+]
 ADMIN_PAGES = ["/office/", "/health/portal/", "/admin/"] + [
     f"/admin/{name}/"
     for name in (

@@ -54,7 +54,7 @@ def spend(page: Page, amount: str, strategy: str) -> dict[str, bytes]:
     page.get_by_role("button", name="and release").click()
     page.get_by_role("link", name="Compare with the true counts").click(timeout=JOB_MS)
     expect(page.locator("#figure-1-plot .main-svg").first).to_be_visible(timeout=JOB_MS)
-    expect(page.get_by_text("Only you see true counts")).to_be_visible()
+    expect(page.get_by_text("see true counts; this view is recorded")).to_be_visible()
     assert visiting.barriers(page) == []
     visiting.publish(page)
     expect(page.locator("#answers-plot .main-svg").first).to_be_visible(timeout=JOB_MS)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.releases import drafts, services
-from dpportal.releases.access import own_release
+from dpportal.releases.access import release_for
 from dpportal.releases.products import DraftError, product_of
 from dpportal.releases.products.queries.form import WorkloadForm
 from dpportal.releases.wizard import choices
@@ -25,7 +25,7 @@ from mechanisms.protocol import PlanError
 @require_POST
 def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """How many cells the ticked columns make."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     people = request.POST.get("people", "")
     estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
     context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
@@ -36,7 +36,7 @@ def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @require_POST
 def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """The methods side by side at the cost now in the form."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     try:
         budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
         simulation = services.ask_simulation(draft)
@@ -59,7 +59,7 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @require_GET
 def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     try:
         found = choices.active_searches(draft, services.ask_strategies(draft))
     except DraftError as error:
@@ -76,7 +76,7 @@ def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @require_GET
 def simulation(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """What was simulated for the draft's shape, at the asked cost; asks for itself again while it is worked out."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     try:
         amount = amount_formfield().clean(request.GET.get("amount"))
         shown = choices.simulated(draft, services.ask_simulation(draft), amount)
@@ -95,7 +95,7 @@ def simulation(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @require_POST
 def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """The size of the workload now in the form, its text form, and its first queries in words."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     form = WorkloadForm(request.POST, declared=choices.declared_columns(draft), draft=draft)
     context: dict[str, object] = {"refusals": []}
     if form.is_valid():
@@ -109,7 +109,7 @@ def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
 @require_GET
 def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
     """ε (or ρ) ⇄ the wanted error: {"amount", "half_width"}, or {"error": a sentence} with 400."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     try:
         return JsonResponse(turning.turned(draft, request.GET.dict()))
     except ValidationError as error:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from dpportal.accounts.permissions import curator_required
-from dpportal.releases.access import own_release
+from dpportal.releases.access import release_for
 from dpportal.releases.wizard.choices import declared_columns
 from mechanisms.domain import Domain
 
@@ -25,7 +25,7 @@ BETWEEN = " · "
 @require_GET
 def matrix(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """CSV with a header of the cells and one query, that for the number of all people; other lines are to be added."""
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     declared = declared_columns(draft)
     domain = declared.project([name for name in declared.names if name in request.GET.getlist("columns")])
     if not domain.attributes or domain.size > MAX_CELLS:

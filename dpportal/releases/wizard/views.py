@@ -16,13 +16,14 @@ from django.views.decorators.http import require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets import services as datasets
+from dpportal.datasets.access import dataset_for
 from dpportal.datasets.fit import shown_warnings
-from dpportal.datasets.views import own_dataset
+from dpportal.datasets.models import Right
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
 from dpportal.publishing.statement import epsilon_delta_text, statement
 from dpportal.releases import drafts, services
-from dpportal.releases.access import own_release
+from dpportal.releases.access import release_for
 from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS, DraftError, method_title, product_of
 from dpportal.releases.products.queries import matrices
@@ -40,7 +41,7 @@ wizard = Wizard(
         ("method", gettext_lazy("Method and accuracy")),
         ("review", gettext_lazy("Review")),
     ],
-    own=own_release,
+    own=release_for,
     spent="job",
     already_spent=gettext_lazy("This release was already confirmed; its choices can no longer be changed."),
 )
@@ -49,7 +50,7 @@ wizard = Wizard(
 @curator_required
 @require_POST
 def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    dataset = own_dataset(request, dataset_id)
+    dataset = dataset_for(request, dataset_id, Right.RELEASE)
     if not dataset.has_records:
         messages.error(request, _("This dataset holds no records, so nothing can be released from it."))
         return redirect("datasets:home", dataset.pk)
@@ -162,7 +163,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
 @curator_required
 @require_POST
 def discard(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    draft = own_release(request, release_id)
+    draft = release_for(request, release_id)
     try:
         services.discard(draft)
         messages.success(request, _("The draft is deleted. Nothing was spent on it."))

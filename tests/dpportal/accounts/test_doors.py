@@ -9,7 +9,8 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from dpportal.accounts.models import Role, User
-from dpportal.datasets.models import DirectUpload
+from dpportal.datasets import sharing
+from dpportal.datasets.models import DirectUpload, Right, Share
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
@@ -59,6 +60,23 @@ OF_BUCKETS = {
     "datasets:direct_give_up",
 }
 ARTIFACT = "release.json"
+# What a right to see opens, and what the right to release opens besides. All else is for owners.
+FOR_SEERS = {
+    "datasets:home",
+    "datasets:codebook_export",
+    "budgets:ledger",
+    "budgets:ledger_csv",
+    "releases:public",
+    "releases:download",
+    "releases:explore",
+    "releases:cite",
+    "streams:public",
+    "streams:download",
+    "streams:cite",
+    "streams:periods",
+}
+OF_RELEASERS = ("releases:", "streams:")
+FOR_RELEASERS = {"datasets:progress"}
 # 401 asks a program for a stream's token, whether there is such a stream or not.
 CLOSED = {401, 404, 405}
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
@@ -76,11 +94,19 @@ def named(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPatt
 
 @pytest.fixture
 def ready(ready):
-    """The finished release, an open stream of its dataset with a period, and a file that its owner announced."""
+    """The finished release, a period of a stream of its dataset, a file that its owner announced, and a share."""
     stream = building.open_stream(ready.dataset)
     publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
     DirectUpload.objects.create(owner=ready.dataset.owner, file_name="new.csv", size=1, megabytes=1)
+    colleague = User.objects.create_user("colleague", password="colleague", role=Role.CURATOR)
+    Share.objects.create(dataset=ready.dataset, person=colleague, right=Right.SEE)
     return ready
+
+
+def colleague_with(right: Right) -> User:
+    """The person with whom the dataset is shared, for this."""
+    Share.objects.update(right=right)
+    return User.objects.get(username="colleague")
 
 
 def owned_addresses(release) -> dict[str, str]:
@@ -89,6 +115,7 @@ def owned_addresses(release) -> dict[str, str]:
     known["form"] = "bib"
     known["stream_id"] = release.dataset.streams.get().pk
     known["upload_id"] = DirectUpload.objects.get().pk
+    known["share_id"] = Share.objects.get().pk
     known["ending"] = "json"
     found = {}
     for name, pattern in named(get_resolver()):
@@ -123,6 +150,53 @@ def test_the_owner_finds_something_at_every_address(client, ready):
         found = answers(client, address)
         assert 404 not in found.values(), (name, found)
         assert set(found.values()) - CLOSED, (name, found)
+
+
+@pytest.mark.parametrize("right", Right)
+def test_a_share_opens_what_its_right_says_and_nothing_else(client, ready, right):
+    client.force_login(colleague_with(right))
+    for name, address in owned_addresses(ready).items():
+        if name in OF_OTHER_PRODUCTS | OF_BUCKETS:
+            continue
+        found = answers(client, address)
+        if name in FOR_SEERS or (right == Right.OWN) or (right == Right.RELEASE and is_of_releasers(name)):
+            assert 404 not in found.values(), (name, found)
+            assert set(found.values()) - CLOSED, (name, found)
+        elif name != "datasets:take_back":  # everyone gives back their own
+            assert set(found.values()) <= CLOSED, (name, found)
+            assert 404 in found.values(), (name, found)
+
+
+def is_of_releasers(name: str) -> bool:
+    return name.startswith(OF_RELEASERS) or name in FOR_RELEASERS
+
+
+@pytest.mark.parametrize("right", Right)
+def test_a_share_that_is_taken_back_opens_nothing_any_more(client, ready, right):
+    addresses = owned_addresses(ready)
+    client.force_login(colleague_with(right))
+    sharing.take_back(Share.objects.get(), ready.dataset.owner)
+    for name, address in addresses.items():
+        found = client.get(address).status_code
+        assert found in CLOSED, (name, found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("right", Right)
+def test_a_share_opens_nothing_to_who_is_not_a_curator_any_more(client, ready, right):
+    former = colleague_with(right)
+    former.role = Role.ANALYST
+    former.save()
+    client.force_login(former)
+    for name, address in owned_addresses(ready).items():
+        assert set(answers(client, address).values()) <= CLOSED, name
+
+
+@pytest.mark.parametrize("right", Right)
+def test_lists_show_what_is_shared(client, ready, right):
+    client.force_login(colleague_with(right))
+    for address in ("datasets:list", "releases:list", "streams:list"):
+        assert ready.dataset.name in client.get(reverse(address)).text
 
 
 @pytest.mark.slow

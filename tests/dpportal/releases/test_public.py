@@ -43,7 +43,9 @@ def test_a_stranger_finds_nothing_before(client, finished):
 
 def test_its_curator_sees_a_preview(client, finished, curator):
     client.force_login(curator)
-    assert "only you can see this page" in client.get(finished.get_absolute_url()).content.decode()
+    assert (
+        "can see this page until it is published" in client.get(finished.get_absolute_url()).content.decode()
+    )
 
 
 def test_another_curator_finds_nothing_before(client, finished, other_curator):

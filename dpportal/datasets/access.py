@@ -1,0 +1,94 @@
+"""Whose dataset is whose: the one place that says what a curator may do with it, and with what is made of it.
+
+To everyone without the right a dataset does not exist. Whoever may see it reads the declaration, the ledger and what
+was released, public or not: no row, no true count, and not how many rows there are. Whoever may release also drafts,
+spends the budget, looks at true counts and publishes, but sees no row. An owner does all, and shares on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext, gettext_noop
+
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import FORMER_OWNER, require_publisher
+from dpportal.connections.models import SharedTable
+from dpportal.datasets.models import Dataset, Datasets, Right, Share
+
+TAKEN_BACK = gettext_noop(
+    "Whoever asked for this may not release from this dataset any more, so nothing is published or spent for them."
+)
+NOT_OFFERED = gettext_noop(
+    "The table of this dataset lies elsewhere and is not offered to whoever asked for this. Ask an administrator."
+)
+
+
+def open_datasets(request: HttpRequest, right: Right = Right.SEE) -> Datasets:
+    """The datasets that the visitor may see, or may do more with; none for anyone who is not a curator."""
+    user = request.user
+    if isinstance(user, User) and user.is_curator:
+        return Dataset.objects.open_to(user, right)
+    return Dataset.objects.none()
+
+
+def dataset_for(request: HttpRequest, dataset_id: UUID, right: Right) -> Dataset:
+    """A dataset to which the visitor has at least this right, or 404."""
+    found = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
+    return with_right(request, get_object_or_404(found, pk=dataset_id))
+
+
+def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:
+    """The same dataset, which then knows what the visitor may do with it."""
+    user = request.user
+    if isinstance(user, User) and user.is_curator:
+        dataset.right = right_of(user, dataset)
+    return dataset
+
+
+def right_of(person: User, dataset: Dataset) -> int:
+    """0 for a stranger."""
+    if dataset.owner_id == person.pk:
+        return Right.OWN
+    return Share.objects.filter(dataset=dataset, person=person).values_list("right", flat=True).first() or 0
+
+
+def shows_own(request: HttpRequest) -> bool:
+    """Whether a list shows what is open to the visitor, rather than what everyone sees."""
+    user = request.user
+    is_curator = isinstance(user, User) and user.is_curator
+    return is_curator and request.GET.get("show") != "published"
+
+
+def require_releaser(dataset: Dataset, user_id: int, refused: Callable[[str], Exception]) -> None:
+    """Raise `refused` unless this person may release from the dataset now, asked in the transaction that does.
+
+    Until it ends, nobody takes that right from them.
+    """
+    if dataset.owner_id == user_id:
+        require_publisher(user_id, refused)
+        return
+    person = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    share = Share.objects.select_for_update().filter(dataset=dataset, person=person).first()
+    if share is None or share.right < Right.RELEASE or not person.may_publish:
+        raise refused(gettext(TAKEN_BACK))
+    require_offered(dataset, person, refused)
+    require_owner(dataset, refused)
+
+
+def require_owner(dataset: Dataset, refused: Callable[[str], Exception]) -> None:
+    """Raise `refused` unless somebody who may publish answers for the dataset; none is changed in this transaction."""
+    co_owners = dataset.shares.filter(right=Right.OWN).values_list("person", flat=True)
+    owners = User.objects.select_for_update(no_key=True).filter(pk__in=[dataset.owner_id, *co_owners])
+    if not any(person.may_publish for person in owners.order_by("pk")):
+        raise refused(gettext(FORMER_OWNER))
+
+
+def require_offered(dataset: Dataset, person: User, refused: Callable[[str], Exception]) -> None:
+    """Sharing a dataset opens no table of another database that administrators do not offer to this person."""
+    source = dataset.source_id
+    if source is not None and not SharedTable.offered_to(person).filter(pk=source).exists():
+        raise refused(gettext(NOT_OFFERED))

@@ -1,0 +1,92 @@
+"""A curator gives others a right to a dataset, and takes it back: each both or neither, and recorded.
+
+What a person asked for stays when their right is taken back: releases, running counts and drafts are the dataset's.
+What waits in the queue for them ends without spending, and their programs' tokens open nothing any more.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import AuditEntry, Role, User
+from dpportal.datasets import services
+from dpportal.datasets.access import require_offered, right_of
+from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.models import Dataset, Right, Share
+from dpportal.running.clock import ago
+
+NOBODY = "named nobody to share with"
+
+
+def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
+    """Give a right to the curator of this user name or e-mail address, in place of the one that they have.
+
+    Raises DatasetError, after recording where nobody was found: names are not to be tried out.
+    """
+    _require_few_tries(by)
+    person = _curator(name)
+    if person is None:
+        audit.record(by, NOBODY, dataset)
+        raise DatasetError(
+            _(
+                "No curator of this portal has exactly this user name or e-mail address. Ask for it and try again."
+            )
+        )
+    with transaction.atomic():
+        services.hold(dataset)
+        _require_owner(dataset, by)
+        if person.pk in (dataset.owner_id, by.pk):
+            raise DatasetError(_("This is an owner's own dataset already."))
+        if right >= Right.RELEASE:
+            require_offered(dataset, person, _not_offered)
+        given, _new = Share.objects.update_or_create(
+            dataset=dataset, person=person, defaults={"right": right}
+        )
+        audit.record(by, "shared", dataset, f"with {person.get_username()}: {Right(right).name.lower()}")
+    return given
+
+
+@transaction.atomic
+def take_back(given: Share, by: User) -> None:
+    """From now on the dataset does not exist for them. One may give back one's own right, too."""
+    services.hold(given.dataset)
+    if given.person_id != by.pk:
+        _require_owner(given.dataset, by)
+    given.delete()
+    audit.record(by, "took back a share", given.dataset, f"from {given.person.get_username()}")
+
+
+def _curator(name: str) -> User | None:
+    """The one active curator of this name or address; of several with one address, none is meant."""
+    if not name:
+        return None
+    curators = User.objects.filter(role=Role.CURATOR, is_active=True)
+    found = list(curators.filter(Q(username=name) | Q(email__iexact=name))[:2])
+    return found[0] if len(found) == 1 else None
+
+
+def _require_few_tries(by: User) -> None:
+    tries = AuditEntry.objects.filter(by=by, action=NOBODY, at__gt=ago(24 * 3600)).count()
+    if tries >= settings.SHARING_TRIES_PER_DAY:
+        raise DatasetError(
+            _("Today you named too many people who are not curators here. Try again tomorrow.")
+        )
+
+
+def _require_owner(dataset: Dataset, by: User) -> None:
+    """Asked once more where it is done: the right can have been taken back since the page was shown."""
+    if right_of(by, dataset) < Right.OWN:
+        raise DatasetError(_("Only an owner of a dataset shares it."))
+
+
+def _not_offered(_text: str) -> DatasetError:
+    return DatasetError(
+        _(
+            "The table of this dataset lies in another database, and administrators do not offer it to this person. "
+            "Share it for seeing only, or ask an administrator."
+        )
+    )
