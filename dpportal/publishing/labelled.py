@@ -2,62 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import pandas as pd
 
+from dpportal.publishing.headers import Headers
 from mechanisms.domain import Attribute, Categorical, Domain
 
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column of a file that names cells. axis: whose cells; labels: a text for each of them."""
+    """A column of a file that names cells. axis: whose cells; labels: a text for each of them; title: of the axis."""
 
     name: str
     axis: int
     labels: list[str]
+    title: str
+
+    def field(self) -> dict[str, str]:
+        """As a Frictionless field."""
+        return {"name": self.name, "type": "string", **titled(self.name, self.title)}
 
 
-def label_columns(domain: Domain, reserved: Collection[str] = ()) -> list[LabelColumn]:
-    """The columns that name the cells of a domain; renamed where they would clash with the numbers beside them."""
-    taken = {*domain.names, *reserved}
+def titled(name: str, title: str) -> dict[str, str]:
+    """The title of a field whose name in the files is not what the curator's table calls it."""
+    return {} if name == title else {"title": title}
+
+
+def label_columns(domain: Domain) -> list[LabelColumn]:
+    """The columns that name the cells of a domain."""
+    headers = Headers.of(domain)
     found: list[LabelColumn] = []
     for axis, attribute in enumerate(domain.attributes):
-        name = f"{attribute.name} (column)" if attribute.name in reserved else attribute.name
+        name = headers.columns[attribute.name]
         if isinstance(attribute, Categorical) and attribute.has_codes:
-            found.append(LabelColumn(name, axis, attribute.codes()))
-            name = _free(f"{attribute.name}_label", taken)
-        found.append(LabelColumn(name, axis, attribute.labels()))
+            found.append(LabelColumn(name, axis, attribute.codes(), attribute.name))
+            name = headers.labels[attribute.name]
+        found.append(LabelColumn(name, axis, attribute.labels(), attribute.name))
     return found
 
 
-def names_of_labels(domain: Domain) -> dict[str, str]:
-    """What the column of its labels is called, for each column of codes."""
-    neighbours = pairwise(label_columns(domain))
-    return {code.name: label.name for code, label in neighbours if code.axis == label.axis}
+def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers) -> Iterator[pd.DataFrame]:
+    """The same rows under the names of files: in each column of codes the code, and the label right after it.
 
-
-def with_codes(frames: Iterator[pd.DataFrame], domain: Domain) -> Iterator[pd.DataFrame]:
-    """The same rows with the code in each column of codes, and the label right after it; missing values stay so."""
-    named = names_of_labels(domain)
-    codes = {a.name: _codes_by_label(a) for a in domain.attributes if a.name in named}
+    Missing values stay so.
+    """
+    codes = {a.name: _codes_by_label(a) for a in domain.attributes if a.name in headers.labels}
     for frame in frames:
         for name, code in codes.items():
             words = frame[name]
             frame[name] = words.map(code).astype("string")
-            frame.insert(list(frame.columns).index(name) + 1, named[name], words)
-        yield frame
+            frame.insert(list(frame.columns).index(name) + 1, headers.labels[name], words)
+        yield frame.rename(columns=headers.columns)
 
 
 def _codes_by_label(attribute: Attribute) -> dict[str, str]:
     assert isinstance(attribute, Categorical)
     return dict(zip(attribute.labels(), attribute.codes(), strict=True))
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from dpportal import storage
 from dpportal.charts.report import stilled
-from dpportal.publishing import descriptions
+from dpportal.publishing import codebook, descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.publishing.table import Table
@@ -66,6 +66,7 @@ def _explanations(
             "keeping": Keeping.of(release),
             "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
             "independent_cells": bool(cells),
+            "has_codebook": any(table.path.name == codebook.NAME for table in tables),
         },
     )
     report = _report(made, folder)

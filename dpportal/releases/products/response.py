@@ -19,7 +19,9 @@ from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
-from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing import codebook
+from dpportal.publishing.headers import Headers, valid_names
+from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict, of_answers
 from dpportal.releases.models import Release
@@ -160,7 +162,8 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
         return Answers(measurement.values, estimate, counts)
 
     def tables(self, made: Made[ResponsePlan, Answers], folder: Path) -> list[Table]:
-        (name,), labels = made.release.columns, _labels(made)
+        domain, labels = _domain(made), _labels(made)
+        (name,) = Headers.of(domain).columns.values()
         answers, estimates = folder / "answers.csv", folder / "estimates.csv"
         fields = _write_answers(made, name, labels, answers)
         _write_estimates(made.result, name, labels, estimates)
@@ -169,6 +172,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
             Table(
                 estimates, "Estimated counts with standard errors and 95% intervals", _estimate_fields(name)
             ),
+            codebook.write(domain, folder),
         ]
 
     def page(self, made: Made[ResponsePlan, Answers]) -> dict[str, Any]:
@@ -284,8 +288,17 @@ def _write_answers(
         for start, frame in enumerate(_answer_frames(made, name, labels)):
             inert_frame(frame).to_csv(file, index=False, header=start == 0, lineterminator="\n")
     if made.plan.mechanism == UnaryEncoding.name:
-        return [{"name": inert(f"{name}: {label}"), "type": "integer"} for label in labels]
-    return [{"name": inert(name), "type": "string"}]
+        headers = _headers_of_bits(name, labels)
+        return [
+            {"name": header, "type": "integer", "title": label}
+            for header, label in zip(headers, labels, strict=True)
+        ]
+    return [{"name": name, "type": "string"}]
+
+
+def _headers_of_bits(name: str, labels: list[str]) -> list[str]:
+    """A column for each value."""
+    return valid_names(f"{name}_{label}" for label in labels)
 
 
 def _answer_frames(made: Made[ResponsePlan, Answers], name: str, labels: list[str]) -> Iterator[pd.DataFrame]:
@@ -294,9 +307,7 @@ def _answer_frames(made: Made[ResponsePlan, Answers], name: str, labels: list[st
     for start in range(0, max(1, len(reports)), ROWS_AT_ONCE):
         some = reports[start : start + ROWS_AT_ONCE]
         if plan.mechanism == UnaryEncoding.name:
-            yield pd.DataFrame(
-                UnaryEncoding.bits(plan, some), columns=[f"{name}: {label}" for label in labels]
-            )
+            yield pd.DataFrame(UnaryEncoding.bits(plan, some), columns=_headers_of_bits(name, labels))
         else:
             yield pd.DataFrame({name: texts[some]})
 
@@ -320,4 +331,4 @@ def _estimate_fields(name: str) -> list[dict[str, str]]:
     numbers = ("estimate", "standard_error", "interval_lower", "interval_upper")
     ordered = ("estimate", "count", "standard_error", "interval_lower", "interval_upper")
     kinds = {n: "number" if n in numbers else "integer" for n in ordered}
-    return [{"name": inert(name), "type": "string"}, *({"name": n, "type": k} for n, k in kinds.items())]
+    return [{"name": name, "type": "string"}, *({"name": n, "type": k} for n, k in kinds.items())]

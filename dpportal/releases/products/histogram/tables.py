@@ -11,7 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpportal.publishing.labelled import label_columns, names_of_labels, with_codes
+from dpportal.publishing import codebook
+from dpportal.publishing.headers import Headers
+from dpportal.publishing.labelled import label_columns, titled, with_codes
 from dpportal.publishing.lines import LINES, Lines, fields, six_digits
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
@@ -45,6 +47,7 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
     return [
         *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),
         Table(histogram, about, _histogram_fields(plan.domain)),
+        codebook.write(plan.domain, folder),
     ]
 
 
@@ -52,15 +55,17 @@ def write_synthetic(
     domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = "uniform"
 ) -> list[Table]:
     """The synthetic table in two formats; counts: (domain.size,) integers >= 0."""
-    return write_frames(domain, rows(domain, counts, seed, within_bins), folder)
+    return write_frames(domain, rows(domain, counts, seed, within_bins), Headers.of(domain), folder)
 
 
-def write_frames(domain: Domain, frames: Iterator[pd.DataFrame], folder: Path) -> list[Table]:
-    """Synthetic rows of a domain in two formats."""
+def write_frames(
+    domain: Domain, frames: Iterator[pd.DataFrame], headers: Headers, folder: Path
+) -> list[Table]:
+    """Synthetic rows of a domain, or of a part of one that has these headers, in two formats."""
     csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
-    fields = [field for a in domain.attributes for field in _fields(a, names_of_labels(domain))]
+    fields = [field for a in domain.attributes for field in _fields(a, headers)]
     blank = all(a.missing_cell for a in domain.attributes)
-    _write_rows(with_codes(frames, domain), csv, parquet)
+    _write_rows(with_codes(frames, domain, headers), csv, parquet)
     return [
         Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
         Table(parquet, "Synthetic table with exact column types"),
@@ -87,10 +92,10 @@ def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _write_histogram(plan: Plan, result: Result, path: Path) -> None:
     """Write a line for every cell: its labels, noisy count, post-processed count, standard error, interval."""
-    columns = label_columns(plan.domain, NUMBERS)
+    columns = label_columns(plan.domain)
     labels = [(column.axis, fields(map(inert, column.labels))) for column in columns]
     with path.open("wb") as file:
-        lines = Lines(file, [*(inert(column.name) for column in columns), *NUMBERS])
+        lines = Lines(file, [*(column.name for column in columns), *NUMBERS])
         for start in range(0, plan.domain.size, LINES):
             cells = slice(start, min(start + LINES, plan.domain.size))
             places = np.unravel_index(np.arange(cells.start, cells.stop), plan.domain.shape)
@@ -111,27 +116,26 @@ def _error_columns(plan: Plan, result: Result, cells: slice) -> tuple[str | np.n
 
 
 def _histogram_fields(domain: Domain) -> list[dict[str, str]]:
-    labels = [{"name": inert(c.name), "type": "string"} for c in label_columns(domain, NUMBERS)]
+    labels = [column.field() for column in label_columns(domain)]
     numbers = [{"name": name, "type": kind, "title": title} for name, (kind, title) in NUMBERS.items()]
     return labels + numbers
 
 
-def _fields(attribute: Attribute, labels: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """A synthetic column, and that of its labels where it has codes."""
-    yield _field(attribute)
-    if attribute.name in labels:
-        yield {"name": inert(labels[attribute.name]), "type": "string"}
+def _fields(attribute: Attribute, headers: Headers) -> Iterator[dict[str, Any]]:
+    """A synthetic column as a Frictionless field, and that of its labels where it has codes."""
+    names = [headers.columns[attribute.name], headers.labels.get(attribute.name, "")]
+    kinds = [_type(attribute), {"type": "string"}]
+    for name, kind in zip(filter(None, names), kinds, strict=False):
+        yield {"name": name, **kind, **titled(name, attribute.name)}
 
 
-def _field(attribute: Attribute) -> dict[str, Any]:
-    """A synthetic column as a Frictionless field."""
-    name = inert(attribute.name)
+def _type(attribute: Attribute) -> dict[str, Any]:
     if isinstance(attribute, Integer):
-        return {"name": name, "type": "integer"}
+        return {"type": "integer"}
     if isinstance(attribute, Real):
-        return {"name": name, "type": "number"}
+        return {"type": "number"}
     if isinstance(attribute, Date):
-        return {"name": name, "type": "date"}
+        return {"type": "date"}
     if isinstance(attribute, Boolean):
-        return {"name": name, "type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
-    return {"name": name, "type": "string"}
+        return {"type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
+    return {"type": "string"}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpportal.publishing.headers import Headers
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from mechanisms.arrays import Integers
@@ -37,11 +38,15 @@ TABLE_FIELDS = [
 ]
 
 
-def write(domain: Domain, result: MicrodataResult, folder: Path) -> list[Table]:
+def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Path) -> list[Table]:
     """The measured tables and the groups of values that they count; nothing where no pair was measured."""
     if result.grouping is None:
         return []
-    frames = {"measured.csv": _counts(domain, result), "groups.csv": _groups(domain, result.grouping)}
+    counts, groups = _counts(domain, result), _groups(domain, result.grouping)
+    frames = {
+        "measured.csv": headers.within(counts, "first", "second"),
+        "groups.csv": headers.within(groups, "column"),
+    }
     for name, frame in frames.items():
         inert_frame(frame).to_csv(folder / name, index=False, lineterminator="\n")
     return [

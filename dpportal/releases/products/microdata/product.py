@@ -15,6 +15,7 @@ from dpportal.charts.report import stilled
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing.descriptions import styles
+from dpportal.publishing.headers import Headers
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
@@ -192,7 +193,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     def tables(self, made: Made[MicrodataPlan, MicrodataResult], folder: Path) -> list[Table]:
         return [
             *tables.write(made.plan, made.result, made.seed, folder),
-            *measured.write(_kept(made), made.result, folder),
+            *measured.write(_kept(made), made.result, Headers.of(made.plan.domain), folder),
         ]
 
     def page(self, made: Made[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from dpportal.publishing import codebook
+from dpportal.publishing.headers import Headers
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases.products.histogram.tables import write_frames
@@ -32,15 +34,17 @@ PAIR_FIELDS: list[dict[str, Any]] = [
 def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Path) -> list[Table]:
     """The synthetic rows in two formats, the noisy counts of single columns, and which pairs were measured."""
     columns, pairs = folder / "columns.csv", folder / "pairs.csv"
-    inert_frame(column_counts(plan, result)).to_csv(columns, index=False, lineterminator="\n")
-    kept = plan.of_columns(result.columns)
-    inert_frame(measured_pairs(kept, result)).to_csv(
+    kept, headers = plan.of_columns(result.columns), Headers.of(plan.domain)
+    counts = headers.within(column_counts(plan, result), "column")
+    inert_frame(counts).to_csv(columns, index=False, lineterminator="\n")
+    inert_frame(headers.within(measured_pairs(kept, result), "first", "second")).to_csv(
         pairs, index=False, float_format="%.6g", lineterminator="\n"
     )
     return [
-        *write_frames(kept.domain, rows_of_cells(kept.domain, result.rows, seed), folder),
+        *write_frames(kept.domain, rows_of_cells(kept.domain, result.rows, seed), headers, folder),
         Table(columns, "Noisy counts of every single column, with 95% intervals", COLUMN_FIELDS),
         Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
+        codebook.write(plan.domain, folder),
     ]
 
 

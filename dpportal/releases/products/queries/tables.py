@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from dpportal import storage
+from dpportal.publishing import codebook
 from dpportal.publishing.labelled import label_columns
-from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.histogram.tables import write_synthetic
@@ -71,8 +72,7 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     path = folder / "cells.csv"
     columns = (result.estimate, result.cells, result.counts)
     _write_cells(plan.domain, columns, path)
-    names = [column.name for column in label_columns(plan.domain, CELL_FIELDS)]
-    fields = [{"name": inert(name), "type": "string"} for name in names]
+    fields = [column.field() for column in label_columns(plan.domain)]
     numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
     asked = plan.details[RECONSTRUCTION.name]
     instead = (
@@ -82,10 +82,11 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     )
     yield Table(path, f"Estimated count of every cell{instead}", [*fields, *numbers])
     yield from write_synthetic(plan.domain, result.counts, seed, folder)
+    yield codebook.write(plan.domain, folder)
 
 
 def _write_cells(domain: Domain, columns: tuple[np.ndarray, ...], path: Path) -> None:
-    named = label_columns(domain, CELL_FIELDS)
+    named = label_columns(domain)
     labels = [(c.name, c.axis, np.array(c.labels, dtype=object)) for c in named]
     with path.open("w", encoding="utf-8", newline="") as file:
         for start in range(0, domain.size, AT_ONCE):

@@ -1,0 +1,47 @@
+"""codebook.csv: what the columns of a bundle's files are called in the curator's table, and what their values mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from dpportal.publishing.headers import Headers
+from dpportal.publishing.spreadsheet import inert_frame
+from dpportal.publishing.table import Table
+from mechanisms.domain import Attribute, Categorical, Domain
+
+NAME = "codebook.csv"
+FIELDS = [
+    {"name": "name", "type": "string", "title": "Name of the column in the files"},
+    {"name": "labels_in", "type": "string", "title": "Name of the column that holds the labels of its codes"},
+    {"name": "column", "type": "string", "title": "Name of the column in the original table"},
+    {"name": "kind", "type": "string", "title": "Kind of the column"},
+    {
+        "name": "value",
+        "type": "string",
+        "title": "Value or code, or range of values that are counted together",
+    },
+    {"name": "label", "type": "string", "title": "What the value means, where it is a code"},
+]
+
+
+def write(domain: Domain, folder: Path) -> Table:
+    """A line for every declared value or range of every column, in order."""
+    headers = Headers.of(domain)
+    lines = [line for attribute in domain.attributes for line in _lines(attribute, headers)]
+    frame = pd.DataFrame(lines, columns=[field["name"] for field in FIELDS])
+    path = folder / NAME
+    inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
+    return Table(path, "Original names of the columns, and what their values mean", FIELDS)
+
+
+def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, str, str, str, str, str]]:
+    labels_in = headers.labels.get(attribute.name, "")
+    fixed = headers.columns[attribute.name], labels_in, attribute.name, attribute.kind
+    if labels_in:
+        assert isinstance(attribute, Categorical)
+        yield from ((*fixed, *pair) for pair in zip(attribute.codes(), attribute.labels(), strict=True))
+    else:
+        yield from ((*fixed, value, "") for value in attribute.labels())
