@@ -30,14 +30,13 @@ TABLES = "tables"
 class Foresight:
     """Expected total variation that noise alone causes: of a column's counts, and of the table of a measured pair.
 
-    column, pair: means; pair is None where none is measured. pairs: how many are measured at first. bytes: of memory
-    that counting, fitting and making rows take, roughly. useless: whether columns themselves drown in noise.
+    column, pair: means; pair is None where none is measured. pairs: how many are measured at first. useless:
+    whether columns themselves drown in noise.
     """
 
     column: float
     pair: float | None
     pairs: int
-    bytes: int
     useless: bool
 
 
@@ -54,12 +53,17 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
     )
     measured = len(sizes) - 1 if any(step.startswith(TABLES) for step in plan.shares) else 0
     pair = _pair(plan, people, measured) if measured else None
-    return Foresight(min(1.0, column), pair, measured, _bytes(plan, people), column > USELESS)
+    return Foresight(min(1.0, column), pair, measured, column > USELESS)
 
 
-def _bytes(plan: MicrodataPlan, people: int) -> int:
-    """Counted tables twice; rows while they are made; of classes their parameters and the tables of all pairs."""
-    rows = min(MOST_ROWS, plan.rows or people)
+def row_count(plan: MicrodataPlan, people: int) -> int:
+    """How many rows are made of so many people."""
+    return min(MOST_ROWS, plan.rows or people)
+
+
+def memory(plan: MicrodataPlan, people: int) -> int:
+    """Bytes of arrays, about: counted tables twice; rows while they are made; classes, and tables of all pairs."""
+    rows = row_count(plan, people)
     taken = 16 * plan.cells + ROW_COPIES * 8 * rows * len(plan.domain.shape)
     if plan.mechanism == LatentClasses.name:
         cells = sum(plan.domain.shape)

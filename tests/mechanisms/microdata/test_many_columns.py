@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mechanisms.domain import Boolean, Domain, Integer
-from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.foresight import memory
 from mechanisms.microdata.latent_classes import MOST_SETTLED
 from mechanisms.microdata.mixture import Mixture
 from mechanisms.microdata.quality import closeness, table_of_rows
@@ -65,4 +65,4 @@ def test_memory_foreseen_of_many_columns_holds_no_table_of_all_cells():
     columns = Domain(tuple(Integer(f"x{j}", lower=0, upper=23) for j in range(200)))
     plan = microdata("latent-classes").plan(columns, Wishes(), loss())
     tables = 16 * plan.cells + 5 * 8 * 50_000 * 200
-    assert tables < foresee(plan, 50_000).bytes < tables + 100 * 2**20
+    assert tables < memory(plan, 50_000) < tables + 100 * 2**20

@@ -10,7 +10,7 @@ import pytest
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.microdata.association import cramers_v
-from mechanisms.microdata.foresight import PROGRAM_BYTES, foresee
+from mechanisms.microdata.foresight import PROGRAM_BYTES, memory
 from mechanisms.microdata.made_up_people import drawn
 from mechanisms.microdata.quality import table_of_rows
 from mechanisms.microdata.simulation import AMOUNTS, MOST_CELLS, Shape, Simulated, ranked, simulated
@@ -129,5 +129,5 @@ def test_memory_is_foreseen_within_a_factor_of_two(method):
     method.reconstruct(plan, method.measure(plan, counts, Noise()))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    of_arrays = foresee(plan, 60_000).bytes - PROGRAM_BYTES * (method.name == "dp-gan")
+    of_arrays = memory(plan, 60_000) - PROGRAM_BYTES * (method.name == "dp-gan")
     assert of_arrays / 2 < peak < 2 * of_arrays

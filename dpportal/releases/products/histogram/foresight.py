@@ -53,7 +53,7 @@ LONG_LABEL = 24
 def effort(plan: Plan, people: int | None) -> Effort:
     """About, for one job that has the machine to itself. people: by the curator's estimate."""
     cells, rows, rate = plan.domain.size, people or 0, RATES[plan.mechanism]
-    labels = _label_bytes(plan.domain)
+    labels = label_bytes(plan.domain)
     histogram, table = cells * (labels + LINE_BYTES + _number_bytes(plan)), rows * labels * PARQUET
     workbooks = ZIPPED * sum(size for n, size in ((cells, histogram), (rows, table)) if n < MOST_LINES)
     return Effort(
@@ -64,7 +64,8 @@ def effort(plan: Plan, people: int | None) -> Effort:
     )
 
 
-def _label_bytes(domain: Domain) -> float:
+def label_bytes(domain: Domain) -> float:
+    """Of a row of labels in a file, with their commas, on average."""
     return sum(map(_mean_label, domain.attributes))
 
 

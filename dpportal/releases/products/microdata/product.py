@@ -21,9 +21,11 @@ from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products import explorer, kept
 from dpportal.releases.products.base import DraftError, Made, Product
+from dpportal.releases.products.effort import Effort
 from dpportal.releases.products.microdata import (
     assessment,
     comparison,
+    foresight,
     measured,
     page,
     simulations,
@@ -104,7 +106,7 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
         rows = draft.dataset.rows
         total = rows if loss.over(domain).unit.total_public and isinstance(rows, int) else None
-        return method.plan(
+        plan = method.plan(
             domain,
             wishes,
             loss,
@@ -114,6 +116,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
             keep=draft.parameters.get("keep"),
             criterion=draft.parameters.get("criterion") or DISTANCE,
         )
+        if obstacle := self.effort(plan, draft.people).obstacle():
+            raise PlanError(obstacle)
+        return plan
 
     def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
         return MicrodataPlan.from_json(value)
@@ -121,7 +126,13 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     def offer(
         self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
     ) -> dict[str, Any]:
-        return {"foresight": foresee(plan, plan.people) if plan.people else None}
+        return {
+            "foresight": foresee(plan, plan.people) if plan.people else None,
+            "effort": self.effort(plan, plan.people),
+        }
+
+    def effort(self, plan: MicrodataPlan, people: int | None) -> Effort:
+        return foresight.effort(plan, people)
 
     def wanted_error(self, plan: MicrodataPlan, draft: Release) -> float | None:
         return 100 * foresee(plan, plan.people).column if plan.people else None

@@ -81,7 +81,7 @@ class TestForesight:
     def test_labels_of_long_columns_are_not_written_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
         column = Integer("n", lower=0, upper=10**6)
         monkeypatch.setattr(Integer, "labels", lambda _: pytest.fail("a million labels were written"))
-        assert foresight._label_bytes(Domain((column,))) == foresight.LONG_LABEL
+        assert foresight.label_bytes(Domain((column,))) == foresight.LONG_LABEL
 
     def test_every_method_has_its_own_figures(self) -> None:
         assert set(foresight.RATES) == {method.name for method in registry.HISTOGRAMS}
