@@ -27,7 +27,12 @@ MAJOR, RUNS = 30, 100_000
 MANY = np.repeat(np.array([[0, 0, 0], [0, 0, 1]]), MAJOR, axis=0)
 # Nobody else has a = b = 1; without this person columns are independent and all scores tie.
 LONER, ANOTHER = np.array([[1, 1, 0]]), np.array([[0, 0, 1]])
-UNITS = {"add-remove": PrivacyUnit(), "replace-one": PrivacyUnit(Neighbours.REPLACE_ONE)}
+UNITS = {
+    "add-remove": PrivacyUnit(),
+    "replace-one": PrivacyUnit(Neighbours.REPLACE_ONE),
+    "three rows": PrivacyUnit(Neighbours.ADD_REMOVE, 3),
+    "three replaced": PrivacyUnit(Neighbours.REPLACE_ONE, 3),
+}
 # Those whose noise is not all in the record have tests of their own, in `test_grown_releases`.
 every_method = pytest.mark.parametrize(
     "method", [m.name for m in MICRODATA if m.name not in ("private-partition", "dp-gan")]
@@ -43,8 +48,10 @@ def quick_fits(monkeypatch) -> None:
 
 
 def neighbours(unit: str) -> tuple[np.ndarray, np.ndarray]:
-    without = MANY if unit == "add-remove" else np.vstack([MANY, ANOTHER])
-    return np.vstack([MANY, LONER]), without
+    """Everybody else, with all rows that the loner may have, and without them or with another's."""
+    rows, removed = UNITS[unit].max_rows, UNITS[unit].neighbours is Neighbours.ADD_REMOVE
+    without = MANY if removed else np.vstack([MANY, *[ANOTHER] * rows])
+    return np.vstack([MANY, *[LONER] * rows]), without
 
 
 def released(method: str, unit: str, definition: Definition, amount: int, **choices) -> tuple[Loss, Steps]:

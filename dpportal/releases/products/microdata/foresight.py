@@ -48,7 +48,8 @@ KEPT_BYTES = 16
 def effort(plan: MicrodataPlan, people: int | None) -> Effort:
     """About, for one job that has the machine to itself. people: by the curator's estimate.
 
-    On shapes of 2 to 250 columns, 4 to 200 values and a thousand to a million people both were within a factor of two.
+    On shapes of 2 to 60 columns, 10 to 200 values and a thousand to a million people time and memory were within a
+    factor of two.
     """
     counted, columns = people or 0, len(plan.domain.shape)
     rows, pairs = row_count(plan, counted), columns * (columns - 1) // 2
