@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "dpportal.budgets",
     "dpportal.releases",
     "dpportal.streams",
+    "dpportal.catalogue",
 ]
 
 MIDDLEWARE = [
@@ -70,6 +71,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
     "dpportal.serving.unreachable.StorageUnreachable",
     "dpportal.running.workings.from_workers",
+    "dpportal.catalogue.readers.counted",
 ]
 
 ROOT_URLCONF = "dpportal.urls"

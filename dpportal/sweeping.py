@@ -9,6 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from dpportal import storage
+from dpportal.catalogue import thumbnails
 from dpportal.datasets import direct
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
@@ -39,6 +40,7 @@ def sweep_jobs() -> None:
     release_tasks.sweep()
     stream_tasks.sweep()
     workings.sweep()
+    thumbnails.sweep()
 
 
 def sweep_files() -> None:

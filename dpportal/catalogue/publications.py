@@ -14,7 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.budgets.models import Paid
+from dpportal.catalogue import thumbnails
+from dpportal.catalogue.models import Thumbnail
 from dpportal.releases.models import Release
+from dpportal.releases.products import PRODUCTS
 from dpportal.streams.models import Stream
 
 RUNNING_COUNT = "stream"
@@ -110,10 +113,26 @@ def counted(values: Iterable[Any]) -> dict[Any, int]:
     return {value: found[value] for value in sorted(found)}
 
 
-def loaded(publications: Sequence[Publication]) -> list[tuple[str, Paid]]:
-    """The kind of each and the release or running count itself, in the same order; two queries however many."""
+@dataclass(frozen=True)
+class Entry:
+    """A publication as a page lists it: the release or running count itself, its kind in words, and its picture."""
+
+    kind: str
+    it: Paid
+    icon: str
+    thumbnail: Thumbnail | None
+
+
+def loaded(publications: Sequence[Publication]) -> list[Entry]:
+    """In the same order; rows of a kind by one query however many."""
     rows: dict[UUID, Paid] = {}
     for model in (Release, Stream):
         chosen = model.objects.filter(pk__in=[p.pk for p in publications])
         rows |= {row.pk: row for row in chosen.select_related("dataset", "charge__budget", "created_by")}
-    return [(str(KINDS[p.kind]), rows[p.pk]) for p in publications if p.pk in rows]
+    pictures = thumbnails.of(rows.values())
+    there = [p for p in publications if p.pk in rows]
+    return [Entry(str(KINDS[p.kind]), rows[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there]
+
+
+def _icon(kind: str) -> str:
+    return "icon-stream" if kind == RUNNING_COUNT else PRODUCTS[kind].icon

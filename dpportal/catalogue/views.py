@@ -7,10 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from dpportal.catalogue import readers
 from dpportal.catalogue.forms import SearchForm
-from dpportal.catalogue.publications import Wanted, loaded, published
+from dpportal.catalogue.publications import Entry, Publication, Wanted, loaded, published
 
 PAGE_SIZE = 20
+# So many that were read most come first, where there are more than that in all.
+MOST_READ = 3
 
 
 @require_GET
@@ -25,9 +28,18 @@ def catalogue(request: HttpRequest) -> HttpResponse:
         "facets": form.facets(),
         "page_obj": page,
         "entries": loaded(list(page)),
+        "most_read": [] if wanted != Wanted() or page.number > 1 else _most_read(everything),
         "number": page.paginator.count,
         "is_search": wanted != Wanted(),
         "any": bool(everything),
         "nav_section": "catalogue",
     }
     return render(request, "catalogue/catalogue.html", context)
+
+
+def _most_read(everything: list[Publication]) -> list[Entry]:
+    """What readers asked for most; nothing where the list beside it is as short."""
+    if len(everything) <= MOST_READ:
+        return []
+    of_id = {publication.pk: publication for publication in everything}
+    return loaded([of_id[pk] for pk in readers.most_read(of_id, MOST_READ)])

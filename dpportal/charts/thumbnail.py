@@ -1,0 +1,83 @@
+"""A figure as a few shapes of a hundred pixels: bars, a line, dots or shades, without words or axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mechanisms.arrays import Floats
+
+WIDTH, HEIGHT = 120, 72
+MOST_BARS, MOST_POINTS, MOST_SQUARES = 30, 60, 20
+SHADES = 6
+Mark = dict[str, Any]
+
+
+def thumbnail(figure: Mapping[str, Any]) -> list[Mark]:
+    """Shapes for `catalogue/_thumbnail.html` from a figure's JSON: kind (bar, line or square), path, opacity.
+
+    Draws the first series that carries numbers; empty if there is none that it knows.
+    """
+    for trace in figure["data"]:
+        if trace["type"] == "heatmap" and trace.get("z"):
+            return list(_shades(np.array(trace["z"], dtype=np.float64)))
+        if trace["type"] == "bar" and _numbers(trace).size:
+            return [_bars(_numbers(trace))]
+        if trace["type"] == "scatter" and trace.get("hoverinfo") != "skip" and _numbers(trace).size > 1:
+            return [line(_numbers(trace).tolist())]
+    return []
+
+
+def line(numbers: Sequence[float]) -> Mark:
+    """A running line over at most MOST_POINTS of the numbers."""
+    values = _thinned(np.array(numbers, dtype=np.float64), MOST_POINTS)
+    across = np.linspace(0, WIDTH, values.size)
+    points = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across, _heights(values), strict=True))
+    return {"kind": "line", "path": f"M{points}", "opacity": 1}
+
+
+def _numbers(trace: Mapping[str, Any]) -> Floats:
+    return np.array(
+        [value for value in trace.get("y") or () if isinstance(value, int | float)], dtype=np.float64
+    )
+
+
+def _thinned(values: Floats, most: int) -> Floats:
+    """Means of neighbours, so many that few enough are left."""
+    return np.array([part.mean() for part in np.array_split(values, min(most, values.size))])
+
+
+def _heights(values: Floats) -> Floats:
+    """Places down from the top; nothing is the bottom, unless some are below it."""
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    return HEIGHT * (1 - (values - low) / ((high - low) or 1.0))
+
+
+def _bars(numbers: Floats) -> Mark:
+    values = _thinned(numbers, MOST_BARS)
+    tops, (floor, *_others) = _heights(values), _heights(np.array([0.0, *values]))
+    step = WIDTH / values.size
+    bars = (
+        f"M{(i + 0.1) * step:.1f} {floor:.1f}V{top:.1f}h{0.8 * step:.1f}V{floor:.1f}z"
+        for i, top in enumerate(tops)
+    )
+    return {"kind": "bar", "path": "".join(bars), "opacity": 1}
+
+
+def _shades(numbers: Floats) -> Iterator[Mark]:
+    """Squares of one shade as one path."""
+    rows = np.array_split(np.nan_to_num(np.maximum(numbers, 0)), min(MOST_SQUARES, len(numbers)))
+    means = np.array([_thinned(part.mean(axis=0), MOST_SQUARES) for part in rows])
+    tall, wide = HEIGHT / means.shape[0], WIDTH / means.shape[1]
+    # Square roots, since a few cells often hold most people.
+    shades = np.ceil(SHADES * np.sqrt(means / (means.max() or 1.0))).astype(int)
+    for shade in range(1, SHADES + 1):
+        places = zip(*np.nonzero(shades == shade), strict=True)
+        path = "".join(
+            f"M{x * wide:.1f} {y * tall:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z" for y, x in places
+        )
+        if path:
+            yield {"kind": "square", "path": path, "opacity": round(math.sqrt(shade / SHADES), 2)}
