@@ -70,7 +70,6 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "dpportal.serving.unreachable.StorageUnreachable",
-    "dpportal.running.workings.from_workers",
     "dpportal.catalogue.readers.counted",
 ]
 

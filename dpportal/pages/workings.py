@@ -1,15 +1,39 @@
-"""How far workers are with what a plan waits for."""
+"""Pages that plan: what takes long they take from workers, and say how far these are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.running import workings
+from mechanisms.workings import taken_from
 
 MOST_KEYS = 40
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+
+
+def from_workers(view: View[P]) -> View[P]:
+    """While the view runs, what a plan searches for long is taken from workers and never worked out.
+
+    `request.workings` tells the template what is awaited.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        shelf = workings.Shelf()
+        request.workings = shelf  # type: ignore[attr-defined]
+        with taken_from(shelf):
+            return view(request, *args, **kwargs)
+
+    return wrapped
 
 
 @curator_required

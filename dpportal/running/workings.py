@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import models
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from dpportal.running import jobs, questions
 from dpportal.running.jobs import Claim, Job, JobState, LostClaimError
 from dpportal.running.models import Heartbeat
 from mechanisms.protocol import PlanError
-from mechanisms.workings import NotWorkedOutError, taken_from
+from mechanisms.workings import NotWorkedOutError
 from mechanisms.workings import work_out as search
 
 log = logging.getLogger(__name__)
@@ -79,18 +77,6 @@ def active(keys: Sequence[str]) -> list[str]:
         .values_list("pk", flat=True)
     )
     return [key for key in keys if key in known]
-
-
-def from_workers(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], Any]:
-    """Middleware: while a page is made, what takes long is taken from workers and never worked out."""
-
-    def handle(request: HttpRequest) -> HttpResponseBase:
-        shelf = Shelf()
-        request.workings = shelf  # type: ignore[attr-defined]
-        with taken_from(shelf):
-            return get_response(request)
-
-    return handle
 
 
 @shared_task

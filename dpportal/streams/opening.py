@@ -21,6 +21,7 @@ from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.models import Dataset, Right
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
+from dpportal.pages.workings import from_workers
 from dpportal.streams import choosing, corrections, drafts, services
 from dpportal.streams.access import stream_for
 from dpportal.streams.counted import DraftError
@@ -87,6 +88,7 @@ def timing(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     return wizard.page(request, "timing", draft, form, mode=CHOSEN if column else "")
 
 
+@from_workers
 @wizard.step
 def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
@@ -123,6 +125,7 @@ def _linked(request: HttpRequest) -> Decimal | None:
 
 @curator_required
 @require_GET
+@from_workers
 def dial(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     """ε (or ρ) ⇄ the interval of the last running count, as `releases` has it; {"error": a sentence} with 400."""
     try:
@@ -133,6 +136,7 @@ def dial(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         return JsonResponse({"error": str(refusal)}, status=400)
 
 
+@from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     try:

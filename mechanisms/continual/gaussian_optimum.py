@@ -6,6 +6,8 @@ error, and a lower triangle can be solved forwards, period by period.
 
 from __future__ import annotations
 
+import math
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -22,16 +24,18 @@ from mechanisms.continual.triangular import Triangular
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.optimise.gaussian import TOLERANCE, GaussianOptimum, gaussian_optimum
 from mechanisms.matrix.workload.factor import Prefix
+from mechanisms.workings import Search
 
 # Of the square of the number of periods, the relative gap at which the search ends: an iteration takes time in
 # proportion to that square, so few periods can have more of them.
 _TOLERANCE_BY_SQUARE = 1e-10
+# Periods up to which the search takes a moment.
+_QUICK = 200
 # Entries are made smaller by this before they are rounded down, so that float errors cannot make a column longer.
 _SHRINK = 1 - 2.0**-40
 
 
-@lru_cache(maxsize=16)
-def triangular_optimum(periods: int) -> GaussianOptimum:
+def _triangular_optimum(periods: int) -> GaussianOptimum:
     """The optimum for the running totals of `periods` periods; its strategy is (n, n) and lower triangular.
 
     The relative gap that its lower bound proves is at most 1e-4, and at most 1e-10 times the squared number of
@@ -39,6 +43,30 @@ def triangular_optimum(periods: int) -> GaussianOptimum:
     """
     found = gaussian_optimum(Prefix(periods), tolerance=min(TOLERANCE, _TOLERANCE_BY_SQUARE * periods**2))
     return replace(found, strategy=_lower_triangle(found.strategy))
+
+
+def _written(optimum: GaussianOptimum) -> list[Any]:
+    """The triangle's rows one after the other, as bytes, and the numbers beside it."""
+    rows = optimum.strategy[np.tril_indices(len(optimum.strategy))].astype("<f8").tobytes()
+    return [b64encode(rows).decode(), optimum.loss, optimum.lower_bound, optimum.iterations]
+
+
+def _read(written: list[Any]) -> GaussianOptimum:
+    rows = np.frombuffer(b64decode(written[0]), dtype="<f8")
+    periods = (math.isqrt(8 * rows.size + 1) - 1) // 2
+    strategy = np.zeros((periods, periods))
+    strategy[np.tril_indices(periods)] = rows
+    return GaussianOptimum(strategy, *written[1:])
+
+
+triangular_optimum = Search(
+    _triangular_optimum,
+    takes_long=lambda periods: periods > _QUICK,
+    spelled=lambda periods: [periods],
+    read_arguments=tuple,
+    write=_written,
+    read=_read,
+)
 
 
 def _lower_triangle(strategy: np.ndarray) -> np.ndarray:
@@ -101,7 +129,7 @@ class GaussianOptimumStream(Stream):
         "Gaussian noise, correlated between periods so that no other strategy does noticeably better; with proof."
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
-    # A page waits for the plan: one to two seconds here, and eight times as long for twice the periods.
+    # One to two seconds here, and eight times as long for twice the periods.
     longest: ClassVar[int] = 1024
 
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:

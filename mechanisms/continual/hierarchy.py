@@ -16,6 +16,7 @@ from mechanisms.continual.levels import Levels
 from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, part_of, rounded
 from mechanisms.continual.stream import Stream
 from mechanisms.counting import Sensitivity
+from mechanisms.workings import Search
 
 _HIGHEST = 7
 _BRANCHINGS = (*range(2, 17), 18, 20, 24, 28, 32, 40, 48, 64)
@@ -23,6 +24,8 @@ _BRANCHINGS = (*range(2, 17), 18, 20, 24, 28, 32, 40, 48, 64)
 _TRIED = 2
 # Bound on the logarithm of a weight before normalising.
 _STEEPEST = 3.0
+# Periods up to which the search takes a moment.
+_QUICK = 1024
 
 
 class Hierarchy(Strategy):
@@ -186,8 +189,7 @@ def _hierarchy(branching: tuple[int, ...], weights: tuple[int, ...]) -> Hierarch
     return Hierarchy(Levels(branching, weights))
 
 
-@lru_cache(maxsize=256)
-def best_levels(horizon: int, definition: Definition, reuse: int = 0) -> Levels:
+def _best_levels(horizon: int, definition: Definition, reuse: int = 0) -> Levels:
     """The tree over N periods of least mean energy, among those of one branching but for the root's children.
 
     reuse: how many later counts use the last one, for each of the periods. The weights add up to 1 (pure), or their
@@ -220,6 +222,16 @@ def best_levels(horizon: int, definition: Definition, reuse: int = 0) -> Levels:
 
     shapes = sorted(_shapes(horizon), key=lambda shape: energy(weighted(shape, equal(shape))))
     return min(map(optimised, shapes[:_TRIED]), key=energy)
+
+
+best_levels = Search(
+    _best_levels,
+    takes_long=lambda horizon, definition, reuse=0: horizon > _QUICK,
+    spelled=lambda horizon, definition, reuse=0: [horizon, definition.value, reuse],
+    read_arguments=lambda spelled: (spelled[0], Definition(spelled[1]), spelled[2]),
+    write=lambda levels: [list(levels.branching), list(levels.weights)],
+    read=lambda found: Levels(tuple(found[0]), tuple(found[1])),
+)
 
 
 def _shapes(horizon: int) -> Iterator[tuple[int, ...]]:

@@ -38,7 +38,7 @@ _ROUNDING, _ROUNDS = 1e-13, 2
 # Up to so many rows what the sums do not see may move an answer by at most this share of its noise.
 _MOST_ROWS, _UNNOTICED = 10**12, 0.05
 # Cells up to which the facts of a strategy take a moment: where one product is asked for, and where several are.
-_QUICK, _QUICK_UNION = 4_096, 512
+_QUICK, _QUICK_UNION = 1_024, 512
 # Estimates are rounded to multiples of 1/this, and cut off where such numbers no longer fit 64 bits.
 _UNITS, _LARGEST = 2**10, 2**52
 

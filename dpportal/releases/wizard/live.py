@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.pages.workings import from_workers
 from dpportal.releases import drafts, services
 from dpportal.releases.access import release_for
 from dpportal.releases.products import DraftError, product_of
@@ -34,6 +35,7 @@ def cells(request: HttpRequest, release_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_POST
+@from_workers
 def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """The methods side by side at the cost now in the form."""
     draft = release_for(request, release_id)
@@ -107,6 +109,7 @@ def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
 
 @curator_required
 @require_GET
+@from_workers
 def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
     """ε (or ρ) ⇄ the wanted error: {"amount", "half_width"}, or {"error": a sentence} with 400."""
     draft = release_for(request, release_id)

@@ -21,6 +21,7 @@ from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.models import Right
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
+from dpportal.pages.workings import from_workers
 from dpportal.publishing.statement import epsilon_delta_text, statement
 from dpportal.releases import drafts, services
 from dpportal.releases.access import release_for
@@ -84,6 +85,7 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     return _page(request, "columns", draft, form, **context)
 
 
+@from_workers
 @wizard.step
 def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     try:
@@ -120,6 +122,7 @@ def _with_used(posted: QueryDict) -> QueryDict:
     return changed
 
 
+@from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
     try:

@@ -1,0 +1,81 @@
+"""What a plan takes from a shelf is what it would have worked out, also after a way through JSON."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.continual.buffered import best_buffers
+from mechanisms.continual.gaussian_optimum import triangular_optimum
+from mechanisms.continual.hierarchy import best_levels
+from mechanisms.continual.windows import best_layers
+from mechanisms.domain import Domain, Integer
+from mechanisms.histogram.tree import best_tree
+from mechanisms.matrix import answering
+from mechanisms.matrix.workload.text import read_workload
+from mechanisms.workings import taken_from, work_out
+
+SEARCHES = [
+    (best_tree, ("ranges", 40, Definition.PURE)),
+    (best_layers, (20, False)),
+    (best_buffers, (10,)),
+    (best_levels, (30, Definition.ZCDP)),
+]
+DOMAIN = Domain((Integer("x", lower=1, upper=6), Integer("y", lower=1, upper=5)))
+
+
+class Written:
+    """A shelf that has everything, as a table of JSON would; taken: what was asked of it."""
+
+    def __init__(self) -> None:
+        self.taken: list[str] = []
+
+    def result(self, name, arguments):
+        self.taken.append(name)
+        return json.loads(json.dumps(work_out(name, json.loads(json.dumps(arguments)))))
+
+
+@pytest.fixture
+def shelf(monkeypatch) -> Written:
+    """Everything takes long."""
+    for search in (answering._facts, answering._replaced, triangular_optimum, *(s for s, _ in SEARCHES)):
+        monkeypatch.setattr(search, "_takes_long", lambda *args, **named: True)
+    return Written()
+
+
+@pytest.mark.parametrize("search, arguments", SEARCHES, ids=lambda value: getattr(value, "_name", ""))
+def test_a_search_is_the_same_from_the_shelf(shelf, search, arguments):
+    with taken_from(shelf):
+        found = search(*arguments)
+    assert shelf.taken and found == search(*arguments)
+
+
+def test_a_triangle_is_the_same_to_the_last_bit(shelf):
+    with taken_from(shelf):
+        found = triangular_optimum(7)
+    assert np.array_equal(found.strategy, triangular_optimum(7).strategy)
+    assert found.lower_bound == triangular_optimum(7).lower_bound
+
+
+@pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit(Neighbours.REPLACE_ONE)], ids=str)
+@pytest.mark.parametrize("name", ["hierarchy-strategy", "workload-strategy", "haar-strategy"])
+def test_a_plan_is_the_same_from_the_shelf(shelf, name, unit):
+    mechanism = registry.query_mechanism(name)
+    workload = read_workload('ranges("x") x identity("y") + identity("x")', DOMAIN)
+    loss = Loss(Definition.PURE, Fraction(1, 3), unit)
+    with taken_from(shelf):
+        plan = mechanism.plan(DOMAIN, workload, loss)
+    assert shelf.taken and plan.to_json() == mechanism.plan(DOMAIN, workload, loss).to_json()
+
+
+def test_a_measurement_needs_no_shelf(shelf):
+    """Pages that show what was released work out their strategy; only plans wait."""
+    mechanism = registry.query_mechanism("hierarchy-strategy")
+    plan = mechanism.plan(DOMAIN, read_workload('ranges("x")', DOMAIN), Loss(Definition.PURE, Fraction(1)))
+    answering.strategy_of(mechanism, plan)
+    assert not shelf.taken
