@@ -17,6 +17,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets
+from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
 from dpportal.datasets.models import Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
@@ -45,7 +46,7 @@ def overview(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @curator_required
 @require_http_methods(["GET", "POST"])
 def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
-    dataset, name = _column_of(request, dataset_id, position)
+    dataset, name = column_of(request, dataset_id, position)
     declared = declared_of(dataset).get(name)
     initial = initial_of(declared, name)
     form = AttributeForm(request.POST or None, initial=initial, column=name)
@@ -66,6 +67,8 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
         "position": position,
         "attribute": declared,
         "suggested": proposed_kind(name),
+        "coarser": [a for a in declared_of(dataset).values() if a.source == name],
+        "can_be_coarser": declared is not None and can_be_coarser(declared),
         **cells_shown(declared),
     }
     return render(request, "datasets/column.html", context, status=422 if form.errors else 200)
@@ -75,7 +78,7 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
 @require_POST
 def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponse:
     """The live picture of the cells that the form now declares; saves nothing and reads no data."""
-    dataset, name = _column_of(request, dataset_id, position)
+    dataset, name = column_of(request, dataset_id, position)
     form = AttributeForm(request.POST, column=name)
     attribute = form.attribute() if form.is_valid() else None
     context = {**context_of(dataset), "form": form, "attribute": attribute, **cells_shown(attribute)}
@@ -86,7 +89,7 @@ def column_cells(request: HttpRequest, dataset_id: UUID, position: int) -> HttpR
 @require_POST
 def fill_column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
     """Take a column's domain from the data: not private, so only after the curator vouches for it."""
-    dataset, name = _column_of(request, dataset_id, position)
+    dataset, name = column_of(request, dataset_id, position)
     here = redirect("datasets:column", dataset.pk, position)
     if request.POST.get("public") != "on":
         messages.error(request, NEEDS_CONFIRMATION)
@@ -128,7 +131,8 @@ def unit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     return render(request, "datasets/unit.html", context, status=422 if form.errors else 200)
 
 
-def _column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:
+def column_of(request: HttpRequest, dataset_id: UUID, position: int) -> tuple[Dataset, str]:
+    """The owner's dataset, and its column at this place; or 404."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     if position >= len(dataset.columns):
         raise Http404
@@ -152,12 +156,15 @@ def context_of(dataset: Dataset) -> dict[str, Any]:
         _column_shown(i, c["name"], declared.get(c["name"]), c["name"] in filled)
         for i, c in enumerate(dataset.columns)
     ]
+    for line in columns:
+        line["coarser"] = [a.name for a in declared.values() if a.source == line["name"]]
+    own = [a for a in declared.values() if not a.source]
     return {
         "dataset": dataset,
         "version": version,
         "columns": columns,
-        "declared_count": len(declared),
-        "cells_together": math.prod(a.size for a in declared.values()) if declared else 0,
+        "declared_count": len(own),
+        "cells_together": math.prod(a.size for a in own) if own else 0,
         "nav_section": "datasets",
     }
 

@@ -320,7 +320,8 @@ class AttributeDeclaration(models.Model):
     filled_from_data = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ["position"]
+        # Coarser columns come after the one that they are made of.
+        ordering = ["position", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["domain_version", "column"], name="one_declaration_per_column")
         ]

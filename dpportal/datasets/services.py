@@ -228,12 +228,17 @@ def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, fille
     _refuse_clash(attribute)
     if refusal := records.cannot_count(dataset, attribute):
         raise DomainError(f"{column}: {refusal}")
-    position = [c["name"] for c in dataset.columns].index(column)
+    names = [c["name"] for c in dataset.columns]
+    position = names.index(attribute.column)
+    taken = version.attributes.filter(column=column).exclude(position=position).exists()
+    if attribute.source and (column in names or taken):
+        raise DomainError(f"{column}: there is a column of this name already. Choose another.")
     values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
     if filled:
-        Dataset.objects.filter(pk=dataset.pk).update(filled_columns=sorted({*dataset.filled_columns, column}))
+        seen = sorted({*dataset.filled_columns, attribute.column})
+        Dataset.objects.filter(pk=dataset.pk).update(filled_columns=seen)
         dataset.refresh_from_db(fields=["filled_columns"])
-    values["filled_from_data"] = column in dataset.filled_columns
+    values["filled_from_data"] = attribute.column in dataset.filled_columns
     version.attributes.update_or_create(column=column, defaults=values)
 
 

@@ -20,7 +20,7 @@ from dpportal.datasets import codebooks, services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.domain_views import cells_shown, context_of, declared_of
 from dpportal.datasets.forms import AttributeForm, initial_of
-from dpportal.datasets.models import AttributeDeclaration, Dataset, Right
+from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.proposals import proposed
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
@@ -80,7 +80,7 @@ def copy(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         return redirect("datasets:domain", dataset.pk)
     version = source.current_domain()
     known = {column["name"] for column in dataset.columns}
-    rows = version.attributes.filter(column__in=known) if version else AttributeDeclaration.objects.none()
+    rows = [row for row in version.attributes.all() if row.declared().column in known] if version else []
     filled = {row.column for row in rows if row.filled_from_data}
     _declare(request, dataset, [row.declared() for row in rows], filled)
     return redirect("datasets:domain", dataset.pk)
@@ -111,7 +111,8 @@ def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
         raise Http404
     dataset = dataset_for(request, dataset_id, Right.SEE)
     version = dataset.current_domain()
-    rows = list(version.attributes.all()) if version else []
+    # Coarser columns are made on a page of their own: a codebook is of the columns of the table.
+    rows = [row for row in version.attributes.all() if not row.declared().source] if version else []
     filled = frozenset(row.column for row in rows if row.filled_from_data)
     book = codebooks.Codebook(tuple(row.declared() for row in rows), filled)
     text = codebooks.as_csv(book) if ending == "csv" else codebooks.as_json(book)

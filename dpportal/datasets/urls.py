@@ -1,6 +1,7 @@
 from django.urls import path
 
 from dpportal.datasets import (
+    coarser_views,
     description_views,
     direct_views,
     domain_views,
@@ -44,6 +45,10 @@ urlpatterns = [
     path("<uuid:dataset_id>/domain/several/", several_views.several, name="several"),
     path("<uuid:dataset_id>/domain/copy/", several_views.copy, name="copy_domain"),
     path("<uuid:dataset_id>/domain/<int:position>/", domain_views.column, name="column"),
+    path("<uuid:dataset_id>/domain/<int:position>/coarser/", coarser_views.coarser, name="coarser"),
+    path(
+        "<uuid:dataset_id>/domain/<int:position>/coarser/remove/", coarser_views.remove, name="remove_coarser"
+    ),
     path("<uuid:dataset_id>/domain/<int:position>/cells/", domain_views.column_cells, name="column_cells"),
     path("<uuid:dataset_id>/domain/<int:position>/fill/", domain_views.fill_column, name="fill_column"),
 ]

@@ -18,6 +18,11 @@ from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
 
+READ_TWICE = (
+    "%(columns)s are made of the same column of the table, so one says all that the other does. They would only "
+    "make cells together that nobody can be in. Choose one of them; the finer one can be added up to the coarser."
+)
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -41,8 +46,15 @@ def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
             _("A chosen column has no declared domain any more. Choose the columns again."), "columns"
         )
     domain = declared.project(release.columns)
+    require_read_once(domain)
     product_of(release).check(domain)
     return version, domain
+
+
+def require_read_once(domain: Domain) -> None:
+    """Raise DraftError for a column beside a coarser one that is made of it."""
+    for names in domain.read_twice():
+        raise DraftError(_(READ_TWICE) % {"columns": ", ".join(names)}, "columns")
 
 
 def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:

@@ -19,18 +19,26 @@ class Attribute:
     missing_cell: whether missing values have a cell of their own, the last.
     closed: whether there is no cell for what does not fit. misfits_to: of a closed column, the declared cell that
         takes what does not fit; None leaves such rows out of the count.
+    source: the column of the table that is read, where that is not called like this one: a coarser column is a second
+        declaration of the same values.
     """
 
     name: str
     missing_cell: bool = False
     closed: bool = field(default=False, kw_only=True)
     misfits_to: int | None = field(default=None, kw_only=True)
+    source: str = field(default="", kw_only=True)
     kind: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         if self.misfits_to is not None:
             fits = self.closed and 0 <= self.misfits_to < self.regular_size
             self._require(fits, "only a closed column sends misfits to one of its values.")
+
+    @property
+    def column(self) -> str:
+        """The column of the table that is read."""
+        return self.source or self.name
 
     @property
     def regular_size(self) -> int:
@@ -69,7 +77,8 @@ class Attribute:
 
     def to_json(self) -> dict[str, Any]:
         closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
-        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed}
+        source = {"source": self.source} if self.source else {}
+        return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed, **source}
 
     def _require(self, holds: bool, otherwise: str) -> None:
         if not holds:

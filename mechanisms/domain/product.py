@@ -29,6 +29,16 @@ class Domain:
         return tuple(a.name for a in self.attributes)
 
     @cached_property
+    def read(self) -> tuple[str, ...]:
+        """The columns of the table that are read, each once."""
+        return tuple(dict.fromkeys(a.column for a in self.attributes))
+
+    def read_twice(self) -> list[tuple[str, ...]]:
+        """The names of those attributes that read the same column of the table as another, together."""
+        named = [tuple(a.name for a in self.attributes if a.column == column) for column in self.read]
+        return [names for names in named if len(names) > 1]
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         return tuple(a.size for a in self.attributes)
 

@@ -50,7 +50,7 @@ def fit_table(
 
 def _column(path: Path, attribute: Attribute, options: ReadOptions) -> ColumnFit:
     with stored_table(path) as connection:
-        source = Rows(connection, path, options, []).fields(attribute.name)
+        source = Rows(connection, path, options, []).fields(attribute.column)
         rows = valued_rows(source, [attribute], options, None, [exp.column(TIMES)])
         reason = exp.alias_(reason_of(source.dialect, attribute, 0), "reason")
         reasons = exp.select(exp.alias_(exp.column("field_0"), "text"), reason, TIMES).from_(rows)
@@ -77,7 +77,7 @@ def _whole_rows(
 ) -> TableFit:
     """What only whole rows show: how many are left out by any column, and how many a person has."""
     leaving = [attribute for attribute in domain.attributes if attribute.leaves_out]
-    names = [attribute.name for attribute in leaving]
+    names = [attribute.column for attribute in leaving]
     with stored_table(path) as connection:
         rows = Rows(connection, path, options, leaving)
         source = rows.source([*names, *([persons.column] if persons else [])], rows.known)

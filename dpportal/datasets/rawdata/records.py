@@ -79,7 +79,7 @@ def look_elsewhere(dataset: Dataset) -> Schema:
 def cannot_count(dataset: Dataset, attribute: Attribute) -> str:
     """Why a column of a table elsewhere cannot be counted so; empty if it can, and for every upload."""
     types = {column["name"]: column.get("type", "") for column in dataset.columns}
-    return not_exact(types.get(attribute.name, ""), attribute)
+    return not_exact(types.get(attribute.column, ""), attribute)
 
 
 def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ...]:
@@ -245,8 +245,8 @@ def count_upload(
     with storage.local_path(name) as source, storage.scratch_folder() as scratch:
         table = scratch / "table.parquet"
         facts = rawdata.convert(source, table, file_name, options, on_progress, _limits(), sketch_key)
-        if not set(domain.names) <= {column.name for column in facts.columns}:
-            raise lacks_columns(domain.names)
+        if not set(domain.read) <= {column.name for column in facts.columns}:
+            raise lacks_columns(domain.read)
         return rawdata.count_cells(table, domain, options), facts
 
 

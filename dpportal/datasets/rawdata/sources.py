@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,15 +69,17 @@ class Rows:
         self.options = options
         self.attributes = attributes
         self.columns = layout(connection, path)
-        few = [a.name for a in attributes if self.columns[a.name].few and not self.columns[a.name].all_plain]
+        read = Counter(a.column for a in attributes)
+        once = [name for name, times in read.items() if times == 1]
+        few = [name for name in once if self.columns[name].few and not self.columns[name].all_plain]
         self.known = frozenset(few[: 0 if in_order else LOOKED_UP])
         for attribute in attributes:
-            if attribute.name in self.known:
+            if attribute.column in self.known:
                 self._look_up(attribute)
 
     def cells(self, persons: Persons | None = None) -> str:
         """SQL: cell_i of each attribute (NULL: the row is left out), row_id, and with persons the person."""
-        names = [a.name for a in self.attributes]
+        names = [a.column for a in self.attributes]
         source = self.source([*names, *([persons.column] if persons else [])], self.known)
         rows = cells(source, self.attributes, self.options, persons, [exp.column(ROW_ID)])
         return source.dialect.sql(rows)
@@ -109,9 +112,9 @@ class Rows:
 
     def _look_up(self, attribute: Attribute) -> None:
         """Make a table of the different texts of a column, with the cell of each."""
-        source = self.fields(attribute.name)
-        found = cells(source, [attribute], self.options, None, [source.column(attribute.name)])
-        number = self.columns[attribute.name].number
+        source = self.fields(attribute.column)
+        found = cells(source, [attribute], self.options, None, [source.column(attribute.column)])
+        number = self.columns[attribute.column].number
         self.connection.execute(f"CREATE TEMP TABLE meaning_{number} AS {source.dialect.sql(found)}")
 
 

@@ -80,7 +80,12 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     form = chosen.form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
     if request.method == "POST" and form.is_valid():
         form.apply(draft)
-        return wizard.forward(request, draft, ("columns", "people", "parameters"), "method")
+        try:
+            drafts.require_read_once(declared.project(draft.columns))
+        except DraftError as error:
+            form.add_error(None, error.message)
+        else:
+            return wizard.forward(request, draft, ("columns", "people", "parameters"), "method")
     context = {"declared": declared, **choices.cells(declared, draft.columns, draft.people)}
     return _page(request, "columns", draft, form, **context)
 

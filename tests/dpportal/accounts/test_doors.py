@@ -152,6 +152,7 @@ def test_the_owner_finds_something_at_every_address(client, ready):
         assert set(found.values()) - CLOSED, (name, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", Right)
 def test_a_share_opens_what_its_right_says_and_nothing_else(client, ready, right):
     client.force_login(colleague_with(right))
@@ -171,10 +172,10 @@ def is_of_releasers(name: str) -> bool:
     return name.startswith(OF_RELEASERS) or name in FOR_RELEASERS
 
 
-@pytest.mark.parametrize("right", Right)
-def test_a_share_that_is_taken_back_opens_nothing_any_more(client, ready, right):
+@pytest.mark.slow
+def test_a_share_that_is_taken_back_opens_nothing_any_more(client, ready):
     addresses = owned_addresses(ready)
-    client.force_login(colleague_with(right))
+    client.force_login(colleague_with(Right.OWN))
     sharing.take_back(Share.objects.get(), ready.dataset.owner)
     for name, address in addresses.items():
         found = client.get(address).status_code
@@ -182,9 +183,8 @@ def test_a_share_that_is_taken_back_opens_nothing_any_more(client, ready, right)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("right", Right)
-def test_a_share_opens_nothing_to_who_is_not_a_curator_any_more(client, ready, right):
-    former = colleague_with(right)
+def test_a_share_opens_nothing_to_who_is_not_a_curator_any_more(client, ready):
+    former = colleague_with(Right.OWN)
     former.role = Role.ANALYST
     former.save()
     client.force_login(former)

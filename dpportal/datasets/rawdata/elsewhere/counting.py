@@ -125,7 +125,7 @@ def _opened(
     with speaking.reading(connection) as session:
         if _identity(session, wanted.table) != wanted.identity:
             raise SourceFault("other", _(OTHER_TABLE))
-        names = [*domain.names, *([persons.column] if persons else [])]
+        names = [*domain.read, *([persons.column] if persons else [])]
         _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
         types = {name: TYPES[wanted.types[name]] for name in names}
         yield session, Source(_dialect(connection, session), source, types)

@@ -72,7 +72,7 @@ def rows_statement(
 
 
 def _left_out(source: Source, attribute: Attribute, place: int) -> Expr:
-    if source.known_cell(attribute.name) is not None:
+    if source.known_cell(attribute.column) is not None:
         return numbered(CELL, place).is_(exp.null())
     return left_out(attribute, numbered("value", place), numbered(LABEL, place))
 

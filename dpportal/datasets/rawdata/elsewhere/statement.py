@@ -130,7 +130,7 @@ def cells(
     searches = {
         place: search(a, dialect, numbered("value", place), partial(_found, place))
         for place, a in enumerate(attributes)
-        if source.known_cell(a.name) is None
+        if source.known_cell(a.column) is None
     }
     for layer in range(max(map(len, searches.values()), default=0) - 1):
         layers = [(place, layers[layer]) for place, layers in searches.items() if layer < len(layers) - 1]
@@ -167,7 +167,7 @@ def valued_rows(
 
     beside: what else is taken from the source. Of a column whose cell the source knows there is the cell_i alone.
     """
-    known = [(place, source.known_cell(a.name)) for place, a in enumerate(attributes)]
+    known = [(place, source.known_cell(a.column)) for place, a in enumerate(attributes)]
     beside = [*beside, *(as_numbered(cell, CELL, place) for place, cell in known if cell is not None)]
     columns = [
         (place, a, _field(source, options, a, place))
@@ -194,10 +194,10 @@ def _fields(
     source: Source, columns: Sequence[tuple[int, Attribute, Field]], whose: _Whose, beside: Sequence[Expr]
 ) -> Select:
     """A row's field_i, the plain_i of those that have one, and the person's field."""
-    found = [as_numbered(field.found(source.column(a.name)), "raw", place) for place, a, field in columns]
+    found = [as_numbered(field.found(source.column(a.column)), "raw", place) for place, a, field in columns]
     read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
     for place, a, field in columns:
-        plain = source.plain(a.name) if field.plain is not None else None
+        plain = source.plain(a.column) if field.plain is not None else None
         if plain is not None and field.plain is not None:
             found.append(as_numbered(plain.column, "plain", place))
             read.append(as_numbered(field.read_plain(field.plain), "plain", place))
@@ -211,10 +211,10 @@ def _fields(
 
 def _field(source: Source, options: ReadOptions, attribute: Attribute, place: int) -> Field:
     """An attribute's column. Raises NotExactError if its type has no one text for what the attribute reads."""
-    if refusal := not_exact(source.columns[attribute.name].name, attribute):
+    if refusal := not_exact(source.columns[attribute.column].name, attribute):
         raise NotExactError(f"{attribute.name}: {refusal}")
-    field = _named(source, options, attribute.name, str(place))
-    stored = source.plain(attribute.name) if options.decimal == "." else None
+    field = _named(source, options, attribute.column, str(place))
+    stored = source.plain(attribute.column) if options.decimal == "." else None
     if stored is None:
         return field
     always = stored.always and not plain_words(options)

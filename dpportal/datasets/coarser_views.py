@@ -1,0 +1,61 @@
+"""Pages on which a coarser column is made of a declared one, and removed."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from dpportal.accounts.permissions import curator_required
+from dpportal.datasets import services
+from dpportal.datasets.coarser import can_be_coarser
+from dpportal.datasets.coarser_forms import CoarserForm
+from dpportal.datasets.domain_views import column_of, context_of, declared_of
+from mechanisms.domain import DomainError
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    dataset, column = column_of(request, dataset_id, position)
+    finer = declared_of(dataset).get(column)
+    if finer is None or not can_be_coarser(finer):
+        messages.info(
+            request, _("Declare the column in at least two cells first; then some can be put together.")
+        )
+        return redirect("datasets:column", dataset.pk, position)
+    form = CoarserForm(request.POST or None, finer=finer)
+    if request.method == "POST" and form.is_valid():
+        made = form.cleaned_data["attribute"]
+        try:
+            services.declare(dataset, made.name, made)
+        except DomainError as wrong:
+            form.add_error("name", str(wrong))
+        else:
+            messages.success(request, _("Saved: %(column)s.") % {"column": made.name})
+            return redirect("datasets:column", dataset.pk, position)
+    context = {
+        **context_of(dataset),
+        "form": form,
+        "column": column,
+        "position": position,
+        "attribute": finer,
+    }
+    return render(request, "datasets/coarser.html", context, status=422 if form.errors else 200)
+
+
+@curator_required
+@require_POST
+def remove(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
+    dataset, column = column_of(request, dataset_id, position)
+    found = declared_of(dataset).get(request.POST.get("name", ""))
+    if found is None or found.source != column:
+        messages.error(request, _("There is no such coarser column any more."))
+    else:
+        services.declare(dataset, found.name, None)
+        messages.success(request, _("Removed: %(column)s.") % {"column": found.name})
+    return redirect("datasets:column", dataset.pk, position)
