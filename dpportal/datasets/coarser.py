@@ -34,6 +34,7 @@ def by_groups(finer: Categorical, name: str, groups: Sequence[str]) -> Categoric
 
 def by_edges(finer: Integer | Real, name: str, edges: Sequence[float]) -> Attribute:
     """edges: those of the finer column that stay, its bounds among them. Raises DomainError."""
+    known: set[float]
     if isinstance(finer, Integer):
         known = {finer.bounds(cell)[0] for cell in range(finer.regular_size)} | {finer.upper}
         divided: dict[str, Any] = {"width": 1}

@@ -14,19 +14,21 @@ from dpportal.datasets.models import Right
 # What each right opens, as `access` has it.
 OPENS = {
     Right.SEE: _(
-        "Reads the declaration, the ledger, and finished releases and running counts, also those that are not "
-        "published. Sees no row, no true count, and not how many rows there are."
+        "Read the declaration, the ledger, and finished releases and running counts, also those that are not "
+        "published. No row, no true count, and not how many rows there are."
     ),
     Right.RELEASE: _(
-        "Besides: drafts, spends the budget, feeds running counts, compares with the true counts, publishes and "
-        "withdraws. Sees true counts, but no row."
+        "The same, and draft, spend the budget, feed running counts, compare with the true counts, publish and "
+        "withdraw. True counts are open, but no row."
     ),
     Right.OWN: _(
-        "All that you can: looks at rows, declares columns, asks for budget, deletes the records, shares with others "
-        "and takes back."
+        "Everything: also look at rows, declare columns, ask for budget, delete the records, share with others and "
+        "take back."
     ),
 }
-_titled = lazy(lambda right: format_html("<strong>{}</strong> {}", right.label, OPENS[right]), str)
+_titled = lazy(
+    lambda right: format_html("<span><strong>{}</strong>: {}</span>", right.label, OPENS[right]), str
+)
 
 
 class ShareForm(forms.Form):

@@ -24,6 +24,11 @@ FIELDS = [
         "title": "Value or code, or range of values that are counted together",
     },
     {"name": "label", "type": "string", "title": "What the value means, where it is a code"},
+    {
+        "name": "made_of",
+        "type": "string",
+        "title": "Values of the original table that are counted together in it",
+    },
 ]
 
 
@@ -37,11 +42,20 @@ def write(domain: Domain, folder: Path) -> Table:
     return Table(path, "Original names of the columns, and what their values mean", FIELDS)
 
 
-def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, str, str, str, str, str]]:
+def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, ...]]:
     labels_in = headers.labels.get(attribute.name, "")
-    fixed = headers.columns[attribute.name], labels_in, attribute.name, attribute.kind
+    fixed = headers.columns[attribute.name], labels_in, attribute.column, attribute.kind
     if labels_in:
         assert isinstance(attribute, Categorical)
-        yield from ((*fixed, *pair) for pair in zip(attribute.codes(), attribute.labels(), strict=True))
+        yield from ((*fixed, *pair, "") for pair in zip(attribute.codes(), attribute.labels(), strict=True))
     else:
-        yield from ((*fixed, value, "") for value in attribute.labels())
+        yield from (
+            (*fixed, value, "", _made_of(attribute, cell)) for cell, value in enumerate(attribute.labels())
+        )
+
+
+def _made_of(attribute: Attribute, cell: int) -> str:
+    """The declared values of a cell that is called otherwise, as a group of them is."""
+    if not isinstance(attribute, Categorical) or not attribute.words:
+        return ""
+    return "; ".join(v for v, place in zip(attribute.values, attribute.places, strict=True) if place == cell)

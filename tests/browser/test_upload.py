@@ -97,13 +97,13 @@ def test_the_histogram_has_a_line_for_every_cell(published):
 
 
 def test_the_synthetic_table_has_the_columns_of_the_original(published):
-    assert list(lines(published, "synthetic.csv")[0]) == COLUMNS
+    assert list(lines(published, "synthetic.csv")[0]) == ["age", "education", "marital_status"]
 
 
 def test_the_synthetic_table_has_only_declared_values(published):
     table = pd.read_csv(io.BytesIO(published.files["synthetic.csv"]))
     assert set(table["education"]) <= {*EDUCATION, "Other"}
-    assert set(table["marital-status"]) <= {*MARITAL, "Other"}
+    assert set(table["marital_status"]) <= {*MARITAL, "Other"}
     assert table["age"].between(17, 90).all()
 
 
@@ -121,9 +121,9 @@ def test_both_synthetic_tables_agree(published):
 
 def test_the_synthetic_counts_are_those_of_the_histogram(published):
     table = pd.read_csv(io.BytesIO(published.files["synthetic.csv"]))
-    found = table.value_counts(["education", "marital-status"])
+    found = table.value_counts(["education", "marital_status"])
     histogram = pd.read_csv(io.BytesIO(published.files["histogram.csv"]))
-    told = histogram.groupby(["education", "marital-status"])["count"].sum()
+    told = histogram.groupby(["education", "marital_status"])["count"].sum()
     assert found.to_dict() == told[told > 0].to_dict()
 
 

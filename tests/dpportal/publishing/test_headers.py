@@ -12,6 +12,7 @@ from django.core.files.storage import default_storage
 
 from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.publishing import codebook
 from dpportal.publishing.headers import MOST_BYTES, NUMBERS, Headers, valid_names
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
@@ -90,10 +91,10 @@ def test_all_files_of_a_bundle_agree_and_the_codebook_has_the_original_names(dat
     assert list(pd.read_csv(content(draft, "synthetic.csv")).columns) == names
     assert list(pd.read_csv(content(draft, "histogram.csv")).columns[:3]) == names
     assert pq.read_schema(content(draft, "synthetic.parquet")).names == names
-    codebook = pd.read_csv(content(draft, "codebook.csv"), keep_default_na=False)
-    red = codebook.query("value == 'red'").iloc[0]
+    book = pd.read_csv(content(draft, "codebook.csv"), keep_default_na=False)
+    red = book.query("value == 'red'").iloc[0]
     assert (red["name"], red.labels_in, red.column, red.label) == ("x_by", "x_by_label", "by", "Rot")
-    assert codebook.query("column == 'count'")["name"].unique().tolist() == ["count_2"]
+    assert book.query("column == 'count'")["name"].unique().tolist() == ["count_2"]
 
 
 def rename_in_table(dataset: Dataset) -> None:
@@ -105,3 +106,15 @@ def rename_in_table(dataset: Dataset) -> None:
     default_storage.delete(dataset.table)
     sink.seek(0)
     assert default_storage.save(dataset.table, sink) == dataset.table
+
+
+def test_the_codebook_says_what_a_group_is_made_of(tmp_path):
+    """Of a coarser column the table has no column of that name, and no such values."""
+    level = Categorical("level", True, ("1", "2", "3"), words=("low", "high", "high"), source="edu")
+    book = pd.read_csv(codebook.write(Domain((level,)), tmp_path).path, keep_default_na=False)
+    assert book[["column", "value", "made_of"]].values.tolist() == [
+        ["edu", "low", "1"],
+        ["edu", "high", "2; 3"],
+        ["edu", "Other", ""],
+        ["edu", "Missing", ""],
+    ]
