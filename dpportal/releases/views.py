@@ -88,7 +88,7 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if release.is_draft:
         return redirect("releases:product", release.pk)
     live = bool(getattr(request, "htmx", False))
-    if not release.job.active and release.created_by == current_user(request):
+    if not release.job.active and release.created_by_id == current_user(request).pk:
         ReleaseJob.objects.filter(pk=release.pk, seen=False).update(seen=True)
     context = {
         "release": release,

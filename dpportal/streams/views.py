@@ -252,7 +252,7 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     another period than its author saw, and the live part says when that one is published.
     """
     job = stream.jobs.order_by("-queued_at").first()
-    if job is not None and not job.active and not job.seen and job.created_by == by:
+    if job is not None and not job.active and not job.seen and job.created_by_id == by.pk:
         StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]

@@ -38,6 +38,8 @@ def test_the_zip_holds_every_file(published):
         "synthetic.csv",
         "synthetic.parquet",
         "synthetic.xlsx",
+        "codebook.csv",
+        "codebook.xlsx",
     ]
 
 

@@ -100,6 +100,7 @@ class TestBundle:
         assert set(files(release)) == {
             "answers.csv", "cells.csv", "synthetic.csv", "synthetic.parquet", "strategy.npz", "release.json",
             "datapackage.json", "README.md", "answers.xlsx", "cells.xlsx", "synthetic.xlsx", "report.html",
+            "codebook.csv", "codebook.xlsx",
         }  # fmt: skip
 
     def test_the_intervals_are_around_the_answers(self, release) -> None:
