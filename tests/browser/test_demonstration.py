@@ -30,6 +30,8 @@ def published(portal: Portal, browser: Browser) -> Published:
 def test_the_zip_holds_every_file(published):
     assert sorted(published.files) == [
         "README.md",
+        "codebook.csv",
+        "codebook.xlsx",
         "datapackage.json",
         "histogram.csv",
         "histogram.xlsx",
@@ -38,8 +40,6 @@ def test_the_zip_holds_every_file(published):
         "synthetic.csv",
         "synthetic.parquet",
         "synthetic.xlsx",
-        "codebook.csv",
-        "codebook.xlsx",
     ]
 
 
