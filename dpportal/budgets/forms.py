@@ -109,7 +109,8 @@ class BudgetChangeForm(forms.ModelForm):
         help_text=_(
             "Datasets with a budget whose table is nearly the same are listed here once the dataset is chosen. No "
             "curator learns of them; do not write of them in the reason. A table that lies elsewhere is recognised by "
-            "its place, and what is read from it by the database's own plan; an upload or a copy of it is not."
+            "its place, and what is read from it by the database's own plan; an upload or a copy of it is not. Of "
+            "counts without a table nothing is known: ask whose they are."
         ),
     )
 

@@ -120,7 +120,7 @@ def in_panels(
     for place in range(len(names)):
         for trace in panel(place):
             figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
-    figure.update_xaxes(type="category", nticks=4)
+    figure.update_xaxes(type="category", nticks=3, tickangle=0)
     for place in range(max(0, len(names) - columns), len(names)):
         # Also where the last row leaves a column without a panel.
         figure.update_xaxes(showticklabels=True, row=place // columns + 1, col=place % columns + 1)

@@ -139,7 +139,9 @@ class UnitForm(forms.ModelForm):
 
     def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = [(c["name"], c["name"]) for c in dataset.columns]
+        # Without a table a person is told by what its curator names, which is no column.
+        own = [self.instance.unit_column] if dataset.is_tableless and self.instance.unit_column else []
+        names = [(name, name) for name in dict.fromkeys([*own, *(c["name"] for c in dataset.columns)])]
         field = self.fields["unit_column"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Each person has one row")), *names]

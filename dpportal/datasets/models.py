@@ -44,7 +44,10 @@ class Datasets(models.QuerySet["Dataset"]):
 
 
 class Dataset(models.Model):
-    """A table that a curator uploaded, or one that lies elsewhere. Its records are reached through `rawdata` only."""
+    """A table that a curator uploaded, or one that lies elsewhere; or people whom the curator counts, without a table.
+
+    Its records are reached through `rawdata` only.
+    """
 
     class State(models.TextChoices):
         CONVERTING = "converting", _("Converting")
@@ -54,6 +57,7 @@ class Dataset(models.Model):
         ERASED = "erased", _("Records deleted")
         OUTDATED = "outdated", _("Upload again")
         CANCELLED = "cancelled", _("Cancelled")
+        COUNTED = "counted", _("Without a table")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
@@ -127,6 +131,16 @@ class Dataset(models.Model):
     def has_rows(self) -> bool:
         """Whether its rows lie here, so that a curator can look at them."""
         return self.has_records and not self.is_elsewhere
+
+    @property
+    def is_tableless(self) -> bool:
+        """Whether its curator counts, and the portal is told numbers only."""
+        return self.state == self.State.COUNTED
+
+    @property
+    def takes_streams(self) -> bool:
+        """Whether running counts of its people can be opened: a table elsewhere brings no new periods."""
+        return self.has_rows or self.is_tableless
 
     @property
     def can_be_read_otherwise(self) -> bool:

@@ -324,7 +324,7 @@ def _unanswered_text(columns: Collection[str]) -> str:
 def erase(dataset: Dataset, by: User) -> None:
     """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent."""
     with transaction.atomic():
-        if dataset.conversion.active:
+        if not dataset.is_tableless and dataset.conversion.active:
             raise DatasetError(
                 _("The file is still being read. Wait until that has ended, then delete the records.")
             )

@@ -8,6 +8,7 @@ from dpportal.datasets import (
     fit_views,
     several_views,
     sharing_views,
+    tableless_views,
     views,
 )
 
@@ -20,6 +21,7 @@ urlpatterns = [
     path("new/direct/<uuid:upload_id>/part/", direct_views.part, name="direct_part"),
     path("new/direct/<uuid:upload_id>/finish/", direct_views.finish, name="direct_finish"),
     path("new/direct/<uuid:upload_id>/give-up/", direct_views.give_up, name="direct_give_up"),
+    path("tableless/", tableless_views.begin, name="tableless"),
     path("elsewhere/", views.elsewhere, name="elsewhere"),
     path("<uuid:dataset_id>/", views.home, name="home"),
     path("<uuid:dataset_id>/progress/", views.progress, name="progress"),

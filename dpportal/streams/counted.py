@@ -73,7 +73,7 @@ class Counted:
 def counted_by(stream: Stream, domain: Domain) -> Counted:
     """What a stream counts, in a declared domain of all columns. Raises DraftError if it does not fit the domain."""
     declared = {attribute.name: attribute for attribute in domain.attributes}
-    if not declared:
+    if not declared and not stream.dataset.is_tableless:
         raise DraftError(_("No column has a declared domain yet. Declare the columns first."))
     if stream.column and stream.column not in declared:
         raise DraftError(_("The chosen column has no declared domain any more. Choose it again."))

@@ -79,6 +79,10 @@ class CountedForm(forms.ModelForm):
             help_text=self.fields["largest_increment"].help_text,
         )
         self.initial["mode"] = EACH if self.instance.split else CHOSEN if self.instance.column else EVERY
+        if not declared:
+            # There is nothing to choose: one number for each period.
+            del self.fields["column"], self.fields["summed"]
+            self.fields["mode"].widget, self.fields["mode"].initial = forms.HiddenInput(), EVERY
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -94,7 +98,8 @@ class CountedForm(forms.ModelForm):
         draft.split = self.cleaned_data["mode"] == EACH
         if "column" in self.changed_data or draft.split or not draft.column:
             draft.cells = []
-        return ("name", "description", "column", "summed", "largest_increment", "split", "cells")
+        shown = [name for name in ("column", "summed") if name in self.fields]
+        return ("name", "description", *shown, "largest_increment", "split", "cells")
 
 
 class PeriodsForm(forms.ModelForm):

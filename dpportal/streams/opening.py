@@ -60,7 +60,7 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
             _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),
         )
         return redirect("datasets:home", dataset.pk)
-    if not dataset.has_records or not declared:
+    if not dataset.takes_streams or not (declared or dataset.is_tableless):
         messages.error(request, _("A stream needs a dataset with records and at least one declared column."))
         return redirect("datasets:home", dataset.pk)
     return _counted(request, Stream(dataset=dataset, created_by=current_user(request)), declared)

@@ -85,7 +85,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     if not taken.update(state=Stream.State.OPENING, requested_at=timezone.now()):
         return False
     # Asked after the stream's row was written: erasing, which locks that row, is then either over or waits.
-    if not Dataset.objects.get(pk=stream.dataset_id).has_records:
+    if not Dataset.objects.get(pk=stream.dataset_id).takes_streams:
         raise StreamError(
             _(
                 "The records of this dataset were deleted, so no stream of it can be opened. Upload them again."
@@ -121,6 +121,10 @@ def discard(stream: Stream) -> None:
 def queue_records(stream: Stream, index: int, file: File, by: User) -> StreamJob:
     """Have a file of a period's records counted and the period published. Raises StreamError."""
     version = stream.domain_version
+    if stream.dataset.is_tableless:
+        raise StreamError(
+            _("This dataset has no table, so files cannot be counted. Count the rows, and type the number.")
+        )
     if version is not None and version.unit_column:
         raise StreamError(
             _(

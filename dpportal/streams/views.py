@@ -236,7 +236,7 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
     initial = {"index": stream.periods.count() + 1}
     typed = len(stream.labels) <= MAX_TYPED
     version = stream.domain_version
-    counts_people = version is None or not version.unit_column
+    counts_people = not stream.dataset.is_tableless and (version is None or not version.unit_column)
     return {
         "typed": bound.get("typed") or (PeriodForm(stream=stream, initial=initial) if typed else None),
         "records": bound.get("records")

@@ -44,6 +44,7 @@ GENERAL = {
     "datasets:upload",
     "datasets:direct",
     "datasets:elsewhere",
+    "datasets:tableless",
     "releases:list",
     "releases:finished",
     "streams:list",
@@ -254,7 +255,8 @@ def test_lists_leave_other_peoples_things_out(client, ready, other_curator, addr
 @pytest.mark.django_db  # the role is a fixture named at run time
 @pytest.mark.parametrize("role", ["administrator", "analyst"])
 @pytest.mark.parametrize(
-    "address", ["datasets:list", "datasets:upload", "datasets:elsewhere", "releases:finished"]
+    "address",
+    ["datasets:list", "datasets:upload", "datasets:elsewhere", "datasets:tableless", "releases:finished"],
 )
 def test_rooms_of_curators_are_closed_to_other_roles(client, request, role, address):
     client.force_login(request.getfixturevalue(role))
