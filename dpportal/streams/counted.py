@@ -152,11 +152,14 @@ def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
             _("This stream has one running count. Give a whole number, such as 12, without a name.")
         )
     if isinstance(given, dict):
-        given_labels = {str(label) for label in given}
-        if unknown := given_labels - set(labels):
+        given_labels = [str(label) for label in given]
+        if unlisted := [place for place, label in enumerate(given_labels, 1) if label not in labels]:
             raise DraftError(
-                _("%(count)s of the values are not counted by this stream. Its values are: %(values)s.")
-                % {"count": len(unknown), "values": shown(labels)}
+                _(
+                    "Of the names that were sent, no. %(places)s is no value that this stream counts. Its values are: "
+                    "%(values)s."
+                )
+                % {"places": shown([str(place) for place in unlisted]), "values": shown(labels)}
             )
         if lacking := [label for label in labels if label not in given_labels]:
             raise DraftError(

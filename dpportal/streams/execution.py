@@ -144,7 +144,7 @@ def _publish(
         claim.renew()
     _check_right(stream, by.pk if by else stream.dataset.owner_id)
     known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
-    done = [_repeated(stream, known[u.index], u) for u in updates if u.index in known]
+    done = [repeated(stream, known[u.index], u) for u in updates if u.index in known]
     fresh = [update for update in updates if update.index not in known]
     return done + (_advance(stream, fresh, noise) if fresh else [])
 
@@ -165,7 +165,8 @@ def _asking_the_memory() -> Iterator[None]:
         raise vault.VaultError(str(fault)) from None
 
 
-def _repeated(stream: Stream, period: Period, update: Update) -> Published:
+def repeated(stream: Stream, period: Period, update: Update) -> Published:
+    """A period that is published, if the update has its content. Raises PeriodRefusedError."""
     if not period.fingerprint:
         raise PeriodRefusedError(
             Why.CLOSED,

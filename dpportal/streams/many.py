@@ -19,6 +19,8 @@ ISO = "%Y-%m-%d"
 DELIMITERS = ",;\t"
 PERIOD_NAMES = {"period", "date", "day", "week", "month"}
 COUNT = "count"
+# Of `read`, by name.
+OPTIONS = ("column", "dates", "delimiter")
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 
 
@@ -87,10 +89,19 @@ def _count_columns(others: dict[str, int], stream: Stream, column: str) -> dict[
                 )
             )
         return {"": others[wanted]}
-    if set(others) != set(labels):
+    if unlisted := [place + 1 for name, place in others.items() if name not in labels]:
+        # Of the curator's own names none is repeated: a refusal is kept with its job, and a name may be a person's.
         raise ManyError(
-            _("The file needs one column for each value, under its name, and no others: %(values)s.")
-            % {"values": shown(labels)}
+            _(
+                "Line 1: what column %(columns)s is called is no value that this stream counts. Take it out, or write "
+                "it as declared. The values are: %(values)s."
+            )
+            % {"columns": shown([str(place) for place in unlisted]), "values": shown(labels)}
+        )
+    if lacking := [label for label in labels if label not in others]:
+        raise ManyError(
+            _("The file needs one column for each value, under its name. Missing: %(values)s.")
+            % {"values": shown(lacking)}
         )
     return {label: others[label] for label in labels}
 

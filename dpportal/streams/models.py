@@ -242,10 +242,22 @@ class StreamJob(AnnouncedJob):
     @property
     def repeats(self) -> list[str]:
         """The periods whose file held nearly the same rows, while the curator has not said whether these are new."""
-        waits = self.state == JobState.DONE and isinstance(self.options, dict)
-        return (
-            [self.stream.calendar.label(index) for index in self.options.get("repeats", ())] if waits else []
-        )
+        return [self.stream.calendar.label(index) for index in self._asked.get("repeats", ())]
+
+    @property
+    def preview(self) -> dict[str, int]:
+        """What a file of many periods would publish, while the curator has not said that it shall; see `preview`."""
+        preview: dict[str, int] = self._asked.get("preview", {})
+        return preview
+
+    @property
+    def asks(self) -> bool:
+        """Whether it waits for the curator's word."""
+        return bool(self._asked.get("repeats") or self._asked.get("preview"))
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return self.options if self.state == JobState.DONE and isinstance(self.options, dict) else {}
 
     @property
     def title(self) -> str:

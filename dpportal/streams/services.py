@@ -31,6 +31,8 @@ from mechanisms.continual.mechanism import StreamPlan
 
 # Ends the name of a file that waits to be counted; the sweep knows it.
 WAITING = ".update"
+# What a job's options say of the question that its curator is asked.
+ASKED = ("repeats", "preview")
 
 
 # What a curator chooses of a draft.
@@ -140,27 +142,32 @@ def queue_records(stream: Stream, index: int, file: File, by: User) -> StreamJob
 
 
 @transaction.atomic
-def confirm_records(stream: Stream, by: User) -> None:
-    """Publish a file although it holds nearly the rows of another period: the curator says that they are new."""
+def confirm_file(stream: Stream, by: User) -> None:
+    """Publish a file that was asked about: many periods after a preview, or rows that the curator says are new."""
     job = _asking(stream)
     require_releaser(stream.dataset, by.pk, StreamError)
     if not stream.is_open:
         raise StreamError(_("This stream is not open, so it takes no periods."))
-    periods = ", ".join(job.repeats)
-    audit.record(by, "confirmed repeated records", stream, f"period {job.index}, like {periods}")
-    StreamJob.objects.filter(pk=job.pk).update(
-        **from_the_beginning(), seen=False, options={"confirmed": True}
-    )
+    if job.repeats:
+        like = f"period {job.index}, like {', '.join(job.repeats)}"
+        audit.record(by, "confirmed repeated records", stream, like)
+    options = {**{k: v for k, v in job.options.items() if k not in ASKED}, "confirmed": True}
+    StreamJob.objects.filter(pk=job.pk).update(**from_the_beginning(), seen=False, options=options)
     task_of(job.kind).delay_on_commit(str(job.pk))
 
 
 @transaction.atomic
-def drop_records(stream: Stream, by: User) -> None:
+def drop_file(stream: Stream, by: User) -> None:
     """Delete a file that was asked about; nothing of it is published."""
     job = _asking(stream)
+    if job.repeats:
+        audit.record(by, "dropped repeated records", stream)
+    _drop(job)
+
+
+def _drop(job: StreamJob) -> None:
     StreamJob.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, options={})
     transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
-    audit.record(by, "dropped repeated records", stream)
 
 
 @transaction.atomic
@@ -180,16 +187,32 @@ def stop(stream: Stream, by: User) -> None:
 
 def _asking(stream: Stream) -> StreamJob:
     """The stream's newest job, which waits for the curator's word. Raises StreamError if it does not."""
-    job = (
-        StreamJob.objects.select_for_update(of=("self",)).filter(stream=stream).order_by("-queued_at").first()
-    )
-    if job is None or not job.repeats:
+    job = _newest(stream)
+    if job is None or not job.asks:
         raise StreamError(_("No file of this stream is waiting for your word."))
     return job
 
 
-def queue_counts(stream: Stream, file: File, options: dict[str, Any], by: User) -> StreamJob:
-    """Have every period of a file published. options: of `many.read`. Raises StreamError."""
+def _newest(stream: Stream) -> StreamJob | None:
+    jobs = StreamJob.objects.select_for_update(of=("self",)).filter(stream=stream)
+    return jobs.order_by("-queued_at").first()
+
+
+def _drop_unanswered(stream: Stream) -> None:
+    """A file that was asked about is given up for another one, or when the stream ends."""
+    job = _newest(stream)
+    if job is not None and job.asks:
+        _drop(job)
+
+
+def queue_counts(
+    stream: Stream, file: File, options: dict[str, Any], by: User, *, confirmed: bool
+) -> StreamJob:
+    """Have every period of a file published. Raises StreamError.
+
+    options: of `many.read`. confirmed: whether without a preview that the curator has to agree to.
+    """
+    options = {**options, **({"confirmed": True} if confirmed else {})}
     job = StreamJob(stream=stream, kind=StreamJob.Kind.COUNTS, options=options, created_by=by)
     return _queue_file(job, file)
 
@@ -214,6 +237,7 @@ def close(stream: Stream, by: User) -> None:
     still_open = Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN)
     if not still_open.update(state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""):
         raise StreamError(_("Only an open stream can be closed."))
+    _drop_unanswered(stream)
     vault.forget_state(stream)
     repeats.forget(stream)
     transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
@@ -271,6 +295,7 @@ def _queue_file(job: StreamJob, file: File) -> StreamJob:
         raise StreamError(str(fault)) from None
     try:
         with transaction.atomic():
+            _drop_unanswered(job.stream)
             _queue(job)
     except IntegrityError:
         default_storage.delete(job.file)

@@ -31,6 +31,7 @@ from dpportal.streams.access import stream_for
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
 from dpportal.streams.models import Period, Stream, StreamJob
+from dpportal.streams.preview import preview_of
 from dpportal.streams.services import StreamError
 from dpportal.streams.vault import VaultError
 
@@ -124,16 +125,16 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
 @curator_required
 @require_POST
-def confirm_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
-    done = _("The file is being counted as a new period's records; the period appears below.")
-    return _change(request, stream_id, services.confirm_records, done)
+def confirm_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    done = _("The file is being published; its periods appear below.")
+    return _change(request, stream_id, services.confirm_file, done)
 
 
 @curator_required
 @require_POST
-def drop_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+def drop_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     done = _("The file is deleted. Nothing of it is published.")
-    return _change(request, stream_id, services.drop_records, done)
+    return _change(request, stream_id, services.drop_file, done)
 
 
 @takes_files(MANY_BYTES)
@@ -146,8 +147,8 @@ def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     def queue() -> str:
         pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
         file = form.cleaned_data["file"] or pasted
-        services.queue_counts(stream, file, form.options, current_user(request))
-        return _("The periods are being checked and published; they appear below.")
+        services.queue_counts(stream, file, form.options, current_user(request), confirmed=False)
+        return _("The periods are being checked. Nothing is published before you have seen which ones.")
 
     return _add(request, stream, "many", form, queue)
 
@@ -255,10 +256,12 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     if job is not None and not job.active and not job.seen and job.created_by_id == by.pk:
         StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
+    asked = preview_of(job)
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
     due = count + 1
     return {
         "job": job,
+        "preview": asked,
         "due": due,
         "forms_due": int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due,
         "due_label": stream.calendar.label(due),

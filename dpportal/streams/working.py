@@ -33,6 +33,7 @@ from dpportal.streams.counted import DraftError, checked_increments, counted_by
 from dpportal.streams.execution import PeriodRefusedError, Update, Why
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
+from dpportal.streams.preview import Preview
 from dpportal.streams.vault import VaultError
 from mechanisms.noise import Noise
 
@@ -116,16 +117,24 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
 
 
 def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> None:
-    """Publish every period of a file, a batch in each transaction, after the whole file was checked."""
+    """Publish every period of a file, a batch in each transaction, after the whole file was checked.
+
+    Where the curator has not agreed yet, the job ends with what it would publish, and the file stays for their word.
+    """
     claim.step("checking")
-    total = _checked(job)
+    found = _checked(job)
+    if found.new and not job.options.get("confirmed"):
+        claim.step("asking")
+        claim.write(options={**job.options, "preview": found.to_json()})
+        claim.finish(JobState.DONE)
+        return
     claim.step("publishing")
     done = 0
     with _updates(job) as updates:
         while batch := list(islice(updates, BATCH)):
             execution.publish(job.stream.pk, batch, by=job.created_by, noise=noise, claim=claim)
             done += len(batch)
-            claim.advance(done, total)
+            claim.advance(done, found.total)
     _finish(job, claim)
 
 
@@ -143,29 +152,36 @@ def give_up(job_id: UUID, reason: str) -> None:
         _fail(_job(job_id), claim, reason)
 
 
-def _checked(job: StreamJob) -> int:
-    """The number of periods in the file, all of them readable, in order and due. Raises what refuses them."""
-    stream, number = job.stream, 0
+def _checked(job: StreamJob) -> Preview:
+    """What is in the file: all readable, in order, and due or published with this content. Raises what refuses it."""
+    stream, number, known = job.stream, 0, dict[int, Period]()
     execution.catch_up(stream.pk)
-    due = stream.periods.count() + 1
+    count = stream.periods.count()
+    due = count + 1
     with _updates(job) as updates:
         for update in updates:
             if number == 0:
                 due = min(due, update.index)
+                before = stream.periods.filter(index__gte=due).defer("released")
+                known = {period.index: period for period in before}
             execution.check_order(stream, update.index, due + number)
+            if update.index in known:
+                execution.repeated(stream, known[update.index], update)
             number += 1
     if not number:
         raise ManyError(
             _("The file holds no period. Write one line for each, under the line with the names.")
         )
-    return number
+    repeated = min(number, count + 1 - due)
+    return Preview(due + repeated, number - repeated, repeated)
 
 
 @contextmanager
 def _updates(job: StreamJob) -> Iterator[Iterator[Update]]:
     """The periods of the job's file, read one after the other."""
     with storage.local_path(job.file) as path, path.open(encoding="utf-8-sig", newline="") as lines:
-        yield many.read(lines, job.stream, **job.options)
+        options = {name: job.options[name] for name in many.OPTIONS if name in job.options}
+        yield many.read(lines, job.stream, **options)
 
 
 def _finish(job: StreamJob, claim: Claim) -> None:

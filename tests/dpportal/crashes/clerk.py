@@ -47,7 +47,7 @@ def ask_for_streams() -> list[str]:
     working.execute(opened.jobs.get().pk)
     opened.refresh_from_db()
     file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
-    to_publish = services.queue_counts(opened, file, {}, opened.created_by)
+    to_publish = services.queue_counts(opened, file, {}, opened.created_by, confirmed=True)
     return [str(to_open.pk), str(to_publish.pk)]
 
 

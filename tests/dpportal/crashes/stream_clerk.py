@@ -37,7 +37,7 @@ def send(stream: Stream, counts: list[int]) -> str:
     execution.publish(stream.pk, [Update(1, (counts[0],), Period.Source.TYPED)])
     lines = "".join(f"{index},{count}\n" for index, count in enumerate(counts, 1))
     file = ContentFile(f"period,count\n{lines}".encode(), "counts.csv")
-    return str(services.queue_counts(stream, file, {}, stream.created_by).pk)
+    return str(services.queue_counts(stream, file, {}, stream.created_by, confirmed=True).pk)
 
 
 def see(job_id: str) -> dict[str, Any]:

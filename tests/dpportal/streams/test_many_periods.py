@@ -29,7 +29,8 @@ OPTIONS = {"column": "new_cases", "dates": US_DATES}
 
 def queue(stream: Stream, text: str | bytes, **options: Any) -> StreamJob:
     content = text if isinstance(text, bytes) else text.encode()
-    return services.queue_counts(stream, ContentFile(content, "counts.csv"), options, stream.created_by)
+    file = ContentFile(content, "counts.csv")
+    return services.queue_counts(stream, file, options, stream.created_by, confirmed=True)
 
 
 def done(job: StreamJob) -> StreamJob:

@@ -182,6 +182,11 @@ def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
     seen = {"seen": before.context["mark"], "state": "open"}
     assert curious.get(live, seen).status_code == 204
     working.execute(StreamJob.objects.get(kind="counts").pk)
+    asked = curious.get(live, seen)
+    assert "Publish 2 periods?" in text(asked) and not Period.objects.exists()
+    seen["seen"] = asked.context["mark"]
+    curious.post(f"/streams/{stream.pk}/add/file/confirm/")
+    working.execute(StreamJob.objects.get(kind="counts").pk)
     after = curious.get(live, seen)
     assert after.status_code == 200
     assert "everything in it is published" in text(after)
@@ -311,8 +316,8 @@ PAGES = ["home", "live", "counted", "timing", "strategy", "review", "compare"]
 ACTS = [
     "add",
     "add/records",
-    "add/records/confirm",
-    "add/records/drop",
+    "add/file/confirm",
+    "add/file/drop",
     "add/many",
     "token",
     "close",

@@ -86,7 +86,7 @@ def test_another_stream_s_files_do_not_matter(begun, dataset) -> None:
 def test_who_says_that_they_are_new_has_them_published_and_is_recorded(desk, begun) -> None:
     job = send(begun, FIRST, 2)
     assert "holds nearly the same rows as the file of period 1" in page(desk, begun)
-    desk.post(f"/streams/{begun.pk}/add/records/confirm/")
+    desk.post(f"/streams/{begun.pk}/add/file/confirm/")
     assert AuditEntry.objects.get(action="confirmed repeated records").detail == "period 2, like 1"
     job = again(job)
     assert (job.state, job.repeats, begun.periods.count()) == ("done", [], 2)
@@ -100,7 +100,7 @@ def test_who_says_that_they_are_not_has_the_file_deleted(
 ) -> None:
     job = send(begun, FIRST, 2)
     with django_capture_on_commit_callbacks(execute=True):
-        desk.post(f"/streams/{begun.pk}/add/records/drop/")
+        desk.post(f"/streams/{begun.pk}/add/file/drop/")
     assert not default_storage.exists(job.file)
     assert begun.periods.count() == 1
     shown = page(desk, begun)
@@ -109,10 +109,10 @@ def test_who_says_that_they_are_not_has_the_file_deleted(
 
 
 def test_a_word_is_only_taken_where_one_is_asked_for(desk, begun) -> None:
-    desk.post(f"/streams/{begun.pk}/add/records/confirm/")
+    desk.post(f"/streams/{begun.pk}/add/file/confirm/")
     send(begun, FIRST, 2)
     send(begun, NEXT, 2)  # another file came meanwhile
-    desk.post(f"/streams/{begun.pk}/add/records/confirm/")
+    desk.post(f"/streams/{begun.pk}/add/file/confirm/")
     assert not AuditEntry.objects.filter(action="confirmed repeated records").exists()
     assert begun.periods.count() == 2
 

@@ -20,7 +20,7 @@ def records_queued(stream: Stream) -> StreamJob:
 
 def counts_queued(stream: Stream) -> StreamJob:
     file = ContentFile(b"period,count\n1,5\n2,6\n3,7\n", "counts.csv")
-    return services.queue_counts(stream, file, {"column": "count"}, stream.created_by)
+    return services.queue_counts(stream, file, {"column": "count"}, stream.created_by, confirmed=True)
 
 
 @pytest.fixture(params=[records_queued, counts_queued], ids=["records", "counts"])
