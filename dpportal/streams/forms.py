@@ -22,6 +22,10 @@ MODES = [
     (CHOSEN, _("Rows where a column has certain values")),
     (EACH, _("A running count for each value of a column, at no extra cost")),
 ]
+TABLELESS_MODES = [
+    (EVERY, _("One number for each period")),
+    (EACH, _("A number for each category, at no extra cost")),
+]
 MAX_CHOICES = 1_000
 MAX_PASTED = 2**20
 DATE_FORMS = [
@@ -79,10 +83,20 @@ class CountedForm(forms.ModelForm):
             help_text=self.fields["largest_increment"].help_text,
         )
         self.initial["mode"] = EACH if self.instance.split else CHOSEN if self.instance.column else EVERY
+        if self.instance.dataset.is_tableless:
+            self._without_rows(declared)
+
+    def _without_rows(self, declared: list[Attribute]) -> None:
+        """Of people whom the curator counts there is one number for each period, or one for each category."""
+        del self.fields["summed"]
+        mode = self.fields["mode"]
+        assert isinstance(mode, forms.ChoiceField)
+        mode.label, mode.choices = _("what is counted"), TABLELESS_MODES
         if not declared:
-            # There is nothing to choose: one number for each period.
-            del self.fields["column"], self.fields["summed"]
-            self.fields["mode"].widget, self.fields["mode"].initial = forms.HiddenInput(), EVERY
+            del self.fields["column"]
+            mode.widget, self.initial["mode"] = forms.HiddenInput(), EVERY
+        elif self.instance._state.adding:
+            self.initial |= {"mode": EACH, "column": declared[0].name}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

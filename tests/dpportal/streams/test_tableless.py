@@ -40,6 +40,8 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     dataset = begun(**BY_REGION)
     home = curious.get(f"/datasets/{dataset.pk}/")
     assert "New stream" in home.text and "New release" not in home.text
+    offered = curious.get(f"/streams/new/{dataset.pk}/")
+    assert offered.context["form"].initial["mode"] == "each" and "Add up" not in offered.text
     counted = {"name": "Admitted", "mode": "each", "column": "region"}
     curious.post(f"/streams/new/{dataset.pk}/", counted)
     draft = Stream.objects.get()
@@ -54,6 +56,8 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     typed = {"index": "1", "count-0": "12", "count-1": "3", "count-2": "0"}
     answer = curious.post(f"/streams/{draft.pk}/add/", typed, follow=True)
     assert "Period 1 is published." in answer.text
+    compare = curious.get(f"/streams/{draft.pk}/compare/")
+    assert f"/streams/{draft.pk}/compare/" in answer.text and compare.context["rows"][0]["true"] == 12
     draft.refresh_from_db()
     assert (draft.labels, len(draft.periods.get().released)) == (["north", "south", "east"], 3)
     assert LedgerEntry.objects.get(key=draft.pk).state == "spent"
