@@ -96,7 +96,7 @@ class CountedForm(forms.ModelForm):
             del self.fields["column"]
             mode.widget, self.initial["mode"] = forms.HiddenInput(), EVERY
         elif self.instance._state.adding:
-            self.initial |= {"mode": EACH, "column": declared[0].name}
+            self.initial = {**self.initial, "mode": EACH, "column": declared[0].name}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
