@@ -13,16 +13,27 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def statement(
-    loss: Loss, delta: float, person_column: str = "", subject: str = "", *, whole_orders: bool = False
+    loss: Loss,
+    delta: float,
+    person_column: str = "",
+    subject: str = "",
+    *,
+    whole_orders: bool = False,
+    kept_by_curator: bool = False,
 ) -> str:
     """What the loss promises a person.
 
     delta: at which a zCDP loss is also read as (ε, δ), by whole orders alone where no others are proved.
     person_column: whose equal values are one person's rows; empty where each person has one row. subject: of the
-    sentence, translated; "This release" if empty.
+    sentence, translated; "This release" if empty. kept_by_curator: whether no program, but whoever counts sees to it
+    that nobody has more rows.
     """
     pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
-    said = (_promise(loss, pair, subject or _("This release")), _who(loss.unit, person_column), _limits())
+    said = (
+        _promise(loss, pair, subject or _("This release")),
+        _who(loss.unit, person_column, kept_by_curator),
+        _limits(),
+    )
     return " ".join(said)
 
 
@@ -74,7 +85,7 @@ def _change(loss: Loss) -> str:
     return _("if any one person's data were different")
 
 
-def _who(unit: PrivacyUnit, person_column: str) -> str:
+def _who(unit: PrivacyUnit, person_column: str, kept_by_curator: bool) -> str:
     if unit.neighbours is Neighbours.ADD_REMOVE:
         hidden = _("even whether they are in the table stays hidden")
     elif unit.total_public:
@@ -84,6 +95,12 @@ def _who(unit: PrivacyUnit, person_column: str) -> str:
     rows = ngettext("one row", "at most %(rows)s rows", unit.max_rows) % {"rows": unit.max_rows}
     if not person_column:
         return _("A person counts with %(rows)s; %(hidden)s.") % {"rows": rows, "hidden": hidden}
+    if kept_by_curator:
+        text = _(
+            "All rows with the same “%(column)s” are one person's, who counts with %(rows)s: the portal is told "
+            "numbers, and the curator who counts sees to that; %(hidden)s."
+        )
+        return text % {"column": person_column, "rows": rows, "hidden": hidden}
     text = _(
         "All rows with the same “%(column)s” are one person's, who counts with %(rows)s, chosen at random if there are "
         "more; %(hidden)s."

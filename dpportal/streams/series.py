@@ -117,7 +117,10 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
 def promise(plan: StreamPlan, delta: float, version: DomainVersion) -> str:
     """The privacy statement of a stream. delta: at which a zCDP loss is also read as (ε, δ)."""
     whole = registry.stream(plan.mechanism).whole_orders
-    return statement(plan.loss, delta, version.unit_column, _("This stream"), whole_orders=whole)
+    # A stream remembers nobody: where people can have several rows, no file of records is counted.
+    return statement(
+        plan.loss, delta, version.unit_column, _("This stream"), whole_orders=whole, kept_by_curator=True
+    )
 
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:

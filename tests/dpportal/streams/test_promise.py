@@ -9,7 +9,7 @@ import pytest
 from dpportal.datasets import services as dataset_services
 from dpportal.streams import corrections
 from dpportal.streams.counted import DraftError, read_increments
-from dpportal.streams.series import as_epsilon_delta
+from dpportal.streams.series import as_epsilon_delta, promise_of
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.continual.mechanism import StreamRequest
@@ -49,6 +49,13 @@ def test_the_page_and_the_messages_say_what_was_paid_for(dataset, client, curato
     assert "What was counted too much stays" in home
     with pytest.raises(DraftError, match="What was counted too much stays"):
         read_increments(stream, -1)
+
+
+def test_the_promise_says_who_sees_to_it_that_nobody_is_counted_more_often(dataset) -> None:
+    dataset_services.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
+    told = promise_of(building.open_stream(dataset))
+    assert "at most 3 rows: the portal is told numbers, and the curator who counts sees to that" in told
+    assert "at random" not in told
 
 
 def test_with_several_rows_a_person_corrections_are_offered_as_one_of_them(dataset) -> None:
