@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from dpportal.streams import execution, services, vault, working
+from dpportal.streams.counted import DraftError, read_increments
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, Stream, StreamJob
 from tests.dpportal.streams import building
@@ -129,3 +130,11 @@ def test_a_value_that_is_not_listed_is_told_by_its_column_and_never_kept(dataset
 def test_values_that_are_lacking_are_named(dataset) -> None:
     stream = building.open_stream(dataset, split=True)
     assert sent(stream, "1,2,3", head="period,red,green").failure.endswith("Missing: blue, Other.")
+
+
+def test_a_program_is_told_the_place_of_a_name_that_is_not_listed(dataset) -> None:
+    stream = building.open_stream(dataset, split=True)
+    given = {"red": 1, "Ms Secret": 2, "green": 3, "blue": 4, "Other": 5}
+    with pytest.raises(DraftError, match=r"no\. 2 is no value .* red, green, blue, Other") as refusal:
+        read_increments(stream, given)
+    assert "Secret" not in str(refusal.value)
