@@ -4,10 +4,13 @@ import json
 from decimal import Decimal
 
 import pytest
+from django.db import transaction
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry, Role, User
+from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets import sharing
+from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Right, Share
 from dpportal.pages import bell
@@ -195,3 +198,23 @@ def test_what_the_first_owner_has_cannot_be_shared_away(shared, colleague):
     for name in ("curator", "colleague"):
         with pytest.raises(DatasetError, match="already"):
             sharing.share(shared, name, Right.SEE, colleague)
+
+
+def test_sharing_opens_no_table_elsewhere_that_is_not_offered(dataset, colleague):
+    connection = Connection.objects.create(
+        name="register", host="db.example", database="register", user="reader"
+    )
+    connection.curators.add(dataset.owner)
+    table = SharedTable.objects.create(connection=connection, title="Visits", schema="health", table="visits")
+    type(dataset).objects.filter(pk=dataset.pk).update(source=table)
+    dataset.refresh_from_db()
+    sharing.share(dataset, "colleague", Right.SEE, dataset.owner)
+    with pytest.raises(DatasetError, match="do not offer it"):
+        sharing.share(dataset, "colleague", Right.RELEASE, dataset.owner)
+    connection.curators.add(colleague)
+    sharing.share(dataset, "colleague", Right.RELEASE, dataset.owner)
+    with transaction.atomic():
+        require_releaser(dataset, colleague.pk, DatasetError)
+    connection.curators.remove(colleague)
+    with pytest.raises(DatasetError, match="not offered"), transaction.atomic():
+        require_releaser(dataset, colleague.pk, DatasetError)
