@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -34,6 +34,15 @@ def from_workers(view: View[P]) -> View[P]:
             return view(request, *args, **kwargs)
 
     return wrapped
+
+
+def chosen_by_hand(posted: QueryDict) -> QueryDict:
+    """What was posted, without the method that the page proposed while better ones may have been worked out."""
+    if posted.get("proposed", "") != posted.get("mechanism"):
+        return posted
+    changed = posted.copy()
+    del changed["mechanism"]
+    return changed
 
 
 @curator_required

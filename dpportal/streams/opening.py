@@ -21,7 +21,7 @@ from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.models import Dataset, Right
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
-from dpportal.pages.workings import from_workers
+from dpportal.pages.workings import chosen_by_hand, from_workers
 from dpportal.streams import choosing, corrections, drafts, services
 from dpportal.streams.access import stream_for
 from dpportal.streams.counted import DraftError
@@ -101,10 +101,13 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     except DraftError as refusal:
         return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
     form = StrategyForm(request.POST or None, initial=initial, offers=made)
-    picked = request.POST.get("use") or form["mechanism"].value() or draft.mechanism
+    by_htmx = getattr(request, "htmx", False)
+    named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
+    picked = request.POST.get("use") or named or draft.mechanism
     context = {"amount": amount, **choosing.strategies(draft, made, picked, amount)}
-    if getattr(request, "htmx", False):
-        return render(request, "streams/_offers.html", {"form": form, "budget": budget, **context})
+    if by_htmx:
+        shown = {"stream": draft, "form": form, "budget": budget, **context}
+        return render(request, "streams/_offers.html", shown)
     if request.method == "POST" and form.is_valid():
         draft.amount, draft.mechanism = form.cleaned_data["amount"], context["chosen"]
         try:

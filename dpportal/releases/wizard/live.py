@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
-from dpportal.pages.workings import from_workers
+from dpportal.pages.workings import chosen_by_hand, from_workers
 from dpportal.releases import drafts, services
 from dpportal.releases.access import release_for
 from dpportal.releases.products import DraftError, product_of
@@ -48,7 +48,7 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
         )
     product = product_of(draft)
     form = MethodForm(
-        request.POST,
+        chosen_by_hand(request.POST),
         mechanisms=product.mechanisms,
         automatic=product.has_automatic,
         shared=product.parameters,

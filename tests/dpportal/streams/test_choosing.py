@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dpportal.running import workings
+from dpportal.running.workings import Working
 from dpportal.streams import execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period
@@ -68,3 +70,20 @@ def test_without_an_estimate_nothing_is_foreseen(curious, dataset) -> None:
 def test_the_comparison_says_what_was_found(curious, stream) -> None:
     execution.publish(stream.pk, [Update(1, (100_000,), Period.Source.TYPED)])
     assert curious.get(f"/streams/{stream.pk}/compare/").context["verdict"].level == "useful"
+
+
+def test_a_better_strategy_that_was_worked_out_meanwhile_is_proposed_unless_another_was_chosen(
+    curious, dataset
+) -> None:
+    draft = building.draft_stream(dataset, mechanism="", amount=None, horizon=150)
+    address = f"/streams/{draft.pk}/strategy/"
+    page = curious.get(address)
+    proposed = page.context["chosen"]
+    assert "being worked out" in page.text and proposed != "p-identity"
+    for working in Working.objects.all():
+        workings.work_out(working.pk)
+    typed, live = {"amount": "0.5", "mechanism": proposed}, {"HX-Request": "true"}
+    found = curious.post(address, {**typed, "proposed": proposed}, headers=live)
+    assert found.context["chosen"] == "p-identity" and 'name="proposed"' not in found.text
+    by_hand = curious.post(address, {**typed, "proposed": "fda" if proposed != "fda" else "x"}, headers=live)
+    assert by_hand.context["chosen"] == proposed
