@@ -41,6 +41,7 @@ from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
 from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
 from mechanisms.microdata.adversarial.method import Adversarial
+from mechanisms.microdata.clusters import Clusters
 from mechanisms.microdata.latent_classes import LatentClasses
 from mechanisms.microdata.mechanism import IndependentColumns, Microdata
 from mechanisms.microdata.principal_components import PrincipalComponents
@@ -85,6 +86,7 @@ QUERIES: tuple[QueryMechanism, ...] = (
 # The most accurate comes first, the baseline last.
 MICRODATA: tuple[Microdata, ...] = (
     LatentClasses(),
+    Clusters(),
     TreeOfPairs(),
     PrincipalComponents(),
     PrivatePartition(),
