@@ -18,7 +18,7 @@ from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount, check_counts
 from mechanisms.matrix.answers import standard_errors
-from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult
+from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult, kept_strategy
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.optimise.bound import bound_from, nuclear_norm
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
@@ -206,19 +206,20 @@ def _spelled(
     definition: Definition,
     optimised: Optimised | None,
 ) -> list[Any] | None:
-    """What the facts are of, as JSON; a strategy that was searched for, and uploaded queries, are more than that."""
-    if optimised is not None or "uploaded(" in workload.text:
+    """What the facts are of, as JSON; uploaded queries, and a strategy that nobody keeps, are more than that."""
+    if "uploaded(" in workload.text or (optimised and not optimised.name):
         return None
-    return [mechanism.name, domain.to_json(), workload.text, definition.value]
+    stored = optimised.name if optimised else ""
+    return [mechanism.name, domain.to_json(), workload.text, definition.value, stored]
 
 
 def _read_arguments(spelled: Sequence[Any]) -> tuple[Any, ...]:
     # The registry knows every mechanism, and so imports this module.
     from mechanisms import registry
 
-    name, written, text, definition = spelled
-    domain = Domain.from_json(written)
-    return registry.query_mechanism(name), domain, read_workload(text, domain), Definition(definition), None
+    name, written, text, definition, stored = spelled
+    method, domain = registry.query_mechanism(name), Domain.from_json(written)
+    return method, domain, read_workload(text, domain), Definition(definition), kept_strategy(stored)
 
 
 def _found_facts(

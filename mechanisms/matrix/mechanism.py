@@ -28,11 +28,25 @@ class Optimised:
     """A strategy found by optimisation. It depends on the workload alone, so it serves every loss and every table.
 
     arrays: what defines the strategy, as stored in an .npz. facts: JSON about the search: its time, iterations, and
-    the certificate where there is one.
+    the certificate where there is one. name: under which it is kept; empty if it is not.
     """
 
     arrays: Mapping[str, np.ndarray]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+
+_keepers: list[Callable[[str], Optimised]] = []
+
+
+def kept_by(keeper: Callable[[str], Optimised]) -> None:
+    """Say how a strategy is found by its name: once, by whoever keeps them."""
+    _keepers[:] = [keeper]
+
+
+def kept_strategy(name: str) -> Optimised | None:
+    """The strategy of that name; None for no name."""
+    return _keepers[0](name) if name else None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from mechanisms.continual.windows import best_layers
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.tree import best_tree
 from mechanisms.matrix import answering
+from mechanisms.matrix.mechanism import Optimised, kept_by
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.workings import taken_from, work_out
 
@@ -79,3 +80,20 @@ def test_a_measurement_needs_no_shelf(shelf):
     plan = mechanism.plan(DOMAIN, read_workload('ranges("x")', DOMAIN), Loss(Definition.PURE, Fraction(1)))
     answering.strategy_of(mechanism, plan)
     assert not shelf.taken
+
+
+def test_a_kept_strategy_goes_by_its_name(shelf, monkeypatch):
+    monkeypatch.setattr("mechanisms.matrix.mechanism._keepers", [])
+    workload = read_workload('ranges("x")', DOMAIN)
+    method = registry.query_mechanism("p-identity")
+    found = method.optimise(DOMAIN, workload, Definition.PURE, lambda _done, _all: None)
+    kept = Optimised(found.arrays, found.facts, "strategies/one")
+    kept_by({"strategies/one": kept}.__getitem__)
+    with taken_from(shelf):
+        plan = method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), kept)
+        taken = len(shelf.taken)
+        method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), found)
+    assert taken and len(shelf.taken) == taken
+    assert (
+        plan.to_json() == method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), found).to_json()
+    )

@@ -41,9 +41,9 @@ def question(mechanism: str, domain: Domain, workload: str, definition: Definiti
 def kept(name: str) -> Optimised:
     """A stored strategy, searched for or uploaded; the same object for the same name."""
     if matrix := matrices.of_name(name):
-        return Optimised({"strategy": matrix.rows.toarray()})
+        return Optimised({"strategy": matrix.rows.toarray()}, name=name)
     facts = Optimisation.objects.filter(arrays=name).values_list("facts", flat=True).first()
-    return Optimised(arrays.kept(name), facts or {})
+    return Optimised(arrays.kept(name), facts or {}, name)
 
 
 def work_out(key: str) -> None:
