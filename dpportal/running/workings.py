@@ -22,6 +22,9 @@ from mechanisms.workings import work_out as search
 
 log = logging.getLogger(__name__)
 
+# Searches of plans that a longer job makes way for at a time.
+MOST_BETWEEN = 8
+
 TOO_LONG = "Working it out took longer than an hour. Choose fewer cells, queries or periods."
 
 
@@ -83,6 +86,13 @@ def active(keys: Sequence[str]) -> list[str]:
 def work_out(key: str) -> None:
     """Search once, if no other worker does."""
     questions.work_out(Working, key, _attempt)
+
+
+def work_out_waiting() -> None:
+    """Do what waits, since a page waits for it: called between the steps of jobs that take minutes."""
+    waiting = Working.objects.filter(state=JobState.QUEUED).order_by("queued_at")
+    for key in list(waiting.values_list("pk", flat=True)[:MOST_BETWEEN]):
+        work_out(key)
 
 
 def sweep() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from dpportal.releases.models import Optimisation
+from dpportal.releases.products.queries import strategies
+from dpportal.releases.tasks import find_strategy
 from dpportal.running import jobs, questions, workings
 from dpportal.running.jobs import JobState
 from dpportal.running.workings import Shelf, Working
 from mechanisms.accounting import Definition
 from mechanisms.continual.windows import best_layers
+from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.tree import Tree, best_tree
 from mechanisms.workings import NotWorkedOutError, taken_from
 from tests.dpportal import building
@@ -88,3 +92,14 @@ def test_the_key_says_what_is_asked_and_nothing_else():
         "arguments": ["ranges", 600, "pure"],
     }
     assert questions.key_of(question) == Working.objects.get().pk
+
+
+def test_a_search_that_takes_minutes_makes_way_for_what_a_page_waits_for():
+    key = asked().awaited[0]
+    question = strategies.question(
+        "p-identity", Domain((Integer("x", lower=1, upper=9),)), 'ranges("x")', Definition.PURE
+    )
+    search = questions.ask(Optimisation, question, find_strategy)
+    strategies.work_out(search.key)
+    assert Working.objects.get(pk=key).state == JobState.DONE
+    assert Optimisation.objects.get().state == JobState.DONE

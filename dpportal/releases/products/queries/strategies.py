@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.releases import arrays
 from dpportal.releases.models import Optimisation
 from dpportal.releases.products.queries import matrices, workloads
-from dpportal.running import questions
+from dpportal.running import questions, workings
 from dpportal.running.jobs import Claim, JobState, LostClaimError
 from mechanisms import registry
 from mechanisms.accounting import Definition
@@ -76,4 +76,9 @@ def _optimise(asked: dict[str, Any], claim: Claim) -> Optimised:
     domain = Domain.from_json(asked["domain"])
     workload = workloads.read(asked["workload"], domain)
     method = registry.query_mechanism(asked["mechanism"])
-    return method.optimise(domain, workload, Definition(asked["definition"]), claim.advance)
+
+    def advance(done: int, total: int | None) -> None:
+        workings.work_out_waiting()
+        claim.advance(done, total)
+
+    return method.optimise(domain, workload, Definition(asked["definition"]), advance)
