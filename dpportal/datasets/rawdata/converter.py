@@ -156,7 +156,8 @@ def _as_fault(error: Exception, limits: Limits) -> UploadFault:
     if isinstance(error, UploadFault):
         return error
     name = type(error).__name__
-    if name in OUT_OF_MEMORY or "start new thread" in str(error):
+    # What the engine says while Arrow reads its batches is an OSError.
+    if name in OUT_OF_MEMORY or any(words in str(error) for words in ("Out of Memory", "start new thread")):
         return out_of_memory(limits.memory_bytes)
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if "rawdata" in frame.filename]
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"

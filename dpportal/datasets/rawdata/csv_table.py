@@ -26,7 +26,8 @@ from dpportal.datasets.rawdata.proposals import proposed_columns, proposed_optio
 from dpportal.datasets.rawdata.table import Column, Oddities, TableFacts, checked_names
 from dpportal.datasets.rawdata.watching import watched
 
-ROW_GROUP_ROWS = 122_880
+# The engine's usual size; of wide tables fewer, since a writer holds all fields of its rows.
+ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22
 # What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
 # Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
@@ -141,9 +142,10 @@ def _read(
     connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, *, parallel: bool
 ) -> tuple[int, Oddities]:
     names = literal(names_metadata(table.names))
+    together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
     statement = (
         f"COPY (SELECT {table.selection()} FROM {table.source(parallel=parallel)}) TO {literal(str(target))} "
-        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {ROW_GROUP_ROWS}, KV_METADATA {{{NAMES_KEY}: {names}}})"
+        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {together}, KV_METADATA {{{NAMES_KEY}: {names}}})"
     )
     with watched(connection, report):
         [(rows,)] = connection.execute(statement).fetchall()

@@ -90,4 +90,4 @@ def damaged(kind: str = "") -> UploadFault:
 
 
 def _size(count: int) -> str:
-    return f"{count / 2**30:.3g} GB" if count >= 2**30 else f"{count / 2**20:.3g} MB"
+    return f"{count / 2**30:.3g} GB" if count >= 2**30 else f"{count / 2**20:,.0f} MB"

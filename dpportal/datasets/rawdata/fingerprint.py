@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from dpportal.datasets.rawdata.engine import literal, parquet
-from dpportal.datasets.rawdata.layout import LOOKED_UP, StoredColumn, layout, plain_number
+from dpportal.datasets.rawdata.layout import LOOKED_UP, NARROW, StoredColumn, layout, plain_number
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.reading import TRIMMED
 from dpportal.datasets.rawdata.sketch import Sketcher
@@ -72,7 +72,7 @@ def look(
     """
     columns = layout(connection, path)
     names = sorted(columns)
-    few = [name for name in names if columns[name].few][:LOOKED_UP]
+    few = [name for name in names if columns[name].few][: LOOKED_UP if len(names) <= NARROW else 0]
     fields = [_Fields(connection, path, columns[name], few=name in few) for name in names]
     sketcher = Sketcher(key, len(names)) if key else None
     if sketcher:

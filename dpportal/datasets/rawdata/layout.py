@@ -23,6 +23,8 @@ NAMES_KEY = "columns"
 SHORT_DICTIONARY, ALL_DICTIONARIES = 2**18, 2**26
 # Columns whose texts one query looks up: with dozens the engine thinks for minutes about the order of the joins.
 LOOKED_UP = 10
+# Columns of a table up to which that is done: each look-up carries all of them, in memory that is reserved at once.
+NARROW = 60
 # Digits, or digits and a sign, of whole numbers that are plain ones and that a double keeps.
 WHOLE_DIGITS = 15
 

@@ -16,6 +16,7 @@ import pytest
 from dpportal.datasets.rawdata import Limits, ReadOptions, TableFacts, UploadFault, convert, first_rows
 from dpportal.datasets.rawdata.csv_table import accounted, understand
 from dpportal.datasets.rawdata.encoding import plain_text
+from mechanisms.microdata.mechanism import MOST_COLUMNS
 from tests.dpportal.datasets.rawdata.storing import Stored, parquet, workbook
 
 # Each reads a file in a process of its own, as the portal does.
@@ -346,3 +347,13 @@ def test_facts_and_options_survive_json(tmp_path):
     assert TableFacts.from_json(json.loads(json.dumps(stored.facts.to_json()))) == stored.facts
     options = ReadOptions(delimiter=";", missing=("NA",), thousands=",")
     assert ReadOptions.from_json(json.loads(json.dumps(options.to_json()))) == options
+
+
+def test_as_many_columns_as_a_synthetic_table_may_have_are_read_in_the_memory_there_is(tmp_path):
+    """Of few different texts each, in as many rows as make the engine hold pieces of every column at once."""
+    columns = MOST_COLUMNS
+    names = ",".join(f"c{number}" for number in range(columns))
+    rows = (",".join(str((row * 7 + number) % 10) for number in range(columns)) for row in range(6_000))
+    (tmp_path / "upload").write_text("\n".join([names, *rows]) + "\n")
+    facts = convert(tmp_path / "upload", tmp_path / "table.parquet", "wide.csv", sketch_key=b"k" * 32)
+    assert (facts.rows, len(facts.columns), bool(facts.sketch)) == (6_000, columns, True)
