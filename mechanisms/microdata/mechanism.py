@@ -25,10 +25,11 @@ from mechanisms.microdata.features import (
     check_criterion,
     kept_columns,
 )
-from mechanisms.microdata.impossible import repaired
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.possible_row import possible_row
 from mechanisms.microdata.record import pack, unpack
+from mechanisms.microdata.repairing import repaired
 from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping, PairTables, split
 from mechanisms.microdata.whole_rows import WholeRows
@@ -176,7 +177,7 @@ class Microdata(ABC):
         )
         kept = plan.of_columns(columns)
         made = self._made(kept, made, margins.of_columns(columns), further, random)
-        rows = repaired(made.rows, kept.domain.shape, kept.wishes.impossible(kept.domain), random)
+        rows = _whole(plan, kept, made, margins, random)
         return replace(made, rows=rows[random.permutation(len(rows))])
 
     def _check(self, domain: Domain, wishes: Wishes) -> None:  # noqa: B027
@@ -292,6 +293,26 @@ def within_groups(
         shares[of_cell, np.arange(of_cell.size)] += empty[of_cell]
         cells[:, j] = dealt(groups[:, j], shares, random)
     return cells
+
+
+def _whole(
+    plan: MicrodataPlan,
+    kept: MicrodataPlan,
+    made: MicrodataResult,
+    margins: Margins,
+    random: np.random.Generator,
+) -> Integers:
+    """The made rows without what cannot occur. What is known to be possible was found for all columns in the plan."""
+    if not kept.wishes.zeros:
+        return made.rows
+
+    def possible() -> list[int]:
+        row = possible_row(plan.domain.shape, plan.wishes.impossible(plan.domain))
+        assert row is not None
+        return [row[place] for place in made.columns]
+
+    wanted = margins.of_columns(made.columns).counts
+    return repaired(made.rows, wanted, kept.wishes.impossible(kept.domain), possible, random)
 
 
 def _row_count(plan: MicrodataPlan, margins: Margins) -> int:

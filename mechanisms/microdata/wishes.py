@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mechanisms.domain import Domain
-from mechanisms.microdata.impossible import Impossible, possible_row
+from mechanisms.microdata.impossible import Impossible
+from mechanisms.microdata.possible_row import SearchEndedError, possible_row
 from mechanisms.microdata.tables import Pair
 from mechanisms.protocol import PlanError
 
@@ -47,7 +48,17 @@ class Wishes:
             raise PlanError(f"Weights of columns and pairs must be whole numbers from 1 to {HEAVIEST}.")
         if any(p[0] == p[1] for p in (*self.required, *self.pairs)) or any(z[0] == z[2] for z in self.zeros):
             raise PlanError("A pair needs two different columns.")
-        if possible_row(domain.shape, self.impossible(domain)) is None:
+        self._check_zeros(domain)
+
+    def _check_zeros(self, domain: Domain) -> None:
+        try:
+            row = possible_row(domain.shape, self.impossible(domain))
+        except SearchEndedError:
+            raise PlanError(
+                "Among all values that cannot occur together no row was found that holds none of them, in the time "
+                "that the search may take; perhaps there is one. Take some of them back."
+            ) from None
+        if row is None:
             raise PlanError(
                 "The values that cannot occur together leave no row possible. Take some of them back."
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
 from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata.apportioning import dealt, systematic
-from mechanisms.microdata.impossible import Impossible, possible_row, repaired
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.settling import settle
 from mechanisms.microdata.tables import PairTables
@@ -126,35 +124,6 @@ def test_what_cannot_occur_does_not(method):
     rows = method.reconstruct(plan, measurement).rows
     assert not plan.wishes.impossible(DOMAIN).broken(rows).any()
     assert not ((rows[:, 2] == 1) & (rows[:, 3] == 0)).any()
-
-
-def brute_broken(rows: np.ndarray, cells: Mapping[tuple[int, int], tuple[tuple[int, int], ...]]) -> bool:
-    return any(
-        row[a] == x and row[b] == y for row in rows for (a, b), pairs in cells.items() for x, y in pairs
-    )
-
-
-def test_repair_keeps_columns_where_exchanges_suffice():
-    random = np.random.default_rng(8)
-    rows = np.column_stack([random.integers(0, 4, 500), random.integers(0, 4, 500)])
-    impossible = Impossible({(0, 1): ((0, 0),)})
-    whole = repaired(rows, (4, 4), impossible, random)
-    assert not brute_broken(whole, impossible.cells)
-    assert all((np.sort(whole[:, j]) == np.sort(rows[:, j])).all() for j in range(2))
-
-
-def test_a_row_is_found_if_and_only_if_there_is_one():
-    random = np.random.default_rng(9)
-    for _ in range(200):
-        density = random.random()
-        cells = {
-            pair: tuple((x, y) for x in range(2) for y in range(2) if random.random() < density)
-            for pair in ((0, 1), (0, 2), (1, 2))
-        }
-        possible = [r for r in np.ndindex(2, 2, 2) if not brute_broken(np.array([r]), cells)]
-        row = possible_row((2, 2, 2), Impossible(cells))
-        assert (row is None) == (not possible)
-        assert row is None or tuple(row) in possible
 
 
 @pytest.mark.parametrize(
