@@ -55,6 +55,11 @@ def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
     return [place for place, name in enumerate(domain.names) if name in names]
 
 
+def picks_left(domain: Domain, wishes: Wishes, keep: int) -> int:
+    """How many columns are chosen beside those always kept; 0 also where all of them are kept."""
+    return max(0, keep - len(_always_kept(domain, wishes))) if keep < len(domain.shape) else 0
+
+
 def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> list[int]:
     """The places of `plan.keep` columns, in order: those always kept, and the picks of largest score.
 
@@ -65,9 +70,11 @@ def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise:
     """
     kept, target = _always_kept(plan.domain, plan.wishes), plan.domain.names.index(plan.wishes.target)
     assert plan.keep is not None
-    picks = plan.keep - len(kept)
+    if plan.keep == len(plan.domain.shape):
+        return list(range(plan.keep))
+    picks = picks_left(plan.domain, plan.wishes, plan.keep)
     others = [place for place in range(len(plan.domain.shape)) if place not in kept]
-    if picks <= 0:
+    if not picks:
         return kept
     grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
     pairs: list[Pair] = [(min(target, place), max(target, place)) for place in others]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -60,27 +60,39 @@ class LatentClasses(Microdata):
         },
     }
 
+    def _own_shares(self, required: Sequence[Pair], columns: int) -> Mapping[str, Fraction]:
+        """A single pair is measured once and needs no score."""
+        if columns == 2:
+            return {MARGINS: Fraction(1, 3), TABLES.format(1): Fraction(2, 3)}
+        return self.shares
+
     def _check_noise(self, plan: MicrodataPlan) -> None:
         pairs = len(plan.tables.pairs)
-        for round_ in range(1, ROUNDS + 1):
-            score_law(pairs, plan.step(SCORES.format(round_)))
+        for round_ in _rounds(plan):
+            if SCORES.format(round_) in plan.shares:
+                score_law(pairs, plan.step(SCORES.format(round_)))
             check_tables(pairs, plan.tables.largest, plan.step(TABLES.format(round_)))
 
     def _further(
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
     ) -> Sequence[np.ndarray]:
-        """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables."""
+        """The groups of each column's cells, then of each round noisy scores, chosen pairs and their noisy tables.
+
+        No scores where there is a single pair.
+        """
         grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         seen: list[np.ndarray] = [np.concatenate(grouping.groups)]
         pairs, tables = plan.tables.pairs, list[MeasuredTable]()
-        for round_ in range(1, ROUNDS + 1):
-            believed = _believed(grouping, margins, tables)
-            law = score_law(len(pairs), plan.step(SCORES.format(round_)))
-            noisy = scores(plan, counts, grouping, believed, pairs) + noise.draw(law, len(pairs))
+        for round_ in _rounds(plan):
             loss = plan.step(TABLES.format(round_))
-            choose = first_pairs if round_ == 1 else worst_pairs
-            chosen = choose(plan, noisy, grouping, loss)
+            noisy, chosen = np.empty(0, dtype=np.int64), list(pairs)
+            if SCORES.format(round_) in plan.shares:
+                believed = _believed(grouping, margins, tables)
+                law = score_law(len(pairs), plan.step(SCORES.format(round_)))
+                noisy = scores(plan, counts, grouping, believed, pairs) + noise.draw(law, len(pairs))
+                choose = first_pairs if round_ == 1 else worst_pairs
+                chosen = choose(plan, noisy, grouping, loss)
             measured = measured_tables(plan, counts, grouping, chosen, loss, noise)
             tables += measured
             seen += [noisy, np.array(chosen, dtype=np.int64).ravel(), *(t.values for t in measured)]
@@ -92,7 +104,7 @@ class LatentClasses(Microdata):
         parts = iter(further)
         grouping = Grouping(tuple(split(next(parts), plan.domain.shape)))
         tables: list[MeasuredTable] = []
-        for round_ in range(1, ROUNDS + 1):
+        for round_ in _rounds(plan):
             _noisy, pairs = next(parts), next(parts)
             tables += recorded_tables(plan, grouping, pairs, plan.step(TABLES.format(round_)), parts)
         return grouping, tables
@@ -115,6 +127,11 @@ class LatentClasses(Microdata):
             cells = refined(plan.domain.attributes, grouping, margins, model.tables(), impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
         return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
+
+
+def _rounds(plan: MicrodataPlan) -> list[int]:
+    """Those in which tables are measured."""
+    return [round_ for round_ in range(1, ROUNDS + 1) if TABLES.format(round_) in plan.shares]
 
 
 def _believed(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> Belief:

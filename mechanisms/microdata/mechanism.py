@@ -24,6 +24,7 @@ from mechanisms.microdata.features import (
     check_choice,
     check_criterion,
     kept_columns,
+    picks_left,
 )
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.plan import LEAST_VARIANCE, MeasuredTable, MicrodataPlan, MicrodataResult
@@ -31,7 +32,7 @@ from mechanisms.microdata.possible_row import possible_row
 from mechanisms.microdata.record import pack, unpack
 from mechanisms.microdata.repairing import repaired
 from mechanisms.microdata.spending import table_laws
-from mechanisms.microdata.tables import Grouping, PairTables, split
+from mechanisms.microdata.tables import Grouping, Pair, PairTables, split
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, NoiseLaw, repeatable
@@ -110,18 +111,19 @@ class Microdata(ABC):
             raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
         if total is not None and not loss.unit.total_public:
             raise ValueError("the number of rows is not public under these neighbours")
+        shares = self._shares(domain, wishes, keep)
         plan = MicrodataPlan(
             mechanism=self.name,
             domain=domain,
             loss=loss,
             wishes=wishes,
-            shares=self._shares(keep),
+            shares=shares,
             rows=rows,
             total=total,
             people=people,
             pairwise=self.pairwise,
             keep=keep,
-            explanation=self._explanation(keep),
+            explanation=self._explanation(shares, keep),
             criterion=criterion,
         )
         if keep is not None:
@@ -220,20 +222,26 @@ class Microdata(ABC):
     ) -> MicrodataResult:
         """The result with its rows filled in; `made.rows` has their number."""
 
-    def _explanation(self, keep: int | None) -> str:
-        shares = self._shares(keep)
+    def _explanation(self, shares: Mapping[str, Fraction], keep: int | None) -> str:
         chosen = (
-            "" if keep is None else f" Before, the {keep} columns are chosen that tell most about the target."
+            ""
+            if FEATURES not in shares
+            else f" Before, the {keep} columns are chosen that tell most about the target."
         )
         return (
             f"{self.summary}{chosen} Shares of the loss: {', '.join(f'{s} {x}' for s, x in shares.items())}."
         )
 
-    def _shares(self, keep: int | None) -> Mapping[str, Fraction]:
+    def _shares(self, domain: Domain, wishes: Wishes, keep: int | None) -> Mapping[str, Fraction]:
         """The steps' shares; where columns are chosen first, of what that leaves."""
-        if keep is None:
-            return self.shares
-        return {FEATURES: SHARE, **{step: share * (1 - SHARE) for step, share in self.shares.items()}}
+        own = self._own_shares(wishes.required_pairs(domain), keep or len(domain.shape))
+        if keep is None or not picks_left(domain, wishes, keep):
+            return own
+        return {FEATURES: SHARE, **{step: share * (1 - SHARE) for step, share in own.items()}}
+
+    def _own_shares(self, required: Sequence[Pair], columns: int) -> Mapping[str, Fraction]:
+        """The steps of so many columns; none in which there is nothing to choose between."""
+        return self.shares
 
 
 def rows_beside(plan: MicrodataPlan, counts: Integers) -> tuple[WholeRows, Integers]:

@@ -53,9 +53,15 @@ class TreeOfPairs(Microdata):
                 "The required pairs form a circle, and a tree has none. Choose latent classes, or drop one."
             )
 
+    def _own_shares(self, required: Sequence[Pair], columns: int) -> Mapping[str, Fraction]:
+        if columns == 2 or len(required) == columns - 1:
+            return {MARGINS: Fraction(1, 2), TABLES: Fraction(1, 2)}
+        return self.shares
+
     def _check_noise(self, plan: MicrodataPlan) -> None:
         columns = len(plan.domain.shape)
-        pick_rate(plan.step(CHOICES), columns - 1)
+        if CHOICES in plan.shares:
+            pick_rate(plan.step(CHOICES), columns - 1)
         check_tables(columns - 1, plan.tables.largest, plan.step(TABLES))
 
     def _further(
@@ -100,8 +106,10 @@ def _chosen_tree(
     pairs, columns = plan.tables.pairs, len(plan.domain.shape)
     tree = spanning_tree(columns, [], [], plan.wishes.required_pairs(plan.domain))
     picks = columns - 1 - len(tree)
+    if not picks or CHOICES not in plan.shares:
+        return sorted(tree or pairs)
     weights = np.array([plan.wishes.pair_weight(plan.domain, pair) for pair in pairs])
-    rate = pick_rate(plan.step(CHOICES), max(1, picks)) / int(weights.max())
+    rate = pick_rate(plan.step(CHOICES), picks) / int(weights.max())
     each = replace(plan.step(TABLES), amount=plan.step(TABLES).amount / (columns - 1))
     noise_terms = np.array([_noise_term(grouping.cells(pair), each) for pair in pairs])
     believed = independent(grouping, margins)

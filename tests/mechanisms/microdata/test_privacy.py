@@ -118,6 +118,57 @@ def test_choosing_columns_first_costs_its_share_and_all_together_the_loss(defini
 
 
 @pytest.mark.parametrize("definition", Definition)
+@pytest.mark.parametrize(
+    ("name", "columns", "wishes", "keep", "steps"),
+    [
+        ("tree-of-pairs", 2, Wishes(), None, {"columns": (1, 2), "tables": (1, 2)}),
+        (
+            "tree-of-pairs",
+            3,
+            Wishes(required=(("age", "job"), ("job", "ill"))),
+            None,
+            {"columns": (1, 2), "tables": (1, 2)},
+        ),
+        (
+            "tree-of-pairs",
+            4,
+            Wishes(target="ill"),
+            4,
+            {"columns": (1, 3), "choice of pairs": (1, 3), "tables": (1, 3)},
+        ),
+        (
+            "tree-of-pairs",
+            4,
+            Wishes(target="ill"),
+            2,
+            {"choice of columns": (1, 10), "columns": (9, 20), "tables": (9, 20)},
+        ),
+        (
+            "tree-of-pairs",
+            4,
+            Wishes(target="ill", required=(("age", "ill"),)),
+            2,
+            {"columns": (1, 2), "tables": (1, 2)},
+        ),
+        ("latent-classes", 2, Wishes(), None, {"columns": (1, 3), "tables of round 1": (2, 3)}),
+    ],
+)
+def test_where_there_is_no_choice_nothing_is_spent_on_one(definition, name, columns, wishes, keep, steps):
+    domain = Domain(DOMAIN.attributes[:columns])
+    plan = microdata(name).plan(domain, wishes, loss("2", definition), keep=keep)
+    assert plan.shares == {step: Fraction(*share) for step, share in steps.items()}
+    assert sum(plan.shares.values()) == 1 and all(
+        str(plan.shares[step]) in plan.explanation for step in steps
+    )
+    ledger = Ledger()
+    measured = microdata(name).measure(plan, plan.tables.of_rows(people(500)[:, :columns]), ledger)
+    made = microdata(name).reconstruct(plan, measured)
+    assert len(made.tables) == (keep or columns) - 1 and made.rows.shape[1] == (keep or columns)
+    if not {"choice of columns", "choice of pairs"} & plan.shares.keys():
+        assert not ledger.rates and drawn_cost(ledger, plan) == plan.loss.amount
+
+
+@pytest.mark.parametrize("definition", Definition)
 def test_tables_share_a_stage_exactly(definition):
     assert sum(table_shares([1, 7, 90, 10_000], definition)) == 1
 
