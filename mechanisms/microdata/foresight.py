@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from mechanisms.accounting import Loss
 from mechanisms.microdata.adversarial.critic import AT_ONCE, HIDDEN
 from mechanisms.microdata.adversarial.method import Adversarial
-from mechanisms.microdata.coarsening import FEWEST, MOST, most_groups_of
+from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.latent_classes import MOST_REFINED, MOST_SETTLED, LatentClasses
 from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws
 from mechanisms.microdata.mixture import CLASSES
-from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.scoring import distortion
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
 
 # Of rows, of the classes' parameters, of tables of all pairs: how many are in memory at once.
 ROW_COPIES, PARAMETER_COPIES, TABLE_COPIES = 5, 9, 3
@@ -28,32 +26,37 @@ TABLES = "tables"
 
 @dataclass(frozen=True)
 class Foresight:
-    """Expected total variation that noise alone causes: of a column's counts, and of the table of a measured pair.
+    """Expected total variation that noise alone causes in a column's counts, on average.
 
-    column, pair: means; pair is None where none is measured. pairs: how many are measured at first. useless:
-    whether columns themselves drown in noise.
+    pairs: how many are measured at first. What noise does to them follows from their groups, and these from noisy
+    counts: `pair_error` states it once they are measured. useless: whether columns themselves drown in noise.
     """
 
     column: float
-    pair: float | None
     pairs: int
     useless: bool
 
 
 def foresee(plan: MicrodataPlan, people: int) -> Foresight:
-    """For so many people, stated by the curator; an upper bound, as fitting takes some of the noise away again.
-
-    E|noise| of every cell, summed, is twice the people who would have to move. A column has as many groups as the noise
-    allows, or its cells if they are fewer.
-    """
+    """For so many people, stated by the curator. E|noise| of every cell, summed, is twice the people who would move."""
     laws = margin_laws(plan)
     sizes = plan.domain.shape
     column = sum(c * law.mean_absolute for c, law in zip(sizes, laws, strict=True)) / (
         2 * people * len(sizes)
     )
-    measured = len(sizes) - 1 if any(step.startswith(TABLES) for step in plan.shares) else 0
-    pair = _pair(plan, people, measured) if measured else None
-    return Foresight(min(1.0, column), pair, measured, column > USELESS)
+    measured = (plan.keep or len(sizes)) - 1 if any(step.startswith(TABLES) for step in plan.shares) else 0
+    return Foresight(min(1.0, column), measured, column > USELESS)
+
+
+def pair_error(tables: Sequence[MeasuredTable], people: int) -> float | None:
+    """Expected total variation that noise alone causes in a measured table of groups, on average; None of no table.
+
+    people: a public number, as the noisy total is. E|noise| of every cell, as in `foresee`.
+    """
+    if not tables:
+        return None
+    moved = sum(table.values.size * table.noise.mean_absolute for table in tables)
+    return min(1.0, moved / (2 * people * len(tables)))
 
 
 def row_count(plan: MicrodataPlan, people: int) -> int:
@@ -75,14 +78,3 @@ def memory(plan: MicrodataPlan, people: int) -> int:
         groups = sum(map(most_groups_of, plan.domain.shape))
         taken += PROGRAM_BYTES + 8 * min(AT_ONCE, rows) * (STEP_COPIES * HIDDEN + LOGIT_COPIES * groups)
     return taken
-
-
-def _pair(plan: MicrodataPlan, people: int, measured: int) -> float:
-    spent = sum(
-        (share for step, share in plan.shares.items() if step.startswith(TABLES)),
-        start=0 * plan.loss.amount,
-    )
-    tables: Loss = replace(plan.loss, amount=plan.loss.amount * spent)
-    groups = min(MOST, max(FEWEST, math.sqrt(people / (4 * plan.pair_deviation))))
-    mean = math.exp(sum(math.log(min(groups, size)) for size in plan.domain.shape) / len(plan.domain.shape))
-    return min(1.0, distortion([round(mean**2)] * measured, tables) / (2 * people * measured))

@@ -7,8 +7,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from mechanisms.microdata.foresight import foresee
+from mechanisms.accounting import Definition
+from mechanisms.microdata.foresight import foresee, pair_error
 from mechanisms.microdata.quality import closeness, correlations, mean_deviation, table_of_rows, triples
+from mechanisms.microdata.record import unpack
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
@@ -67,3 +69,29 @@ def test_a_loss_that_drowns_everything_is_told():
     plan = microdata("latent-classes").plan(DOMAIN, Wishes(), loss("1/1000000000"))
     assert foresee(plan, 500).useless
     assert not foresee(plan, 10**9).useless
+
+
+@pytest.mark.parametrize("name", ["tree-of-pairs", "latent-classes"])
+@pytest.mark.parametrize(("definition", "amount"), [(Definition.PURE, "0.3"), (Definition.ZCDP, "0.01")])
+def test_the_error_of_measured_pairs_is_as_stated(name, definition, amount):
+    """Of groups as they were made and of all rounds: only the noise is left to chance."""
+    rows, method = people(4000), microdata(name)
+    plan = method.plan(DOMAIN, Wishes(), loss(amount, definition))
+    true, stated, seen = plan.tables.of_rows(rows), list[float](), list[float]()
+    for release in range(4):
+        noise = Noise(np.random.default_rng(release).bytes)
+        _noisy, *further = unpack(method.measure(plan, true, noise).values)
+        found = method.recorded(plan, further)
+        assert found is not None
+        grouping, tables = found
+        stated.append(pair_error(tables, 4000) or 0)
+        apart = [
+            np.abs(grouping.table(plan.tables.table(true, t.pair), t.pair) - t.values).sum() / 8000
+            for t in tables
+        ]
+        seen.append(float(np.mean(apart)))
+    assert np.mean(seen) == pytest.approx(np.mean(stated), rel=0.12)
+
+
+def test_of_no_measured_pair_no_error_is_stated():
+    assert pair_error([], 4000) is None

@@ -1,4 +1,4 @@
-"""The error to expect of every method at a release's cost, from formulas: for everyone."""
+"""The error of a column to expect of every method at a release's cost, from formulas: for everyone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def expected_errors(plan: MicrodataPlan, people: int) -> list[dict[str, Any]]:
                 "title": method.title,
                 "used": method.name == plan.mechanism,
                 "column": found.column,
-                "pair": found.pair,
                 "pairs": found.pairs,
             }
         )

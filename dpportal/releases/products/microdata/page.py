@@ -13,7 +13,7 @@ from dpportal.releases.products.microdata.directions import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from mechanisms import registry
-from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.foresight import foresee, pair_error
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
 MOST_LINES = 2_000
@@ -23,7 +23,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
     """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
     kept = plan.of_columns(result.columns)
     counts, pairs = column_counts(plan, result), measured_pairs(kept, result)
-    foresight = foresee(plan, max(1, round(result.total)))
+    people = max(1, round(result.total))
     shown = pairs[pairs["measured"]]
     return {
         "rows": len(result.rows),
@@ -37,9 +37,9 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
         "pairs": len(pairs),
         "without_pairs": registry.microdata(plan.mechanism).without_pairs,
         "components": component_lines(kept, result),
-        "column": foresight.column,
-        "pair": foresight.pair,
-        "expected": expected_errors(plan, max(1, round(result.total))),
+        "column": foresee(plan, people).column,
+        "pair_error": pair_error(result.tables, people),
+        "expected": expected_errors(plan, people),
         "tables": measured.shown(kept.domain, result),
         "figure": figure_json(pairs_figure(kept.domain.names, _measurements(kept, result), "measured")),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
