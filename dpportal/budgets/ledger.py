@@ -353,7 +353,17 @@ def _refusal_text(dataset: Dataset, cost: Decimal, definition: Definition) -> st
     if budget.definition != definition.value:
         text = _("This budget is counted in %(symbol)s. Choose the cost again, in %(symbol)s.")
         return text % {"symbol": budget.symbol}
-    values = {"s": budget.symbol, "cost": plain(cost), "left": plain(budget.left), "name": dataset.name}
+    return shortage_text(budget, cost)
+
+
+def shortage_text(budget: Budget, cost: Decimal) -> str:
+    """What to do about a cost above what is left."""
+    values = {
+        "s": budget.symbol,
+        "cost": plain(cost),
+        "left": plain(budget.left),
+        "name": budget.dataset.name,
+    }
     if not budget.left:
         return (
             _(

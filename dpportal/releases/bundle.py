@@ -43,6 +43,7 @@ def _explanations(
     made: AnyMade, tables: list[Table], files: list[BundleFile], folder: Path
 ) -> list[BundleFile]:
     release, promised = made.release, promise(made.release, made.plan.loss)
+    shown = product_of(release).page(made)
     cells = product_of(release).cells_file(made.plan)
     package = descriptions.package_file(
         folder,
@@ -59,6 +60,7 @@ def _explanations(
             "release": release,
             "about": release.dataset.told,
             "plan": made.plan,
+            "shown": shown,
             "statement": promised,
             "files": files,
             "filled": filled_columns(release),
@@ -69,12 +71,12 @@ def _explanations(
             "has_codebook": any(table.path.name == codebook.NAME for table in tables),
         },
     )
-    report = _report(made, folder)
+    report = _report(made, shown, folder)
     about = descriptions.about_file(folder, _facts(made), [*files, package, readme, report])
     return [about, package, readme, report]
 
 
-def _report(made: AnyMade, folder: Path) -> BundleFile:
+def _report(made: AnyMade, shown: dict[str, Any], folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     release, product = made.release, product_of(made.release)
     context = {
@@ -87,7 +89,7 @@ def _report(made: AnyMade, folder: Path) -> BundleFile:
         "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
         "filled": filled_columns(release),
         "about": release.dataset.told,
-        "shown": stilled(product.page(made)),
+        "shown": stilled(shown),
     }
     return descriptions.report_file(folder, "releases/report.html", context)
 

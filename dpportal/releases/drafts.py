@@ -109,7 +109,7 @@ def _best_plan(release: Release, version: DomainVersion, domain: Domain, loss: L
     plans = {offer.mechanism.name: offer.plan for offer in found if offer.plan}
     if not plans:
         raise DraftError(found[0].refusal, "method")
-    return plans[product.suggested(plans)]
+    return plans[product.suggested(release, plans)]
 
 
 def offers(release: Release, amount: Decimal, only: str = "") -> list[Offer]:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets import ledger
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.fit import shown_warnings
@@ -114,7 +114,9 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
             drafts.plan_of(draft)
         except DraftError as error:
             form.add_error("mechanism", str(error))
-        else:
+        if draft.amount > budget.left:
+            form.add_error("amount", ledger.shortage_text(budget, draft.amount))
+        if not form.errors:
             return wizard.forward(request, draft, ("amount", "mechanism"), "review")
     context.update(choosing.dial_shown(draft, amount))
     return wizard.page(request, "strategy", draft, form, **context)
@@ -157,7 +159,9 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         services.request_opening(draft, reviewed=reviewed, by=current_user(request))
 
     shown = services.reviewed_as(draft, version, plan)
-    form = confirmation(request, shown, spend, (DraftError, StreamError, BudgetRefusedError), identifying)
+    form = confirmation(
+        request, shown, spend, (DraftError, StreamError, ledger.BudgetRefusedError), identifying
+    )
     if form is None:
         return redirect("streams:home", draft.pk)
     budget = drafts.budget_of(draft)

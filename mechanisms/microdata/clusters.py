@@ -57,6 +57,7 @@ class Clusters(Microdata):
     pairwise = False
     whole_rows = True
     without_pairs = "each column was counted in clusters of people who are alike in all of them."
+    heeds = frozenset()
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         for round_ in range(1, ROUNDS + 1):

@@ -49,14 +49,19 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
 
 
 def pair_error(tables: Sequence[MeasuredTable], people: int) -> float | None:
-    """Expected total variation that noise alone causes in a measured table of groups, on average; None of no table.
+    """Expected total variation that noise alone causes in a measured pair's groups, on average; None of no pair.
 
-    people: a public number, as the noisy total is. E|noise| of every cell, as in `foresee`.
+    people: a public number, as the noisy total is. E|noise| of every cell, as in `foresee`; less where a pair was
+    measured several times, as the tables' precisions add up.
     """
-    if not tables:
-        return None
-    moved = sum(table.values.size * table.noise.mean_absolute for table in tables)
-    return min(1.0, moved / (2 * people * len(tables)))
+    precision: dict[tuple[int, int], float] = {}
+    for table in tables:
+        precision[table.pair] = precision.get(table.pair, 0.0) + 1 / table.variance
+    moved = {
+        t.pair: t.values.size * t.noise.mean_absolute / (t.variance * precision[t.pair]) ** 0.5
+        for t in tables
+    }
+    return min(1.0, sum(moved.values()) / (2 * people * len(moved))) if moved else None
 
 
 def row_count(plan: MicrodataPlan, people: int) -> int:

@@ -65,6 +65,8 @@ class Microdata(ABC):
     most_groups: ClassVar[int | None] = None
     # What the rows' dependence comes from where no pair is measured.
     without_pairs: ClassVar[str] = ""
+    # Which of `Wishes` it follows beside required pairs and zeros.
+    heeds: ClassVar[frozenset[str]] = frozenset({"target", "weights", "pairs"})
 
     @property
     def missing(self) -> str:
@@ -79,15 +81,14 @@ class Microdata(ABC):
         *,
         rows: int | None = None,
         total: int | None = None,
-        people: int | None = None,
         keep: int | None = None,
         criterion: str = DISTANCE,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
-        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. people: their
-        number as the curator states it. keep: go on with so many columns that tell most about the target; None: all.
-        criterion: what they are chosen by, of `features.CRITERIA`.
+        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. keep: go on
+        with so many columns that tell most about the target; None: all. criterion: what they are chosen by, of
+        `features.CRITERIA`.
         Raises PlanError if columns, wishes or loss do not fit.
         """
         if self.missing:
@@ -120,7 +121,6 @@ class Microdata(ABC):
             shares=shares,
             rows=rows,
             total=total,
-            people=people,
             pairwise=self.pairwise,
             keep=keep,
             explanation=self._explanation(shares, keep),
@@ -336,6 +336,7 @@ class IndependentColumns(Microdata):
     shares = {MARGINS: Fraction(1)}
     pairwise = False
     without_pairs = "every column was counted by itself, and the rows hold no dependence between columns."
+    heeds = frozenset()
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         """Nothing else is measured."""

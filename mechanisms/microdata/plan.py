@@ -26,9 +26,9 @@ class MicrodataPlan:
     """Columns, wishes and how the loss is shared by the steps.
 
     shares: of the loss by step, exact, sum 1. rows: how many synthetic rows; None: the noisy total. total: the number
-    of rows where that is public, else None. people: how many there are, as the curator states it, for foresight alone.
-    pairwise: whether pairs are counted, or single columns alone. keep: how many columns go on, those that tell most
-    about the target; None: all. criterion: what they are chosen by, of `features.CRITERIA`.
+    of rows where that is public, else None. pairwise: whether pairs are counted, or single columns alone. keep:
+    how many columns go on, those that tell most about the target; None: all. criterion:
+    what they are chosen by, of `features.CRITERIA`.
     """
 
     mechanism: str
@@ -38,7 +38,6 @@ class MicrodataPlan:
     shares: Mapping[str, Fraction]
     rows: int | None
     total: int | None
-    people: int | None
     pairwise: bool
     keep: int | None
     explanation: str
@@ -86,7 +85,6 @@ class MicrodataPlan:
             "shares": {name: str(share) for name, share in self.shares.items()},
             "rows": self.rows,
             "total": self.total,
-            "people": self.people,
             "pairwise": self.pairwise,
             "keep": self.keep,
             "explanation": self.explanation,
@@ -101,7 +99,8 @@ class MicrodataPlan:
             "wishes": Wishes.from_json(value["wishes"]),
             "shares": {name: Fraction(share) for name, share in value["shares"].items()},
         }
-        return cls(**{**value, **read})
+        # A plan of earlier days holds the curator's number of people, too.
+        return cls(**{**{name: value[name] for name in value if name != "people"}, **read})
 
 
 # Counts are whole: that of a rounding. Fits take noise to be no less, or they would divide by nearly nothing.

@@ -45,6 +45,7 @@ class PrincipalComponents(Microdata):
     shares = {MARGINS: Fraction(3, 10), PRODUCTS: Fraction(3, 10), GRID: Fraction(4, 10)}
     whole_rows = True
     without_pairs = "rows were counted along the directions below."
+    heeds = frozenset()
 
     def _check(self, domain: Domain, wishes: Wishes) -> None:
         if len(ordered_columns(domain)) < 2:

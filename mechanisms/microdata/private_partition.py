@@ -46,6 +46,7 @@ class PrivatePartition(Microdata):
     pairwise = False
     whole_rows = True
     without_pairs = "rows were counted in blocks of all columns at once."
+    heeds = frozenset({"target", "weights"})
 
     def _check_noise(self, plan: MicrodataPlan) -> None:
         halving_law(plan)

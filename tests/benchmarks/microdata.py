@@ -62,9 +62,9 @@ def write_table(path: Path, domain: Domain, people: int) -> None:
     pyarrow.csv.write_csv(pa.table({name: rows[:, j] for j, name in enumerate(domain.names)}), path)
 
 
-def planned(name: str, domain: Domain, rho: str, people: int) -> MicrodataPlan:
+def planned(name: str, domain: Domain, rho: str) -> MicrodataPlan:
     """Raises PlanError if the method is not offered."""
-    return microdata(name).plan(domain, Wishes(), Loss(Definition.ZCDP, Fraction(rho)), people=people)
+    return microdata(name).plan(domain, Wishes(), Loss(Definition.ZCDP, Fraction(rho)))
 
 
 def release(plan: MicrodataPlan, table: Path, folder: Path) -> list[Step]:
@@ -141,7 +141,7 @@ def main() -> None:
             convert(csv, table, csv.name)
             for name in options.method:
                 try:
-                    plan = planned(name, domain, options.rho, people)
+                    plan = planned(name, domain, options.rho)
                 except PlanError as refusal:
                     print(f"| {shape} | {name} | not offered: {refusal} |")
                     continue

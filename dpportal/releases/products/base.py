@@ -91,7 +91,8 @@ def people_field() -> forms.IntegerField:
         min_value=1,
         max_value=10**10,
         help_text=gettext_lazy(
-            "Used only to show what errors mean. Take it from public knowledge; it need not be exact."
+            "Shows what errors mean and which method suits. It is not published; the method and the cost that you "
+            "choose by it are. Take it from public knowledge; it need not be exact."
         ),
     )
 
@@ -173,7 +174,7 @@ class Product(ABC, Generic[M, P, R]):
         """Methods are listed by this, smallest first; of equals the usual one comes first."""
         return 0.0
 
-    def suggested(self, plans: Mapping[str, P]) -> str:
+    def suggested(self, draft: Release, plans: Mapping[str, P]) -> str:
         """The method to begin with, of those that have a plan."""
         return min(plans, key=lambda name: self.order(plans[name]))
 
@@ -186,7 +187,7 @@ class Product(ABC, Generic[M, P, R]):
 
         plans: of the methods that are made for these columns; not empty. advice: what `advice` says of them.
         """
-        name = self.suggested(plans)
+        name = self.suggested(draft, plans)
         method = next(m for m in self.mechanisms if m.name == name)
         error = self.wanted_error(plans[name], draft)
         figure = (

@@ -142,7 +142,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
         return usefulness.found(comparison["errors"])
 
-    def suggested(self, plans: Mapping[str, ResponsePlan]) -> str:
+    def suggested(self, draft: Release, plans: Mapping[str, ResponsePlan]) -> str:
         return min(plans, key=lambda name: plans[name].standard_error)
 
     def count(self, release: Release, plan: ResponsePlan, key: bytes) -> np.ndarray:

@@ -175,7 +175,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
     def wanted_error(self, plan: SelectionPlan, draft: Release) -> float:
         return registry.selection(plan.mechanism).lead(plan, 0.95)
 
-    def suggested(self, plans: Mapping[str, SelectionPlan]) -> str:
+    def suggested(self, draft: Release, plans: Mapping[str, SelectionPlan]) -> str:
         """The method that most often tells the better candidate, over the gaps that the page shows."""
         return max(plans, key=lambda name: sum(chance for _gap, chance in plans[name].resolved))
 

@@ -120,7 +120,7 @@ def methods(
     known = {offer.mechanism.name for offer in offers if offer.plan}
     if chosen not in known and not (chosen == AUTOMATIC and product.has_automatic):
         chosen = recommended[0].mechanism if recommended else None
-    best = product.suggested(plans) if plans else None
+    best = product.suggested(draft, plans) if plans else None
     taken = next((offer.plan for offer in offers if offer.mechanism.name == chosen), plans.get(best or ""))
     verdict = product.foreseen(taken, draft) if taken else None
     return {
@@ -133,7 +133,8 @@ def methods(
         "chosen_offer": next((row for row in rows if row["mechanism"].name == chosen), None),
         "best_method": best,
         "amount": amount,
-        "exceeds": amount > budget.left,
+        # Where the form was sent its field says so.
+        "exceeds": amount > budget.left and not form.errors,
         "recommended": recommended,
         "chosen_among_others": chosen not in [choice.mechanism for choice in recommended],
         "advice": advice,

@@ -41,7 +41,7 @@ def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:
     refused = [offer for offer in made if offer.mechanism.name == mechanism]
     if refused or not plans:
         raise ValidationError((refused or made)[0].refusal)
-    return plans[product_of(draft).suggested(plans)]
+    return plans[product_of(draft).suggested(draft, plans)]
 
 
 def _amount_for(draft: Release, mechanism: str, wanted: float) -> Decimal:

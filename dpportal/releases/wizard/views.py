@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets import ledger
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.fit import shown_warnings
@@ -113,7 +113,9 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
             drafts.plan_of(draft)
         except DraftError as error:
             form.add_error("mechanism", error.message)
-        else:
+        if draft.amount > budget.left:
+            form.add_error("amount", ledger.shortage_text(budget, draft.amount))
+        if not form.errors:
             return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
 
@@ -144,7 +146,9 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         services.request_release(draft, reviewed=reviewed, by=current_user(request))
 
     shown = services.reviewed_as(version, plan)
-    form = confirmation(request, shown, spend, (DraftError, ReleaseError, BudgetRefusedError), identifying)
+    form = confirmation(
+        request, shown, spend, (DraftError, ReleaseError, ledger.BudgetRefusedError), identifying
+    )
     if form is None:
         return redirect("releases:job", draft.pk)
     budget = drafts.budget_of(draft)

@@ -52,6 +52,7 @@ class Adversarial(Microdata):
     pairwise = False
     whole_rows = True
     without_pairs = "rows are made by a network that learnt from noisy sums over all people."
+    heeds = frozenset({"target"})
 
     @property
     def missing(self) -> str:

@@ -25,7 +25,7 @@ def boxed(**picked: list[int]) -> list[np.ndarray]:
 @pytest.fixture(scope="module")
 def tree():
     """A tree whose first edge is age × job, its measurement and its result."""
-    plan = TreeOfPairs().plan(DOMAIN, Wishes(required=(("age", "job"),)), loss("1"), people=4000)
+    plan = TreeOfPairs().plan(DOMAIN, Wishes(required=(("age", "job"),)), loss("1"))
     measurement = TreeOfPairs().measure(plan, counted(plan, people()), Noise())
     return plan, measurement.values, TreeOfPairs().reconstruct(plan, measurement)
 
@@ -79,7 +79,7 @@ def test_everyone_is_the_column_that_tells_most(tree):
 
 def test_a_column_that_was_not_kept_is_told_alone_but_not_with_others():
     wishes = Wishes(target="job")
-    plan = TreeOfPairs().plan(DOMAIN, wishes, loss("1"), people=4000, keep=2)
+    plan = TreeOfPairs().plan(DOMAIN, wishes, loss("1"), keep=2)
     measurement = TreeOfPairs().measure(plan, counted(plan, people()), Noise())
     made = TreeOfPairs().reconstruct(plan, measurement)
     lost = next(j for j in range(4) if j not in made.columns)
@@ -92,7 +92,7 @@ def test_a_column_that_was_not_kept_is_told_alone_but_not_with_others():
 @pytest.mark.slow
 def test_intervals_of_columns_hold_the_truth_in_95_of_100():
     method, table, picks = IndependentColumns(), people(), boxed(age=[0, 5, 6])
-    plan = method.plan(DOMAIN, Wishes(), loss(str(Fraction(1, 50))), people=4000)
+    plan = method.plan(DOMAIN, Wishes(), loss(str(Fraction(1, 50))))
     counts, true = counted(plan, table), np.isin(table[:, 0], [0, 5, 6]).sum()
     found = (
         cell_sum(method, plan, method.measure(plan, counts, Noise()).values, None, picks) for _ in range(600)

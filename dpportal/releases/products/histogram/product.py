@@ -138,7 +138,7 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     def effort(self, plan: Plan, people: int | None) -> Effort:
         return foresight.effort(plan, people)
 
-    def suggested(self, plans: Mapping[str, Plan]) -> str:
+    def suggested(self, draft: Release, plans: Mapping[str, Plan]) -> str:
         """The narrowest interval of those that have one; of equals the least standard error, then the usual one."""
         return min(
             plans, key=lambda name: (_figure(plans[name].half_width), _figure(plans[name].standard_error))

@@ -6,30 +6,45 @@ from typing import Any
 
 from mechanisms import registry
 from mechanisms.microdata.foresight import foresee
-from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.mechanism import Microdata
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.protocol import PlanError
 
 
-def expected_errors(plan: MicrodataPlan, people: int) -> list[dict[str, Any]]:
-    """A line for each method that can be planned, as JSON. people: a public number, as the noisy total is."""
+def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[dict[str, Any]]:
+    """A line for each method that could have made the release, for the noisy number of people, as JSON.
+
+    That of the release itself tells how many pairs were measured.
+    """
+    people = public_people(result)
     lines = []
     for method in registry.MICRODATA:
+        used = method.name == plan.mechanism
         try:
-            other = (
-                plan
-                if method.name == plan.mechanism
-                else method.plan(plan.domain, Wishes(), plan.loss, total=plan.total)
-            )
+            other = plan if used else _planned(method, plan)
         except PlanError:
             continue
-        found = foresee(other, people)
+        of_kept = foresee(other.of_columns(result.columns), people)
         lines.append(
             {
                 "title": method.title,
-                "used": method.name == plan.mechanism,
-                "column": found.column,
-                "pairs": found.pairs,
+                "used": used,
+                "column": foresee(other, people).column,
+                "pairs": len({table.pair for table in result.tables}) if used else of_kept.pairs,
             }
         )
     return lines
+
+
+def public_people(result: MicrodataResult) -> int:
+    """How many people there are by the measurement: the curator's own number is nobody else's business."""
+    return max(1, round(result.total))
+
+
+def _planned(method: Microdata, plan: MicrodataPlan) -> MicrodataPlan:
+    """Another method's plan at the same cost, of which as many columns are kept."""
+    wishes = Wishes() if plan.keep is None else Wishes(target=plan.wishes.target)
+    return method.plan(
+        plan.domain, wishes, plan.loss, total=plan.total, keep=plan.keep, criterion=plan.criterion
+    )

@@ -22,6 +22,8 @@ from mechanisms.microdata.wishes import HEAVIEST, Wishes
 from mechanisms.protocol import PlanError
 
 MAX_TEXT = 20_000
+# As they are typed: nothing else is a weight, nor has to be read as a number.
+WEIGHTS = {str(weight): weight for weight in range(1, HEAVIEST + 1)}
 
 
 class ColumnsForm(ChoiceForm):
@@ -153,14 +155,19 @@ class ColumnsForm(ChoiceForm):
 
     def _wishes(self, data: dict[str, Any]) -> Wishes:
         weights = _fields(data["weights"], (2, 3), _("Weights of columns and pairs"))
-        if not all(fields[-1].isdecimal() for fields in weights):
+        if not all(fields[-1] in WEIGHTS for fields in weights):
             raise PlanError(
                 _("Weights of columns and pairs must be whole numbers from 1 to %(most)s.")
                 % {"most": HEAVIEST}
             )
+        if twice := _weighted_twice(weights):
+            raise PlanError(
+                _("%(twice)s has two weights, and only one can count. Keep one of the lines.")
+                % {"twice": " × ".join(twice)}
+            )
         return Wishes(
-            weights={fields[0]: int(fields[1]) for fields in weights if len(fields) == 2},
-            pairs=tuple((f[0], f[1], int(f[2])) for f in weights if len(f) == 3),
+            weights={fields[0]: WEIGHTS[fields[1]] for fields in weights if len(fields) == 2},
+            pairs=tuple((f[0], f[1], WEIGHTS[f[2]]) for f in weights if len(f) == 3),
             target=data["target"],
             required=tuple(
                 (a, b) for a, b in _fields(data["required_pairs"], (2,), _("Pairs that must be measured"))
@@ -182,6 +189,16 @@ def _fields(text: str, wanted: tuple[int, ...], label: str) -> list[list[str]]:
         message = _("%(label)s: each line needs %(wanted)s parts with commas between.")
         raise PlanError(message % {"label": label, "wanted": _(" or ").join(map(str, wanted))})
     return lines
+
+
+def _weighted_twice(weights: list[list[str]]) -> list[str]:
+    """The first column or pair, in either order, that has two of the lines; empty if there is none."""
+    seen = set[frozenset[str]]()
+    for *names, _weight in weights:
+        if frozenset(names) in seen:
+            return names
+        seen.add(frozenset(names))
+    return []
 
 
 def _lines(rows: Any) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
 from dpportal.releases.products.histogram.page import figure_json
-from dpportal.releases.products.microdata import measured
+from dpportal.releases.products.microdata import claims, measured
 from dpportal.releases.products.microdata.directions import component_lines
-from dpportal.releases.products.microdata.expectation import expected_errors
+from dpportal.releases.products.microdata.expectation import expected_errors, public_people
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
 from mechanisms import registry
 from mechanisms.microdata.foresight import foresee, pair_error
@@ -23,11 +23,12 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
     """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
     kept = plan.of_columns(result.columns)
     counts, pairs = column_counts(plan, result), measured_pairs(kept, result)
-    people = max(1, round(result.total))
+    people = public_people(result)
     shown = pairs[pairs["measured"]]
     return {
         "rows": len(result.rows),
         "kept": list(kept.domain.names) if plan.keep is not None else [],
+        "relied_on": claims.relied_on(plan),
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
         "measured": [
@@ -39,7 +40,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
         "components": component_lines(kept, result),
         "column": foresee(plan, people).column,
         "pair_error": pair_error(result.tables, people),
-        "expected": expected_errors(plan, people),
+        "expected": expected_errors(plan, result),
         "tables": measured.shown(kept.domain, result),
         "figure": figure_json(pairs_figure(kept.domain.names, _measurements(kept, result), "measured")),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],

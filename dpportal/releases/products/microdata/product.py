@@ -24,6 +24,7 @@ from dpportal.releases.products.base import DraftError, Made, Product
 from dpportal.releases.products.effort import Effort
 from dpportal.releases.products.microdata import (
     assessment,
+    claims,
     comparison,
     foresight,
     measured,
@@ -112,7 +113,6 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
             loss,
             rows=draft.parameters.get("rows"),
             total=total,
-            people=draft.people,
             keep=draft.parameters.get("keep"),
             criterion=draft.parameters.get("criterion") or DISTANCE,
         )
@@ -127,18 +127,20 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
     ) -> dict[str, Any]:
         return {
-            "foresight": foresee(plan, plan.people) if plan.people else None,
-            "effort": self.effort(plan, plan.people),
+            "foresight": foresee(plan, draft.people) if draft.people else None,
+            "effort": self.effort(plan, draft.people),
+            "unheeded": claims.unheeded(plan),
+            "weighted": claims.weighted(plan),
         }
 
     def effort(self, plan: MicrodataPlan, people: int | None) -> Effort:
         return foresight.effort(plan, people)
 
     def wanted_error(self, plan: MicrodataPlan, draft: Release) -> float | None:
-        return 100 * foresee(plan, plan.people).column if plan.people else None
+        return 100 * foresee(plan, draft.people).column if draft.people else None
 
     def foreseen(self, plan: MicrodataPlan, draft: Release) -> Verdict | None:
-        return usefulness.foreseen(plan, plan.people) if plan.people else None
+        return usefulness.foreseen(plan, draft.people) if draft.people else None
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
         return usefulness.found(comparison)
@@ -148,14 +150,14 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
             return None
         return simulations.question(domain, loss, draft.people, draft.parameters.get("keep"))
 
-    def suggested(self, plans: Mapping[str, MicrodataPlan]) -> str:
+    def suggested(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> str:
         """What was closest to the truth when it was simulated; before that, the usual one."""
-        simulated = _simulated(plans)
-        return simulated[0][0] if simulated else super().suggested(plans)
+        simulated = _simulated(draft, plans)
+        return simulated[0][0] if simulated else super().suggested(draft, plans)
 
     def advice(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
         """Methods by their simulated error of pairs, least first; empty while nothing is known."""
-        return _simulated(plans)
+        return _simulated(draft, plans)
 
     def recommended(
         self, draft: Release, plans: Mapping[str, MicrodataPlan], advice: Any
@@ -251,9 +253,9 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         }
 
 
-def _simulated(plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
-    """Of the methods that have a plan; these are for the same columns, cost and people."""
-    found = simulations.ranking(next(iter(plans.values())))
+def _simulated(draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
+    """Of the methods that have a plan; these are for the same columns and cost."""
+    found = simulations.ranking(next(iter(plans.values())), draft.people)
     return [(name, error) for name, error in found if name in plans]
 
 

@@ -41,11 +41,11 @@ def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -
     }
 
 
-def ranking(plan: MicrodataPlan) -> list[tuple[str, float]]:
+def ranking(plan: MicrodataPlan, people: int | None) -> list[tuple[str, float]]:
     """Methods by their simulated error of pairs at a plan's cost, least first; empty while that is not known."""
-    if not plan.people:
+    if not people:
         return []
-    asked = question(plan.domain, plan.loss, plan.people, plan.keep)
+    asked = question(plan.domain, plan.loss, people, plan.keep)
     found = questions.found(Simulation, asked)
     if found is None or found.state != JobState.DONE:
         return []

@@ -20,7 +20,14 @@ ONE_CELL = Integer("age", lower=5, upper=5)
 
 
 def finished(
-    dataset: Dataset, product: str, columns: list[str], amount: str, mechanism: str, **parameters
+    dataset: Dataset,
+    product: str,
+    columns: list[str],
+    amount: str,
+    mechanism: str,
+    *,
+    people: int = 300,
+    **parameters,
 ) -> Release:
     release = Release.objects.create(
         dataset=dataset,
@@ -31,7 +38,7 @@ def finished(
         mechanism=mechanism,
         parameters=parameters,
         amount=Decimal(amount),
-        people=300,
+        people=people,
     )
     building.confirm(release)
     execution.execute(release.pk)

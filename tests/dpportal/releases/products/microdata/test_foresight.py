@@ -73,9 +73,7 @@ MEASURED = {
 def test_both_are_within_a_factor_of_two_of_what_was_measured(release, taken) -> None:
     name, columns, values, people = release
     domain = Domain(tuple(Integer(f"c{j}", lower=0, upper=values - 1) for j in range(columns)))
-    plan = registry.microdata(name).plan(
-        domain, Wishes(), Loss(Definition.ZCDP, Fraction("0.015")), people=people
-    )
+    plan = registry.microdata(name).plan(domain, Wishes(), Loss(Definition.ZCDP, Fraction("0.015")))
     effort = foresight.effort(plan, people)
     assert 1 / 2 < effort.seconds / taken[0] < 2
     assert 1 / 2 < effort.memory / 2**20 / taken[1] < 2

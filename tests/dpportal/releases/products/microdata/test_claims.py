@@ -1,0 +1,144 @@
+"""What a synthetic table says of itself: true of its method, of the files there are, of the measured pairs."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+from dpportal.accounts.models import User
+from dpportal.datasets.models import Dataset
+from dpportal.releases import services
+from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan
+from dpportal.releases.products.microdata.claims import RELIED_ON
+from mechanisms import registry
+from mechanisms.microdata.plan import MicrodataPlan
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files, finished, page_of
+from tests.dpportal.releases.products.microdata.test_product import ANSWER, COLUMNS, five_columns
+
+# What a curator types who knows the exact number of rows, in no other figure of a release.
+EXACTLY = 8_765_433
+
+
+@pytest.fixture
+def wide(curator: User, administrator: User) -> Dataset:
+    return building.granted(five_columns(curator), administrator, "100")
+
+
+def released(
+    dataset: Dataset, method: str, columns: list[str] = COLUMNS, amount: str = "50", **parameters
+) -> Release:
+    parameters = {"wishes": {}, "rows": None, **parameters}
+    return finished(dataset, "microdata", columns, amount, method, people=EXACTLY, **parameters)
+
+
+def test_every_method_says_what_can_be_relied_on() -> None:
+    assert set(RELIED_ON) == {method.name for method in registry.MICRODATA}
+
+
+@pytest.mark.parametrize(
+    ("method", "claim"),
+    [
+        ("tree-of-pairs", "of the measured pairs are near to the truth"),
+        ("principal-components", "No pair was counted by itself"),
+        ("private-partition", "counted in blocks of all columns at once"),
+        ("independent-columns", "no column tells anything of another"),
+    ],
+)
+def test_readme_and_page_say_what_holds_for_the_method(wide, client, method, claim) -> None:
+    release = released(wide, method, ["age", "job", "ill"])
+    services.publish(release, wide.owner)
+    given = files(release)
+    readme, page = given["README.md"].decode(), page_of(client, release)
+    for text in (readme, page, given["report.html"].decode()):
+        assert claim in text
+        assert ("measured pairs are near" in text) is (method == "tree-of-pairs")
+    named = set(re.findall(r"`(\w+\.(?:csv|parquet|json|html))`", readme))
+    assert named - {"codebook.csv"} <= set(given)
+    assert ("measured.csv" in given) is (method == "tree-of-pairs")
+
+
+def test_the_curators_number_of_people_is_in_nothing_public(wide, client) -> None:
+    """Its digits are in no file, and no figure is for so many: errors are for the noisy total."""
+    release = released(wide, "tree-of-pairs", ["age", "job", "ill"])
+    services.publish(release, wide.owner)
+    given = {**files(release), "page": page_of(client, release).encode()}
+    for name, content in given.items():
+        for written in (f"{EXACTLY}", f"{EXACTLY:,}", f"{EXACTLY / 1e6:.2f}"):
+            assert written.encode() not in content, name
+    assert "people" not in json.loads(given["release.json"])["plan"]
+
+
+def test_a_plan_of_earlier_days_is_read_without_its_number_of_people(wide) -> None:
+    plan = confirmed_plan(released(wide, "independent-columns", ["age", "ill"]))
+    assert MicrodataPlan.from_json({**plan.to_json(), "people": 300}) == plan
+
+
+def test_where_columns_are_kept_the_page_tells_of_their_pairs_alone(wide, client) -> None:
+    """The mean of a pair's error by pairs.csv: cells times mean noise, its standard error over √2, over twice 300."""
+    wishes = {"target": "ill", "required": [["age", "job"]]}
+    release = released(wide, "tree-of-pairs", amount="5", wishes=wishes, keep=3)
+    client.force_login(wide.owner)
+    assert client.get(release.get_absolute_url()).status_code == 200
+    shown = client.get(release.get_absolute_url()).context["shown"]
+    pairs = pd.read_csv(io.BytesIO(files(release)["pairs.csv"])).query("measured")
+    (used,) = (line for line in shown["expected"] if line["used"])
+    assert used["pairs"] == len(shown["measured"]) == len(pairs) == 2
+    by_file = (pairs["groups"] * pairs["standard_error"]).mean() / 2**0.5 / (2 * 300)
+    assert shown["pair_error"] == pytest.approx(by_file, rel=0.2)
+    # The methods that cannot choose columns could not have made it.
+    assert {line["title"] for line in shown["expected"]} == {"Latent classes", "Tree of pairs"}
+
+
+class TestWizard:
+    def draft(self, dataset: Dataset, client, **answer) -> Release:
+        client.force_login(dataset.owner)
+        draft = Release.objects.create(dataset=dataset, created_by=dataset.owner, product="microdata")
+        assert client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **answer}).status_code == 302
+        return draft
+
+    def chosen(self, client, draft: Release, method: str, amount: str = "1"):
+        return client.post(f"/releases/{draft.pk}/method/", {"mechanism": method, "amount": amount})
+
+    def test_the_review_shows_all_wishes(self, wide, client) -> None:
+        draft = self.draft(wide, client, required_pairs="job, since")
+        assert self.chosen(client, draft, "tree-of-pairs").status_code == 302
+        text = client.get(f"/releases/{draft.pk}/review/").content.decode()
+        assert "age: 2; age × since: 5" in text and "job × since" in text
+        assert "does not use" not in text
+
+    @pytest.mark.parametrize(
+        ("method", "unused"),
+        [
+            ("independent-columns", "the target column, weights of columns, weights of pairs"),
+            ("private-partition", "weights of pairs"),
+        ],
+    )
+    def test_what_a_method_does_not_use_is_said_before_it_is_chosen_and_after(
+        self, wide, client, method, unused
+    ) -> None:
+        draft = self.draft(wide, client)
+        sentence = f"This method does not use {unused}."
+        assert sentence in client.get(f"/releases/{draft.pk}/method/").content.decode()
+        assert self.chosen(client, draft, method).status_code == 302
+        assert sentence in client.get(f"/releases/{draft.pk}/review/").content.decode()
+
+    def test_a_cost_above_what_is_left_is_refused_where_it_is_typed(self, wide, client) -> None:
+        draft = self.draft(wide, client)
+        answer = self.chosen(client, draft, "tree-of-pairs", "101")
+        text = answer.content.decode()
+        assert answer.status_code == 422
+        assert "costs ε = 101.00" in text and "Lower ε to at most 100.00" in text
+        assert "This would cost" not in text
+        draft.refresh_from_db()
+        assert draft.amount is None
+        # To the last millionth it is enough.
+        assert self.chosen(client, draft, "tree-of-pairs", "100").status_code == 302
+        draft.refresh_from_db()
+        assert draft.amount == Decimal(100)
