@@ -10,3 +10,15 @@ class ReleasesConfig(AppConfig):
         from mechanisms.matrix.mechanism import kept_by
 
         kept_by(strategies.kept)
+        self._listen()
+
+    def _listen(self) -> None:
+        """To what is said of datasets: it stands in the files of their releases."""
+        from django.db.models.signals import post_delete, post_save
+
+        from dpportal.datasets.models import Dataset, PublicDescription
+        from dpportal.releases import tasks
+
+        post_save.connect(tasks.dataset_saved, sender=Dataset)
+        for changed in (post_save, post_delete):
+            changed.connect(tasks.description_saved, sender=PublicDescription)

@@ -17,17 +17,21 @@ from dpportal.releases.keeping import Keeping
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import AnyMade, method_title, product_of
 from dpportal.releases.promise import promise, read_from
+from dpportal.releases.words import Words
 
 
-def write(made: AnyMade) -> list[Artifact]:
-    """Write and store the bundle of a measured release; returns its files, not yet saved as rows."""
+def write(made: AnyMade, words: Words) -> list[Artifact]:
+    """Write and store the bundle of a measured release; returns its files, not yet saved as rows.
+
+    words: read once, so that no two files say different things.
+    """
     release = made.release
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
         tables = product_of(release).tables(made, folder)
         files = [file for table in tables for file in (BundleFile.of(table), workbook(table)) if file]
-        files += _explanations(made, tables, files, folder)
-        together = folder_name(release.title, f"release-{release.pk}")
+        files += _explanations(made, words, tables, files, folder)
+        together = folder_name(words.title, f"release-{release.pk}")
         archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
         return [_store(release, file) for file in (archive, *files)]
 
@@ -40,7 +44,7 @@ def filled_columns(release: Release) -> list[str]:
 
 
 def _explanations(
-    made: AnyMade, tables: list[Table], files: list[BundleFile], folder: Path
+    made: AnyMade, words: Words, tables: list[Table], files: list[BundleFile], folder: Path
 ) -> list[BundleFile]:
     release, promised = made.release, promise(made.release, made.plan.loss)
     shown = product_of(release).page(made)
@@ -49,16 +53,16 @@ def _explanations(
         folder,
         tables,
         name=f"release-{release.pk}",
-        title=release.title,
+        title=words.title,
         description=promised,
-        about=release.dataset.told,
+        about=words.about,
     )
     readme = descriptions.readme_file(
         folder,
         "releases/bundle_readme.md",
         {
             "release": release,
-            "about": release.dataset.told,
+            "words": words,
             "plan": made.plan,
             "shown": shown,
             "statement": promised,
@@ -71,12 +75,12 @@ def _explanations(
             "has_codebook": any(table.path.name == codebook.NAME for table in tables),
         },
     )
-    report = _report(made, shown, folder)
-    about = descriptions.about_file(folder, _facts(made), [*files, package, readme, report])
+    report = _report(made, words, shown, folder)
+    about = descriptions.about_file(folder, _facts(made, words), [*files, package, readme, report])
     return [about, package, readme, report]
 
 
-def _report(made: AnyMade, shown: dict[str, Any], folder: Path) -> BundleFile:
+def _report(made: AnyMade, words: Words, shown: dict[str, Any], folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     release, product = made.release, product_of(made.release)
     context = {
@@ -88,23 +92,23 @@ def _report(made: AnyMade, shown: dict[str, Any], folder: Path) -> BundleFile:
         "loss": loss_text(made.plan.loss),
         "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
         "filled": filled_columns(release),
-        "about": release.dataset.told,
+        "words": words,
         "shown": stilled(shown),
     }
     return descriptions.report_file(folder, "releases/report.html", context)
 
 
-def _facts(made: AnyMade) -> dict[str, Any]:
+def _facts(made: AnyMade, words: Words) -> dict[str, Any]:
     """Everything needed to check how the release was made."""
     release = made.release
     assert release.measured_at is not None and release.domain_version is not None
     return {
         "release": str(release.pk),
         "product": release.product,
-        "title": release.title,
-        "dataset": release.dataset.name,
-        "curator": release.created_by.public_name,
-        **({"about": about} if (about := release.dataset.told.facts()) else {}),
+        "title": words.title,
+        "dataset": words.dataset,
+        "curator": words.curator,
+        **({"about": about} if (about := words.about.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
         "statement": promise(release, made.plan.loss),
         **({"read_from": read} if (read := read_from(release)) else {}),

@@ -31,6 +31,7 @@ from dpportal.releases import bundle, results
 from dpportal.releases.keeping import ROWS_COUNTED
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import AnyMade, confirmed_plan, product_of
+from dpportal.releases.words import Words
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
 from mechanisms.noise import Noise
@@ -77,7 +78,7 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
         _fail(release_id, claim, str(failure))
     except storage.StorageFault as fault:
         # What was measured is finished later, however often that takes.
-        measured = Release.objects.filter(pk=release_id, state=Release.State.MEASURED).exists()
+        measured = Release.objects.filter(pk=release_id).exclude(measurement="").exists()
         if claim.is_last_attempt and not measured:
             _fail(release_id, claim, str(fault))
         else:
@@ -184,12 +185,14 @@ def _check_right(release: Release) -> None:
 def finish(release_id: UUID, claim: Claim) -> None:
     """Post-process the stored measurement, write the bundle and the curator's comparison."""
     release = _release(release_id)
-    with transaction.atomic():  # what is measured is the dataset's, whoever asked for it
-        require_owner(release.dataset, JobFailedError)
+    if not release.is_ready:  # what is only made anew was allowed before
+        with transaction.atomic():  # what is measured is the dataset's, whoever asked for it
+            require_owner(release.dataset, JobFailedError)
     claim.step("reconstructing")
     made = results.reconstruct(release)
     claim.step("bundling")
-    artifacts = bundle.write(made)
+    words = Words.of(_release(release_id))
+    artifacts = bundle.write(made, words)
     results.keep_page(made)
     if release.dataset.has_records:
         _keep_comparison(made)
@@ -197,7 +200,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
-        Release.objects.filter(pk=release.pk).update(state=Release.State.READY)
+        Release.objects.filter(pk=release.pk).update(state=Release.State.READY, words=words.digest)
 
 
 def _keep_comparison(made: AnyMade) -> None:
@@ -213,7 +216,7 @@ def give_up(release_id: UUID, reason: str) -> None:
     claim = jobs.take_over_expired(ReleaseJob, release_id)
     if claim is None:
         return
-    measured = ReleaseJob.objects.filter(pk=release_id, release__state=Release.State.MEASURED).first()
+    measured = ReleaseJob.objects.filter(pk=release_id).exclude(release__measurement="").first()
     if measured is not None and measured.put_off < PUT_OFF_AT_MOST:
         claim.put_off(FIRST_PAUSE_SECONDS * 2.0**measured.put_off, put_off=measured.put_off + 1)
     else:

@@ -93,6 +93,8 @@ class Release(Paid):
     # Of a table that lies elsewhere: engine, table and time, as JSON.
     read_from = models.CharField(max_length=400, blank=True)
     result = models.CharField(max_length=200, blank=True)
+    # The digest of what the files of its bundle say besides numbers, as `words` tells it; empty before there are any.
+    words = models.CharField(max_length=64, blank=True, editable=False)
 
     objects = Releases.as_manager()
 

@@ -18,6 +18,7 @@ from dpportal.releases.metadata import metadata
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products import confirmed_plan, method_title, product_of
 from dpportal.releases.promise import promise
+from dpportal.releases.words import are_current
 
 
 @require_safe
@@ -36,7 +37,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "loss": loss_text(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
-        "artifacts": release.artifacts.all(),
+        "artifacts": release.artifacts.all() if are_current(release) else [],
         "shown": results.kept_page(release),
         **product_of(release).asked(release, plan, request.GET),
         **product_of(release).explored(release, plan, QueryDict()),
@@ -68,11 +69,21 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
     release = _visible(request, release_id)
     if not _is_open(request, release):
         return withdrawn(request, "releases", release)
+    if not are_current(release):
+        return _being_written(request, release)
     artifact = get_object_or_404(Artifact, release=release, name=name)
     response = attachment(default_storage.open(artifact.stored), name, release.title)
     response["Content-Length"] = artifact.size
     response["ETag"] = f'"{artifact.sha256}"'
     return response
+
+
+def _being_written(request: HttpRequest, release: Release) -> HttpResponse:
+    """In place of a file that says what was changed or taken back meanwhile."""
+    context = {"release": release, "nav_section": "releases"}
+    answer = render(request, "releases/being_written.html", context, status=503)
+    answer["Retry-After"] = "60"
+    return answer
 
 
 @require_safe

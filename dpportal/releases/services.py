@@ -21,7 +21,7 @@ from dpportal.pages.confirming import digest
 from dpportal.releases import drafts
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products import ReleasePlan, product_of
-from dpportal.releases.tasks import find_strategy, run_release, simulate
+from dpportal.releases.tasks import find_strategy, run_release, simulate, write_anew
 from dpportal.running import questions
 from dpportal.running.jobs import JobState, from_the_beginning
 from mechanisms.accounting import Definition
@@ -107,7 +107,7 @@ def cancel(release: Release) -> None:
 def resume(release: Release) -> None:
     """Do what is left after the measurement now, of a job that stopped or was put off: nothing more is spent."""
     waits = Q(state=JobState.FAILED) | Q(state=JobState.QUEUED, hinted_at__gt=Now())
-    stopped = ReleaseJob.objects.filter(waits, release=release, release__state=Release.State.MEASURED)
+    stopped = ReleaseJob.objects.filter(waits, release=release).exclude(release__measurement="")
     if not stopped.update(**from_the_beginning()):
         raise ReleaseError(_("There is nothing to resume: this job did not stop after its measurement."))
     run_release.delay_on_commit(str(release.pk))
@@ -166,6 +166,7 @@ def rename(release: Release, title: str, by: User) -> None:
         return
     audit.record(by, "renamed", release, f"from {release.title or release.proposed_title!r} to {title!r}")
     Release.objects.filter(pk=release.pk).update(title=title)
+    write_anew(Release.objects.filter(pk=release.pk))
 
 
 def ask_strategies(draft: Release) -> list[Optimisation]:

@@ -1,15 +1,19 @@
 """Celery's way in; an id and nothing else."""
 
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from celery import shared_task
+from django.db.models import QuerySet
 
 from dpportal.releases.execution import execute, give_up
-from dpportal.releases.models import Optimisation, ReleaseJob, Simulation
+from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.queries import strategies
+from dpportal.releases.words import outdated
 from dpportal.running import jobs, questions
+from dpportal.running.jobs import JobState, from_the_beginning
 from dpportal.running.turns import in_turn
 
 
@@ -28,8 +32,27 @@ def simulate(key: str) -> None:
     simulations.work_out(key)
 
 
+def write_anew(releases: QuerySet[Release]) -> None:
+    """Have the files of those releases written again that say something else than their pages by now."""
+    for release in outdated(releases):
+        done = ReleaseJob.objects.filter(pk=release.pk, state=JobState.DONE)
+        if done.update(**from_the_beginning()):
+            run_release.delay_on_commit(str(release.pk))
+
+
+def dataset_saved(instance: Any, **_signal: Any) -> None:
+    """Its name may be another one."""
+    write_anew(Release.objects.filter(dataset=instance))
+
+
+def description_saved(instance: Any, **_signal: Any) -> None:
+    """It may say something else, or not be for readers any more."""
+    write_anew(Release.objects.filter(dataset=instance.dataset_id))
+
+
 def sweep() -> None:
-    """Bring back jobs whose worker or message was lost."""
+    """Bring back jobs whose worker or message was lost, and files that say what is not said any more."""
+    write_anew(Release.objects.all())
     jobs.sweep(Optimisation, find_strategy.delay, partial(questions.give_up, Optimisation))
     jobs.sweep(Simulation, simulate.delay, partial(questions.give_up, Simulation))
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

@@ -21,6 +21,7 @@ from dpportal.datasets.models import Dataset  # noqa: E402
 from dpportal.releases import bundle, results  # noqa: E402
 from dpportal.releases.models import Release  # noqa: E402
 from dpportal.releases.tasks import run_release  # noqa: E402
+from dpportal.releases.words import Words  # noqa: E402
 from dpportal.streams import services, working  # noqa: E402
 from dpportal.streams.models import StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
@@ -89,7 +90,8 @@ def cancel(dataset_id: str) -> None:
 
 def rebuild(release_id: str) -> dict[str, str]:
     """Write the bundle anew from the stored measurement; returns the digests of the new files."""
-    written = bundle.write(results.reconstruct(Release.objects.get(pk=release_id)))
+    release = Release.objects.get(pk=release_id)
+    written = bundle.write(results.reconstruct(release), Words.of(release))
     return {artifact.name: digest(artifact.stored) for artifact in written}
 
 

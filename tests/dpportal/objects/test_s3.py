@@ -19,6 +19,7 @@ from dpportal.datasets import services
 from dpportal.objects.s3 import PrivateS3Storage
 from dpportal.releases import bundle, execution, results
 from dpportal.releases.models import Release
+from dpportal.releases.words import Words
 from tests.dpportal import building
 
 MEGABYTE = 2**20
@@ -98,7 +99,7 @@ def test_the_whole_life_of_a_table(store, curator, administrator, client):
     release.refresh_from_db()
     assert release.state == Release.State.READY
     check_download(client, release)
-    digests = {a.name: a.sha256 for a in bundle.write(results.reconstruct(release))}
+    digests = {a.name: a.sha256 for a in bundle.write(results.reconstruct(release), Words.of(release))}
     assert digests == {a.name: a.sha256 for a in release.artifacts.all()}
     for table in (dataset, release.dataset):
         services.erase(table, curator)

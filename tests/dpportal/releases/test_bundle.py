@@ -18,6 +18,7 @@ from dpportal.datasets import services as dataset_services
 from dpportal.releases import bundle, results
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
+from dpportal.releases.words import Words
 from mechanisms.domain import Boolean, Categorical
 from tests.dpportal import building
 
@@ -49,7 +50,7 @@ def valid(release: Release, folder) -> bool:
 
 def test_writing_the_bundle_again_gives_the_same_bytes(finished):
     before = {artifact.name: artifact.sha256 for artifact in finished.artifacts.all()}
-    again = bundle.write(results.reconstruct(finished))
+    again = bundle.write(results.reconstruct(finished), Words.of(finished))
     assert {artifact.name: artifact.sha256 for artifact in again} == before
 
 

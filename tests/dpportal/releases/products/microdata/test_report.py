@@ -15,6 +15,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import bundle, results, services
 from dpportal.releases.models import Release
+from dpportal.releases.words import Words
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 from tests.dpportal.releases.products.microdata.test_product import COLUMNS, five_columns
@@ -90,7 +91,7 @@ def test_it_is_the_same_whatever_the_truth(release) -> None:
     with storage.local_path(release.true_counts) as path:
         assert path.exists()
     default_storage.delete(release.true_counts)
-    again = bundle.write(results.reconstruct(release))
+    again = bundle.write(results.reconstruct(release), Words.of(release))
     assert [a.sha256 for a in again if a.name == "report.html"] == [before]
 
 
