@@ -97,6 +97,15 @@ def test_who_opens_a_withdrawn_release_reads_why_and_is_led_on(desk, older, newe
     assert newer.get_absolute_url() in answer.text
 
 
+def test_the_newer_version_does_not_tell_what_a_withdrawn_one_was_called(desk, older, newer):
+    details(desk, newer, "publish", supersedes=older.pk)
+    assert "First edition" in page(desk, newer)
+    desk.post(reverse("releases:withdraw", args=[older.pk]), {"because": ""})
+    desk.logout()
+    told = page(desk, newer)
+    assert "First edition" not in told and older.get_absolute_url() in told
+
+
 def test_published_again_the_reason_is_gone(older, curator):
     services.withdraw(older, curator, "A mistake")
     services.publish(older, curator)
