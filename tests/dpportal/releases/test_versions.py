@@ -53,6 +53,16 @@ def test_versions_said_when_publishing_point_to_each_other(desk, older, newer):
     assert older.get_absolute_url() in page(desk, newer)
 
 
+def test_who_publishes_reads_that_the_names_are_public_too(desk, newer):
+    newer.dataset.name = "clinic_2011 <final>.csv"
+    newer.dataset.save()
+    asked = desk.get(reverse("releases:publish", args=[newer.pk])).text
+    assert "the dataset&#x27;s name “clinic_2011 &lt;final&gt;.csv”" in asked.replace(
+        "dataset's", "dataset&#x27;s"
+    )
+    assert reverse("datasets:edit", args=[newer.dataset_id]) in asked
+
+
 def test_they_can_be_said_later_and_the_change_is_recorded(desk, older, newer, curator):
     services.publish(newer, curator)
     assert (
