@@ -143,11 +143,14 @@ def withdraw(release: Release, by: User, because: str = "") -> None:
 
 
 def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Release:
-    """A new draft with the same choices, of the same table or of another one in which the same columns are declared."""
+    """A new draft with the same choices, of the same table or of another one in which the same columns are declared.
+
+    Another table's draft is called after that table, unless its curator says otherwise.
+    """
     return Release.objects.create(
         dataset=dataset or release.dataset,
         created_by=by,
-        title=release.title,
+        title="" if dataset else release.title,
         product=release.product,
         columns=release.columns,
         mechanism=release.mechanism,
@@ -156,6 +159,16 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
         people=release.people,
         purpose=release.purpose,
     )
+
+
+def declared_otherwise(release: Release, dataset: Dataset) -> list[tuple[str, int, int]]:
+    """The released columns that another table declares otherwise, each with its cells here and there."""
+    version, there = release.domain_version or release.dataset.current_domain(), dataset.current_domain()
+    if version is None or there is None:
+        return []
+    others = {attribute.name: attribute for attribute in there.domain().attributes}
+    pairs = [(own, others[own.name]) for own in version.domain().project(release.columns).attributes]
+    return [(own.name, own.size, other.size) for own, other in pairs if own.to_json() != other.to_json()]
 
 
 @transaction.atomic

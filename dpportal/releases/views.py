@@ -22,7 +22,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
 from dpportal.datasets.access import open_datasets, shows_own, with_right
-from dpportal.datasets.models import Right
+from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.news import ended_jobs
 from dpportal.datasets.rawdata import records
 from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of
@@ -132,7 +132,26 @@ def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         messages.error(request, _("Choose a table in which the same columns are declared."))
         return redirect("releases:compare", release.pk)
     draft = services.duplicate(release, current_user(request), other)
+    if other is not None:
+        _say_what_differs(request, release, other)
     return redirect("releases:product", draft.pk)
+
+
+def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) -> None:
+    """The choices were made for a table that may be declared otherwise."""
+    cells = _("%(column)s (%(own)s cells before, %(there)s now)")
+    differ = [
+        cells % {"column": column, "own": own, "there": there}
+        for column, own, there in services.declared_otherwise(release, other)
+    ]
+    said = {"name": other.name, "columns": ", ".join(differ)}
+    if differ:
+        messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % said)
+    messages.info(
+        request,
+        _("The choices are those for “%(name)s”, the estimate of the number of people too: check it.")
+        % {"name": release.dataset.name},
+    )
 
 
 @curator_required

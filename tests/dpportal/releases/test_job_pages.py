@@ -12,6 +12,7 @@ from dpportal.budgets import ledger
 from dpportal.datasets import services as dataset_services
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
+from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
 
 
@@ -89,6 +90,20 @@ def test_a_release_is_run_again_on_a_new_version_of_its_table(desk, ready, curat
         ready.parameters,
         ready.amount,
     )
+
+
+def test_who_runs_it_on_a_table_that_is_declared_otherwise_reads_so(desk, ready, curator):
+    newer = building.stored_dataset(curator, "Next year")
+    again = reverse("releases:again", args=[ready.pk])
+    told = desk.post(again, {"dataset": newer.pk}, follow=True).text
+    assert "declares these columns otherwise" not in told and "the estimate of the number of people" in told
+    assert Release.objects.get(dataset=newer).proposed_title == "colour × age, Next year"
+    assert Release.objects.get(dataset=newer).title == ""
+    dataset_services.declare(newer, "age", Integer("age", lower=0, upper=99))
+    dataset_services.declare(newer, "colour", Categorical("colour", values=("red", "green", "violet")))
+    told = desk.post(again, {"dataset": newer.pk}, follow=True).text
+    # Of as many cells, but others.
+    assert "colour (4 cells before, 4 now), age (10 cells before, 100 now)" in told
 
 
 @pytest.mark.parametrize("named", ["nonsense", "theirs", "undeclared"])
