@@ -115,6 +115,7 @@ STREAMS: tuple[StreamMechanism, ...] = (
 
 class _Named(Protocol):
     name: ClassVar[str]
+    title: ClassVar[str]
 
 
 M = TypeVar("M", bound=_Named)
@@ -155,3 +156,16 @@ def query_mechanism(name: str) -> QueryMechanism:
 def microdata(name: str) -> Microdata:
     """The way to make synthetic microdata of that name. Raises KeyError with the names that exist."""
     return _named("way to make microdata", name, MICRODATA)
+
+
+def title(name: str) -> str:
+    """What the method of that name is called, of whatever kind; empty if there is none."""
+    families: tuple[tuple[_Named, ...], ...] = (
+        HISTOGRAMS,
+        SELECTIONS,
+        RESPONSES,
+        QUERIES,
+        MICRODATA,
+        STREAMS,
+    )
+    return next((m.title for family in families for m in family if m.name == name), "")

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts import audit
@@ -16,10 +17,21 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import current_user
 from dpportal.publishing.draft import Publication
 from dpportal.publishing.verdict import Verdict
+from mechanisms import registry
 
 _BEFORE_A_DOI = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 # By the handbook of the DOI system; no mark that could end an address or a field.
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}]+")
+
+
+class EarlierField(forms.ModelChoiceField):
+    """One of those published earlier, told apart from others of the same title."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        account, method = obj.account, registry.title(obj.mechanism)
+        cost = f"{account.symbol} = {obj.amount.normalize():f}" if account and obj.amount else ""
+        at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "j F Y, H:i")}
+        return " · ".join(filter(None, (str(obj), method, cost, at)))
 
 
 class DetailsForm(forms.Form):
@@ -31,7 +43,7 @@ class DetailsForm(forms.Form):
         max_length=200,
         help_text=_("If an archive gave it one, such as 10.5281/zenodo.1234."),
     )
-    supersedes: forms.ModelChoiceField[Any] = forms.ModelChoiceField(
+    supersedes = EarlierField(
         label=_("Replaces"),
         queryset=None,
         required=False,

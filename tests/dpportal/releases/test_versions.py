@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from django.urls import reverse
 
@@ -10,6 +12,7 @@ from dpportal.pages.publishing import set_details
 from dpportal.releases import services
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
+from mechanisms.histogram.noisy import LaplaceHistogram
 from tests.dpportal import building
 
 
@@ -61,6 +64,18 @@ def test_who_publishes_reads_that_the_names_are_public_too(desk, newer):
         "dataset's", "dataset&#x27;s"
     )
     assert reverse("datasets:edit", args=[newer.dataset_id]) in asked
+
+
+def test_earlier_ones_of_one_title_are_told_apart(desk, older, newer, curator):
+    services.rename(newer, "First edition", curator)
+    services.publish(newer, curator)
+    published = datetime(2026, 3, 5, 14, 7, tzinfo=UTC)
+    Release.objects.filter(pk=older.pk).update(published_at=published)
+    asked = desk.get(reverse("releases:details", args=[newer.pk])).text
+    assert (
+        f"First edition · {LaplaceHistogram.title} · ε = 0.1 · published 5 March 2026, 14:07 UTC</option>"
+        in asked
+    )
 
 
 def test_they_can_be_said_later_and_the_change_is_recorded(desk, older, newer, curator):
