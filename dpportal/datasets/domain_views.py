@@ -19,7 +19,7 @@ from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
-from dpportal.datasets.models import Dataset, DomainVersion, Right
+from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import UploadFault, records
@@ -144,14 +144,19 @@ def declared_of(dataset: Dataset) -> dict[str, Attribute]:
     return {a.column: a.declared() for a in version.attributes.all()} if version else {}
 
 
+def filled_of(dataset: Dataset) -> set[str]:
+    """The declared columns that bear the mark of values taken from the data."""
+    version = dataset.current_domain()
+    marked = (
+        version.attributes.filter(filled_from_data=True) if version else AttributeDeclaration.objects.none()
+    )
+    return set(marked.values_list("column", flat=True))
+
+
 def context_of(dataset: Dataset) -> dict[str, Any]:
     declared = declared_of(dataset)
     version = dataset.current_domain()
-    filled = (
-        set(version.attributes.filter(filled_from_data=True).values_list("column", flat=True))
-        if version
-        else set()
-    )
+    filled = filled_of(dataset)
     columns = [
         _column_shown(i, c["name"], declared.get(c["name"]), c["name"] in filled)
         for i, c in enumerate(dataset.columns)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts.permissions import curator_required
 from dpportal.datasets import codebooks, services
 from dpportal.datasets.access import dataset_for, open_datasets
-from dpportal.datasets.domain_views import cells_shown, context_of, declared_of
+from dpportal.datasets.domain_views import cells_shown, context_of, declared_of, filled_of
 from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.proposals import proposed
@@ -61,7 +61,9 @@ def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         alike = form.attribute()
         attributes = [replace(alike, name=name) for name in names] if alike else []
-        if _declare(request, dataset, attributes, ignored=() if alike else names):
+        # The form began with what is declared of the first: where that was taken from the data, so are they all.
+        filled = names if names[0] in filled_of(dataset) else ()
+        if _declare(request, dataset, attributes, filled, ignored=() if alike else names):
             return redirect("datasets:domain", dataset.pk)
     position = int(request.GET.getlist("columns")[0])
     context = {**context_of(dataset), "form": form, "names": names, "at": position, "attribute": first}

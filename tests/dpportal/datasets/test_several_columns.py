@@ -26,6 +26,11 @@ def declared(dataset) -> dict:
     return {a.column: a.declared() for a in dataset.current_domain().attributes.all()}
 
 
+def marked(dataset) -> set[str]:
+    version = dataset.current_domain()
+    return {a.column for a in version.attributes.all() if a.filled_from_data}
+
+
 def chosen(desk, dataset, way, *positions):
     address = reverse("datasets:chosen", args=[dataset.pk])
     return desk.post(address, {"way": way, "columns": positions})
@@ -79,6 +84,19 @@ def test_columns_are_declared_alike_in_the_form_of_one(desk, dataset):
     for name in ("colour", "age"):
         assert declared(dataset)[name].labels() == ["low", "high", "Other"]
         assert declared(dataset)[name].values == ("1", "2", "3")
+
+
+def test_the_mark_goes_to_all_that_are_declared_like_a_filled_column(desk, dataset):
+    desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"})
+    form = {"kind": "categorical", "values": "red\ngreen", "closed": "open"}
+    desk.post(f"{reverse('datasets:several', args=[dataset.pk])}?columns=0&columns=1", form)
+    assert marked(dataset) == {"colour", "age"}
+
+
+def test_the_mark_stays_where_another_column_was_filled(desk, dataset):
+    desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"})
+    desk.post(f"{reverse('datasets:several', args=[dataset.pk])}?columns=1&columns=0", {"kind": "boolean"})
+    assert marked(dataset) == {"colour"}
 
 
 @pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
