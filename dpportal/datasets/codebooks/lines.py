@@ -8,30 +8,50 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dpportal.datasets.codebooks.book import categories
+from dpportal.datasets.codebooks.book import FILLED, categories
 from dpportal.datasets.codebooks.faults import CodebookError
 
 MAX_LENGTH = 1000
+FIELDS = ("column", "value", "label", FILLED)
+YES = "yes"  # what the last of them says of a value that was taken from data
 
 
 def read(text: str) -> dict[str, Any]:
-    """The values of each column, with their labels where there are any. Columns are parted by commas or semicolons."""
+    """The values of each column, with their labels where there are any. Columns are parted by commas or semicolons.
+
+    A column is filled from data if one of its lines says so. Raises CodebookError.
+    """
     lines = _lines(text)
     longest = max((len(cell) for line in lines for cell in line), default=0)
-    widths = {len(line) for line in lines}
-    if len(lines) < 2 or longest > MAX_LENGTH or widths not in ({2}, {3}):
+    header = [cell.strip().lower() for cell in lines[0]] if lines else []
+    if len(lines) < 2 or longest > MAX_LENGTH or {len(line) for line in lines} != {len(header)}:
+        raise _formless()
+    if not {"column", "value"} <= set(header) <= set(FIELDS) or len(set(header)) < len(header):
+        raise _formless()
+    said: dict[str, list[dict[str, str]]] = {}
+    for line in lines[1:]:
+        cells = dict(zip(header, (cell.strip() for cell in line), strict=True))
+        said.setdefault(cells["column"], []).append(cells)
+    return {name: _entry(cells) for name, cells in said.items()}
+
+
+def _entry(said: list[dict[str, str]]) -> dict[str, Any]:
+    entry = categories([line["value"] for line in said], [line.get("label", "") for line in said])
+    marks = {line.get(FILLED, "").lower() for line in said}
+    if not marks <= {YES, ""}:
         raise CodebookError(
-            _(
-                "A CSV codebook has two columns, column and value, or a third, label; a header line, and a line for "
-                "each value; all are shorter than 1,000 characters."
-            )
+            _("In a CSV codebook the column “filled_from_data” says “yes” or is left empty. Correct it.")
         )
-    entries: dict[str, Any] = {}
-    for name, *said in lines[1:]:
-        entries.setdefault(name.strip(), []).append([text.strip() for text in said])
-    return {
-        name: categories([v for v, *_ in said], [line[-1] for line in said]) for name, said in entries.items()
-    }
+    return {**entry, FILLED: True} if YES in marks else entry
+
+
+def _formless() -> CodebookError:
+    return CodebookError(
+        _(
+            "A CSV codebook has two columns, column and value, or a third, label, and perhaps filled_from_data; a "
+            "header line that names them so, and a line for each value; all are shorter than 1,000 characters."
+        )
+    )
 
 
 def _lines(text: str) -> list[list[str]]:

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from dpportal.datasets.codebooks.book import FILLED, Codebook
+from dpportal.datasets.codebooks.lines import FIELDS, YES
 from mechanisms.domain import Attribute, Categorical
 
 
@@ -24,12 +25,18 @@ def _entry(attribute: Attribute, is_filled: bool) -> dict[str, Any]:
 
 
 def as_csv(book: Codebook) -> str:
-    """A line for each value of the columns of categories, with its label; the other kinds have no values to list."""
+    """A line for each value of the columns of categories, with its label; the other kinds have no values to list.
+
+    Where one of them was filled from data, a fourth column says so of each of its values.
+    """
+    listed = [attribute for attribute in book.attributes if isinstance(attribute, Categorical)]
+    width = len(FIELDS) if any(a.name in book.filled for a in listed) else len(FIELDS) - 1
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("column", "value", "label"))
-    for attribute in book.attributes:
-        if isinstance(attribute, Categorical):
-            words = attribute.words or attribute.values
-            lines.writerows((attribute.name, *pair) for pair in zip(attribute.values, words, strict=True))
+    lines.writerow(FIELDS[:width])
+    for attribute in listed:
+        words = attribute.words or attribute.values
+        mark = YES if attribute.name in book.filled else ""
+        pairs = zip(attribute.values, words, strict=True)
+        lines.writerows((attribute.name, *pair, mark)[:width] for pair in pairs)
     return text.getvalue()

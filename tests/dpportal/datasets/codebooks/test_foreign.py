@@ -134,4 +134,32 @@ def test_what_is_written_is_read_again():
     book = codebooks.Codebook(attributes, frozenset({"age"}))
     assert read(codebooks.as_json(book).encode(), COLUMNS) == book
     lines = read(codebooks.as_csv(book).encode(), COLUMNS)
+    assert not lines.filled
     assert [(a.values, a.words) for a in lines.attributes] == [(attributes[0].values, attributes[0].words)]
+
+
+def test_lines_say_which_columns_were_filled_from_data():
+    attributes = (Categorical("sex", values=("1", "2")), Categorical("smoker", values=("y", "n")))
+    text = codebooks.as_csv(codebooks.Codebook(attributes, frozenset({"sex"})))
+    assert text.splitlines()[:2] == ["column,value,label,filled_from_data", "sex,1,1,yes"]
+    assert read(text.encode(), COLUMNS).filled == {"sex"}
+    shuffled = b"filled_from_data;column;value\nYes;sex;1\n;sex;2\n;smoker;y\n"
+    assert read(shuffled, COLUMNS).filled == {"sex"}
+
+
+def test_a_header_says_which_cells_are_labels():
+    assert read(b"Column,label,value\nsex,Male,1\nsex,Female,2\n", COLUMNS).attributes == (SEX,)
+
+
+@pytest.mark.parametrize(
+    "header", ["kolumn;wert", "column;column", "column;label", "column;value;filled", "sex;1"]
+)
+def test_lines_under_another_header_are_refused(header):
+    line = ";".join("1" for _name in header.split(";"))
+    with pytest.raises(CodebookError, match="header line that names them so"):
+        read(f"{header}\n{line}\n".encode(), ["1", *COLUMNS])
+
+
+def test_a_mark_that_is_neither_yes_nor_empty_is_not_guessed():
+    with pytest.raises(CodebookError, match="or is left empty"):
+        read(b"column,value,filled_from_data\nsex,1,no?\n", COLUMNS)
