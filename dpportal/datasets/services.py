@@ -215,11 +215,14 @@ def _copied(old: DomainVersion) -> DomainVersion:
 
 
 @transaction.atomic
-def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool = False) -> None:
+def declare(
+    dataset: Dataset, column: str, attribute: Attribute | None, *, filled: bool | None = None
+) -> None:
     """Declare a column's cells, or with None ignore the column.
 
-    filled: whether the declaration was taken from the data. A column that ever was keeps that mark, whatever is
-    declared of it later: who has seen the values cannot unsee them.
+    filled: whether the declaration was taken from the data; False: it comes from elsewhere, as from a codebook, and
+    replaces what was; None: a person typed it. A column that was filled keeps that mark whatever is typed later, since
+    who has seen the values cannot unsee them.
     """
     version = editable_domain(dataset)
     if attribute is None:
@@ -234,12 +237,21 @@ def declare(dataset: Dataset, column: str, attribute: Attribute | None, *, fille
     if attribute.source and (column in names or taken):
         raise DomainError(f"{column}: there is a column of this name already. Choose another.")
     values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
-    if filled:
-        seen = sorted({*dataset.filled_columns, attribute.column})
-        Dataset.objects.filter(pk=dataset.pk).update(filled_columns=seen)
-        dataset.refresh_from_db(fields=["filled_columns"])
+    if filled is not None:
+        _remember_filled(dataset, attribute, filled)
     values["filled_from_data"] = attribute.column in dataset.filled_columns
     version.attributes.update_or_create(column=column, defaults=values)
+
+
+def _remember_filled(dataset: Dataset, attribute: Attribute, filled: bool) -> None:
+    """Mark the column as one that was filled from the data, or take the mark away."""
+    seen = set(dataset.filled_columns)
+    if filled:
+        seen.add(attribute.column)
+    elif not attribute.source:  # a coarser column replaces nothing of the one that it is made of
+        seen.discard(attribute.column)
+    Dataset.objects.filter(pk=dataset.pk).update(filled_columns=sorted(seen))
+    dataset.refresh_from_db(fields=["filled_columns"])
 
 
 def _refuse_clash(attribute: Attribute) -> None:
@@ -256,12 +268,16 @@ def declare_all(
     dataset: Dataset,
     attributes: Iterable[Attribute],
     *,
-    filled: Collection[str] = (),
+    filled: Collection[str] | None = None,
     ignored: Collection[str] = (),
 ) -> None:
-    """Declare several columns at once, or none if one is refused. filled: those that were taken from data."""
+    """Declare several columns at once, or none if one is refused.
+
+    filled: those that were taken from data, while the others come from elsewhere; None: a person typed them all.
+    """
     for attribute in attributes:
-        declare(dataset, attribute.name, attribute, filled=attribute.name in filled)
+        is_filled = None if filled is None else attribute.name in filled
+        declare(dataset, attribute.name, attribute, filled=is_filled)
     for column in ignored:
         declare(dataset, column, None)
 

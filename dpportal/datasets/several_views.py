@@ -41,7 +41,7 @@ def chosen(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     elif way == "ignored":
         _declare(request, dataset, ignored=names)
     elif way == "yes-or-no":
-        _declare(request, dataset, [Boolean(name, closed=True) for name in names])
+        _declare(request, dataset, [Boolean(name, closed=True) for name in names], ())
     elif way == "names":
         _declare_proposed(request, dataset, names)
     return redirect("datasets:domain", dataset.pk)
@@ -62,7 +62,7 @@ def several(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         alike = form.attribute()
         attributes = [replace(alike, name=name) for name in names] if alike else []
         # The form began with what is declared of the first: where that was taken from the data, so are they all.
-        filled = names if names[0] in filled_of(dataset) else ()
+        filled = names if names[0] in filled_of(dataset) else None
         if _declare(request, dataset, attributes, filled, ignored=() if alike else names):
             return redirect("datasets:domain", dataset.pk)
     position = int(request.GET.getlist("columns")[0])
@@ -126,7 +126,7 @@ def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
     found = [attribute for name in names if (attribute := proposed(name))]
     if found:
-        _declare(request, dataset, found)
+        _declare(request, dataset, found, ())
     else:
         messages.error(request, _("None of these names says what the values can be. Declare them yourself."))
 
@@ -135,10 +135,13 @@ def _declare(
     request: HttpRequest,
     dataset: Dataset,
     attributes: Collection[Attribute] = (),
-    filled: Collection[str] = (),
+    filled: Collection[str] | None = None,
     ignored: Collection[str] = (),
 ) -> bool:
-    """Declare all of them or, where one is refused, none, and say so. Returns whether it was done."""
+    """Declare all of them or, where one is refused, none, and say so. Returns whether it was done.
+
+    filled: as `services.declare_all` takes it.
+    """
     try:
         services.declare_all(dataset, attributes, filled=filled, ignored=ignored)
     except DomainError as error:

@@ -99,6 +99,16 @@ def test_the_mark_stays_where_another_column_was_filled(desk, dataset):
     assert marked(dataset) == {"colour"}
 
 
+def test_the_mark_goes_when_a_codebook_replaces_the_values(desk, dataset):
+    services.declare(dataset, "colour", Categorical("colour", values=("red",)), filled=True)
+    services.declare(dataset, "age", Integer("age", lower=3, upper=4), filled=True)
+    file = SimpleUploadedFile("codebook.csv", b"column,value\ncolour,red\ncolour,violet\n")
+    desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file})
+    assert marked(dataset) == {"age"}
+    services.declare(dataset, "colour", Categorical("colour", values=("violet",)))
+    assert marked(dataset) == {"age"}
+
+
 @pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
 def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
     before = declared(dataset)
