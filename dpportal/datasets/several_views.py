@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 from uuid import UUID
@@ -24,6 +24,8 @@ from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.proposals import proposed
 from dpportal.serving.files import takes_files
 from mechanisms.domain import Attribute, Boolean, DomainError
+
+MOST_NAMED = 20  # columns that a message names
 
 
 @curator_required
@@ -101,7 +103,8 @@ def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     except (codebooks.CodebookError, DomainError) as error:
         messages.error(request, str(error))
     else:
-        _declare(request, dataset, book.attributes, book.filled)
+        if _declare(request, dataset, book.attributes, book.filled) and book.left_out:
+            messages.warning(request, _left_out(book.left_out))
     return redirect("datasets:domain", dataset.pk)
 
 
@@ -121,6 +124,17 @@ def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
     kind = "text/csv" if ending == "csv" else "application/json"
     named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{ending}"'}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=named)
+
+
+def _left_out(names: Sequence[str]) -> str:
+    """What is said of a codebook's columns that the table does not have: perhaps a name is misspelt."""
+    text = ngettext(
+        "%(count)s column of the codebook was left out, since the table does not have it: %(names)s.",
+        "%(count)s columns of the codebook were left out, since the table does not have them: %(names)s.",
+        len(names),
+    )
+    shown = [f"“{name[:80]}”" for name in names[:MOST_NAMED]] + ["…"] * (len(names) > MOST_NAMED)
+    return text % {"count": len(names), "names": ", ".join(shown)}
 
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:

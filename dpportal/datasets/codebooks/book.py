@@ -13,10 +13,14 @@ FILLED = "filled_from_data"
 
 @dataclass(frozen=True)
 class Codebook:
-    """Declarations of columns. filled: those of them that were taken from data, which a release must say."""
+    """Declarations of columns. filled: those of them that were taken from data, which a release must say.
+
+    left_out: columns that the table does not have.
+    """
 
     attributes: tuple[Attribute, ...]
     filled: frozenset[str] = frozenset()
+    left_out: tuple[str, ...] = ()
 
 
 def categories(values: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:

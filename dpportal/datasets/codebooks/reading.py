@@ -21,25 +21,27 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     CSV whose header names `column`, `value` and perhaps `label` and `filled_from_data`, a line for each value. JSON: an
     object from column name to a list of values, to a number k (whole numbers 0..k-1), or to a declaration as
     `release.json` writes it; or a Frictionless schema or package. XML: DDI Codebook. Files of SPSS and Stata: the
-    labels of their values. The last three may know columns that the table does not have.
+    labels of their values. Columns that the table does not have are left out.
     """
     if len(content) > MAX_BYTES:
         raise CodebookError(_("A codebook may have at most 20 MB. Keep only the columns you declare."))
     try:
-        entries, is_foreign = _entries(content)
+        entries = _entries(content)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _known(error) from None
     if not entries:
         raise CodebookError(_("The codebook says of no column which values or bounds it has."))
-    unknown = [name for name in entries if name not in columns]
-    if unknown and (not is_foreign or len(unknown) == len(entries)):
+    unknown = tuple(name for name in entries if name not in columns)
+    if len(unknown) == len(entries):
         raise CodebookError(
-            _("The codebook names %(count)s columns that the table does not have; the first is “%(name)s”.")
-            % {"count": len(unknown), "name": unknown[0][:80]}
+            _("The table has none of the columns that the codebook names; the first of these is “%(name)s”.")
+            % {"name": unknown[0][:80]}
         )
     entries = {name: entry for name, entry in entries.items() if name in columns}
     filled = {name for name, entry in entries.items() if isinstance(entry, dict) and entry.pop(FILLED, False)}
-    return Codebook(tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled))
+    return Codebook(
+        tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled), unknown
+    )
 
 
 def _known(error: Exception) -> CodebookError:
@@ -51,11 +53,11 @@ def _known(error: Exception) -> CodebookError:
     )
 
 
-def _entries(content: bytes) -> tuple[dict[str, Any], bool]:
-    """What is said of each column, and whether a whole study may be meant, of which the table has a part."""
+def _entries(content: bytes) -> dict[str, Any]:
+    """What is said of each column."""
     for survey in surveys.FORMS:
         if survey.is_one(content):
-            return survey.read(content), True
+            return survey.read(content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -63,12 +65,12 @@ def _entries(content: bytes) -> tuple[dict[str, Any], bool]:
             _("The codebook is not UTF-8 text. Save it as UTF-8 and choose it again.")
         ) from None
     if text.lstrip().startswith("<"):
-        return ddi.read(content), True
+        return ddi.read(content)
     if not text.lstrip().startswith("{"):
-        return lines.read(text), False
+        return lines.read(text)
     entries = objects.read(text)
     fields = frictionless.fields(entries)
-    return (entries, False) if fields is None else (frictionless.read(fields), True)
+    return entries if fields is None else frictionless.read(fields)
 
 
 def _declared(name: str, entry: Any) -> Attribute:

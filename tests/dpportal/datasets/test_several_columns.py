@@ -102,8 +102,9 @@ def test_the_mark_stays_where_another_column_was_filled(desk, dataset):
 def test_the_mark_goes_when_a_codebook_replaces_the_values(desk, dataset):
     services.declare(dataset, "colour", Categorical("colour", values=("red",)), filled=True)
     services.declare(dataset, "age", Integer("age", lower=3, upper=4), filled=True)
-    file = SimpleUploadedFile("codebook.csv", b"column,value\ncolour,red\ncolour,violet\n")
-    desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file})
+    file = SimpleUploadedFile("codebook.csv", b"column,value\ncolour,red\ncolour,violet\nsize,9\n")
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file})
+    assert "does not have it: “size”." in str(list(get_messages(answer.wsgi_request))[-1])
     assert marked(dataset) == {"age"}
     services.declare(dataset, "colour", Categorical("colour", values=("violet",)))
     assert marked(dataset) == {"age"}

@@ -33,6 +33,15 @@ def test_json_declares_as_release_json_writes_it():
 
 
 @pytest.mark.parametrize(
+    "content", [b"column,value\nheight,1\nsex,m\nweight,2\n", b'{"height": 3, "sex": ["m"], "weight": 0}']
+)
+def test_columns_that_the_table_does_not_have_are_left_out_and_named(content):
+    book = read(content, COLUMNS)
+    assert book.attributes == (Categorical("sex", values=("m",)),)
+    assert book.left_out == ("height", "weight")
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"{,}", "line 1, column 2"),
