@@ -35,6 +35,8 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     own_missing, is_open: whether the column has cells of its own for missing and for other values.
     """
     named = attribute.words or attribute.values
+    if not all(map(_composed, (*attribute.values, *attribute.words))):
+        return _("A value or a label is empty. An empty field is a missing value, so take it off the list.")
     # Values may be called Other: then they share its cell. Values that are texts of the file may not be it by chance.
     own = [MISSING_LABEL] * own_missing + [OTHER_LABEL] * (is_open and not attribute.words)
     for label in own:
