@@ -14,7 +14,7 @@ MAX_DIGITS = 18  # what a whole number of a table can have
 
 
 def read(text: str) -> dict[str, Any]:
-    """What is said of each column; the text begins with a brace. Raises CodebookError."""
+    """What is said of each column; the text begins with a brace or a bracket. Raises CodebookError."""
     try:
         entries = json.loads(text, parse_int=_whole_number)
         json.dumps(entries, ensure_ascii=False).encode()
@@ -28,6 +28,10 @@ def read(text: str) -> dict[str, Any]:
         raise CodebookError(text % place) from None
     except RecursionError:
         raise CodebookError(_("The codebook's JSON is nested too deeply to be a codebook.")) from None
+    if not isinstance(entries, dict):
+        raise CodebookError(
+            _("The codebook's JSON is a list. Write an object from column names to what is declared of each.")
+        )
     return {str(name): entry for name, entry in entries.items()}
 
 

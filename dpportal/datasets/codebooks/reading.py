@@ -66,7 +66,7 @@ def _entries(content: bytes) -> dict[str, Any]:
         ) from None
     if text.lstrip().startswith("<"):
         return ddi.read(content)
-    if not text.lstrip().startswith("{"):
+    if not text.lstrip().startswith(("{", "[")):
         return lines.read(text)
     entries = objects.read(text)
     fields = frictionless.fields(entries)
