@@ -19,6 +19,7 @@ from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
+from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
@@ -52,11 +53,14 @@ def column(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespons
     form = AttributeForm(request.POST or None, initial=initial, column=name)
     if request.method == "POST" and form.is_valid():
         try:
-            services.declare(dataset, name, form.attribute())
+            attribute = form.attribute()
+            services.declare(dataset, name, attribute)
         except DomainError as wrong:
             form.add_error(None, str(wrong))
         else:
             messages.success(request, _("Saved: %(column)s.") % {"column": name})
+            if attribute and shares_other(attribute):
+                messages.warning(request, shared_other_text([name]))
             if "next" in request.POST and position + 1 == len(dataset.columns):
                 return redirect("datasets:domain", dataset.pk)
             return redirect("datasets:column", dataset.pk, position + ("next" in request.POST))

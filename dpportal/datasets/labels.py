@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Categorical, DomainError
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Categorical, DomainError
 
 BETWEEN = " = "
 
@@ -40,7 +40,7 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     # Values may be called Other: then they share its cell. Values that are texts of the file may not be it by chance.
     own = [MISSING_LABEL] * own_missing + [OTHER_LABEL] * (is_open and not attribute.words)
     for label in own:
-        if label in named:
+        if label.casefold() in {name.casefold() for name in named}:
             text = _("“%(label)s” is already the name of a cell of this column. Leave one of the two out.")
             return text % {"label": label}
     if attribute.words and any(BETWEEN in value for value in attribute.values):
@@ -52,6 +52,22 @@ def wrong_values(attribute: Categorical, *, own_missing: bool, is_open: bool) ->
     if len(set(map(_composed, attribute.words))) != len(set(attribute.words)):
         return _("Two labels are the same text, but for accents written in two ways. Write them alike.")
     return ""
+
+
+def shares_other(attribute: Attribute) -> bool:
+    """Whether a declared value or label is called as the cell for all other values is, and so shares it."""
+    if not isinstance(attribute, Categorical) or attribute.closed:
+        return False
+    return OTHER_LABEL in (attribute.words or attribute.values)
+
+
+def shared_other_text(columns: Sequence[str]) -> str:
+    """What is said of columns of which that holds."""
+    text = _(
+        "%(columns)s: what is called “Other” shares a cell with every value that is not on the list. Call it "
+        "otherwise to count it alone."
+    )
+    return text % {"columns": ", ".join(column[:80] for column in columns)}
 
 
 def _composed(text: str) -> str:

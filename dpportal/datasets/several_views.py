@@ -20,6 +20,7 @@ from dpportal.datasets import codebooks, services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.domain_views import cells_shown, context_of, declared_of, filled_of
 from dpportal.datasets.forms import AttributeForm, initial_of
+from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.proposals import proposed
 from dpportal.serving.files import takes_files
@@ -165,6 +166,8 @@ def _declare(
     if ignored:
         text = ngettext("%(count)s column is ignored.", "%(count)s columns are ignored.", len(ignored))
     messages.success(request, text % {"count": len(attributes) or len(ignored)})
+    if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
+        messages.warning(request, shared_other_text(sharing))
     return True
 
 

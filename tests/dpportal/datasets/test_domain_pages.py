@@ -91,6 +91,16 @@ def test_a_vouched_for_column_is_filled_and_marked(desk, dataset):
     assert set(filled.declared().values) == {"red", "green", "blue"}
 
 
+def test_a_label_called_like_the_cell_for_the_rest_is_told_to_share_it(desk, dataset):
+    form = {"kind": "categorical", "values": "1 = Man\n3 = Other", "with_words": "on", "closed": "open"}
+    answer = desk.post(reverse("datasets:column", args=[dataset.pk, 0]), form, follow=True)
+    assert "colour: what is called “Other” shares a cell" in answer.content.decode()
+    closed = {**form, "values": "1 = Man\n3 = missing", "missing_cell": "on"}
+    answer = desk.post(reverse("datasets:column", args=[dataset.pk, 0]), closed)
+    assert answer.status_code == 422
+    assert "already the name of a cell" in answer.content.decode()
+
+
 def test_a_column_that_does_not_exist_is_404(desk, dataset):
     assert desk.get(reverse("datasets:column", args=[dataset.pk, 2])).status_code == 404
 
