@@ -104,8 +104,8 @@ def import_codebook(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     except (codebooks.CodebookError, DomainError) as error:
         messages.error(request, str(error))
     else:
-        if _declare(request, dataset, book.attributes, book.filled) and book.left_out:
-            messages.warning(request, _left_out(book.left_out))
+        if _declare(request, dataset, book.attributes, book.filled):
+            _remark(request, book)
     return redirect("datasets:domain", dataset.pk)
 
 
@@ -125,6 +125,24 @@ def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
     kind = "text/csv" if ending == "csv" else "application/json"
     named = {"Content-Disposition": f'attachment; filename="codebook-{dataset.pk}.{ending}"'}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=named)
+
+
+def _remark(request: HttpRequest, book: codebooks.Codebook) -> None:
+    """Say what of a codebook was not declared."""
+    if book.left_out:
+        messages.warning(request, _left_out(book.left_out))
+    if book.missing_codes:
+        messages.warning(request, _missing_codes(book.missing_codes))
+
+
+def _missing_codes(counts: Sequence[tuple[str, int]]) -> str:
+    """What is said of codes that a codebook calls missing: how a table is read says so for all columns at once."""
+    text = _(
+        "Codes that the codebook calls missing were left out: %(columns)s. Rows that hold one are now values that "
+        "are not on the list. Where they are to be missing, add them under “How the file is read”, for all columns."
+    )
+    shown = [f"{name[:80]} ({count})" for name, count in counts[:MOST_NAMED]]
+    return text % {"columns": ", ".join(shown + ["…"] * (len(counts) > MOST_NAMED))}
 
 
 def _left_out(names: Sequence[str]) -> str:

@@ -9,18 +9,21 @@ from typing import Any
 from mechanisms.domain import Attribute
 
 FILLED = "filled_from_data"
+MISSING_CODES = "missing_codes"  # in what a foreign codebook says of a column: how many
 
 
 @dataclass(frozen=True)
 class Codebook:
     """Declarations of columns. filled: those of them that were taken from data, which a release must say.
 
-    left_out: columns that the table does not have.
+    left_out: columns that the table does not have. missing_codes: how many codes of a column the codebook calls missing
+    values; they are not declared.
     """
 
     attributes: tuple[Attribute, ...]
     filled: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()
+    missing_codes: tuple[tuple[str, int], ...] = ()
 
 
 def categories(values: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from defusedxml.ElementTree import fromstring
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ranges
-from dpportal.datasets.codebooks.book import categories
+from dpportal.datasets.codebooks.book import MISSING_CODES, categories
 from dpportal.datasets.codebooks.faults import CodebookError
 
 
@@ -22,21 +22,30 @@ def read(content: bytes) -> dict[str, Any]:
         raise CodebookError(
             _("The codebook begins as XML, but cannot be read as such. Write it anew.")
         ) from None
-    entries = {str(variable.get("name")): _entry(variable) for variable in root.iterfind(".//{*}var")}
-    found = {name: entry for name, entry in entries.items() if entry}
+    variables = {str(variable.get("name")): variable for variable in root.iterfind(".//{*}var")}
+    entries = {name: (_entry(variable), _missing_codes(variable)) for name, variable in variables.items()}
+    found = {name: {**entry, MISSING_CODES: count} for name, (entry, count) in entries.items() if entry}
     if not found:
         raise CodebookError(_("The codebook is XML without variables (“var”) as DDI Codebook has them."))
     return found
 
 
 def _entry(variable: Element) -> dict[str, Any] | None:
-    listed = [c for c in variable.iterfind("{*}catgry") if c.get("missing", "N").upper() != "Y"]
+    listed = [category for category in variable.iterfind("{*}catgry") if not _is_missing(category)]
     pairs = [(_text(c, "catValu"), _text(c, "labl")) for c in listed]
     pairs = [(code, label) for code, label in pairs if code]
     if pairs and variable.get("intrvl") != "contin":
         return categories([code for code, _label in pairs], [label for _code, label in pairs])
     stated = variable.find("{*}valrng/{*}range")
     return None if stated is None else _range(stated.get("min"), stated.get("max"))
+
+
+def _is_missing(category: Element) -> bool:
+    return category.get("missing", "N").upper() == "Y"
+
+
+def _missing_codes(variable: Element) -> int:
+    return sum(_is_missing(c) and bool(_text(c, "catValu")) for c in variable.iterfind("{*}catgry"))
 
 
 def _text(parent: Element, name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ddi, frictionless, lines, objects, surveys
-from dpportal.datasets.codebooks.book import FILLED, Codebook
+from dpportal.datasets.codebooks.book import FILLED, MISSING_CODES, Codebook
 from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
 from dpportal.datasets.labels import wrong_values
 from mechanisms.domain import Attribute, Categorical, DomainError
@@ -39,9 +39,20 @@ def read(content: bytes, columns: list[str]) -> Codebook:
         )
     entries = {name: entry for name, entry in entries.items() if name in columns}
     filled = {name for name, entry in entries.items() if isinstance(entry, dict) and entry.pop(FILLED, False)}
+    missing = _missing_codes(entries)
     return Codebook(
-        tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled), unknown
+        tuple(_declared(name, entry) for name, entry in entries.items()), frozenset(filled), unknown, missing
     )
+
+
+def _missing_codes(entries: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Takes the numbers of missing codes out of what is said of the columns."""
+    counted = [
+        (n, e.pop(MISSING_CODES)) for n, e in entries.items() if isinstance(e, dict) and MISSING_CODES in e
+    ]
+    if not all(isinstance(count, int) for _name, count in counted):
+        raise CodebookError(_("“missing_codes” is no part of a declaration. Leave it out."))
+    return tuple((name, count) for name, count in counted if count)
 
 
 def _known(error: Exception) -> CodebookError:

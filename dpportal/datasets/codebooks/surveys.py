@@ -10,6 +10,7 @@ from typing import Any
 import pyreadstat
 from django.utils.translation import gettext as _
 
+from dpportal.datasets.codebooks.book import MISSING_CODES
 from dpportal.datasets.codebooks.faults import CodebookError
 
 
@@ -46,7 +47,7 @@ def _labelled(about: Any) -> dict[str, Any]:
         missing = absent.get(name, lambda _value: False)
         kept = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
         if kept and about.variable_measure.get(name) != "scale":
-            entries[name] = _entry(kept)
+            entries[name] = {**_entry(kept), MISSING_CODES: len(labels) - len(kept)}
     if not entries:
         raise CodebookError(_("No variable of the file has labels for its values, so it says nothing here."))
     return entries

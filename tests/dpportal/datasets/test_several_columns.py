@@ -110,6 +110,15 @@ def test_the_mark_goes_when_a_codebook_replaces_the_values(desk, dataset):
     assert marked(dataset) == {"age"}
 
 
+def test_codes_that_a_codebook_calls_missing_are_counted_for_the_curator(desk, dataset):
+    content = b"""<codeBook><var name="colour"><catgry><catValu>1</catValu></catgry>
+        <catgry missing="Y"><catValu>8</catValu></catgry><catgry missing="Y"><catValu>9</catValu></catgry>
+        </var></codeBook>"""
+    file = SimpleUploadedFile("study.xml", content)
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file})
+    assert "were left out: colour (2)." in str(list(get_messages(answer.wsgi_request))[-1])
+
+
 @pytest.mark.parametrize("values", ["1 = low\n2", "= low", "1 = Zürich\n2 = Zu\u0308rich"])
 def test_lines_without_a_label_are_refused_in_words(desk, dataset, values):
     before = declared(dataset)

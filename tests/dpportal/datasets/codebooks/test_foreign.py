@@ -75,7 +75,9 @@ def test_ddi_knows_more_variables_than_the_table():
         <var name="dose"><valrng><range min="0.5" max="2"/></valrng></var>
         <var name="elsewhere"><catgry><catValu>1</catValu></catgry></var><var name="income"/>
         </dataDscr></codeBook>"""
-    assert read(content, COLUMNS).attributes == (
+    book = read(content, COLUMNS)
+    assert book.missing_codes == (("sex", 1),)
+    assert book.attributes == (
         SEX,
         Integer("age", lower=0, upper=119),
         Real("dose", lower=0.5, upper=2.0, bins=20),
@@ -96,7 +98,9 @@ def test_a_file_of_spss_or_stata_gives_the_labels_of_its_values(tmp_path, suffix
     else:
         del labels["age"]
         pyreadstat.write_dta(ROWS, str(path), variable_value_labels=labels, version=version)
-    found = {a.name: a for a in read(path.read_bytes(), COLUMNS).attributes}
+    book = read(path.read_bytes(), COLUMNS)
+    assert book.missing_codes == ((("smoker", 1),) if suffix == "sav" else ())
+    found = {a.name: a for a in book.attributes}
     assert found.pop("sex") == Categorical(
         "sex", values=("1", "2"), words=("Male", "Female"), as_numbers=True
     )
