@@ -76,7 +76,7 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> V
 
 def answers_found(error: float) -> Verdict:
     """After measuring. error: root mean square over answers, as a share of theirs. For the curator only."""
-    text = _("A typical answer is off by %(percent)s of a typical answer.") % {"percent": percent(error)}
+    text = _("A typical answer is off by %(percent)s of its size.") % {"percent": percent(error)}
     return Verdict(level_of(1.96 * error, RATIOS), text)
 
 
