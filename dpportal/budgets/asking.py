@@ -34,9 +34,22 @@ def ask(dataset: Dataset, reason: str, by: User) -> bool:
     return True
 
 
-def answer_by_grant(dataset: Dataset, reason: str) -> None:
-    """A grant answers the question that waits, if any; called in its transaction."""
-    _answer(dataset.budget_requests.filter(state=State.WAITING), State.GRANTED, reason)
+def answer_by_grant(request: BudgetRequest, reason: str) -> bool:
+    """Say yes, in the transaction of a grant, which holds the dataset. Returns whether the question still waited."""
+    return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, reason)
+
+
+def waits(request: BudgetRequest) -> bool:
+    """Whether nobody has answered it yet; final while its dataset is held."""
+    return waiting().filter(pk=request.pk).exists()
+
+
+def answered_text() -> str:
+    """Why a grant is refused whose question somebody else has answered."""
+    return _(
+        "This request was answered meanwhile, so nothing is granted. Save once more without a request to grant beside "
+        "that answer."
+    )
 
 
 @transaction.atomic

@@ -12,9 +12,9 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets import ledger
+from dpportal.budgets import asking, ledger
 from dpportal.budgets.amounts import amount_formfield, plain
-from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
 from dpportal.datasets import likeness
 from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Dataset
@@ -56,6 +56,22 @@ class ProtectedDatasetField(forms.ModelChoiceField):
         if isinstance(dataset, Dataset) and named != _named(dataset):
             raise forms.ValidationError(self.error_messages["changed"], code="changed")
         return dataset
+
+
+class WaitingRequestField(forms.ModelChoiceField):
+    """A question for a budget: one of those that wait is offered, any is read, so that a late answer is told so."""
+
+    def label_from_instance(self, obj: models.Model) -> str:
+        assert isinstance(obj, BudgetRequest)
+        return f"{obj.dataset.name} – {obj.reason}"
+
+    def to_python(self, value: Any) -> models.Model | None:
+        try:
+            return BudgetRequest.objects.get(pk=value) if value else None
+        except (ValueError, BudgetRequest.DoesNotExist):
+            raise forms.ValidationError(
+                self.error_messages["invalid_choice"], code="invalid_choice"
+            ) from None
 
 
 def _named(dataset: Dataset) -> str:
@@ -101,6 +117,15 @@ class BudgetChangeForm(forms.ModelForm):
         help_text=_("To reduce another account than that of whom the domain protects now."),
     )
 
+    answers = WaitingRequestField(
+        queryset=asking.waiting(),
+        label=_("answers the request"),
+        required=False,
+        help_text=_(
+            "Whoever asked hears of it. Empty for a grant that answers none; a request then goes on waiting."
+        ),
+    )
+
     knowing = forms.TypedMultipleChoiceField(
         label=_("same people elsewhere"),
         coerce=uuid.UUID,
@@ -116,7 +141,17 @@ class BudgetChangeForm(forms.ModelForm):
 
     class Meta:
         model = LedgerEntry
-        fields = ["dataset", "budget", "kind", "definition", "delta_exponent", "amount", "knowing", "reason"]
+        fields = [
+            "dataset",
+            "budget",
+            "kind",
+            "definition",
+            "delta_exponent",
+            "amount",
+            "answers",
+            "knowing",
+            "reason",
+        ]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -156,7 +191,19 @@ class BudgetChangeForm(forms.ModelForm):
             self.add_error("knowing", ledger.unknowing_text())
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
+        if asked := data.get("answers"):
+            self._check_answer(asked, dataset)
         return data
+
+    def _check_answer(self, asked: BudgetRequest, dataset: Dataset | None) -> None:
+        if dataset and asked.dataset_id != dataset.pk:
+            self.add_error("answers", _("This request is for another dataset."))
+        elif self.cleaned_data.get("kind") == LedgerEntry.Kind.REDUCTION:
+            self.add_error(
+                "answers", _("A reduction answers no request. Leave this empty, or decline in the office.")
+            )
+        elif not asking.waits(asked):
+            self.add_error("answers", asking.answered_text())
 
     def _incomplete(self, dataset: Dataset) -> str:
         """Why nothing can be granted while the ledger lacks a charge; empty where it lacks none."""
@@ -183,6 +230,7 @@ class BudgetChangeForm(forms.ModelForm):
             reason=data["reason"],
             by=by,
             knowing=data["knowing"],
+            answers=data["answers"],
         )
 
 

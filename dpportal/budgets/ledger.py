@@ -20,8 +20,8 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import remembered
 from dpportal.budgets.amounts import plain, stored
-from dpportal.budgets.asking import answer_by_grant
-from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.asking import answer_by_grant, answered_text
+from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
 from dpportal.budgets.remembered import Remembered, RestoredError
 from dpportal.datasets import likeness
 from dpportal.datasets.likeness import Kin
@@ -48,11 +48,13 @@ def grant(
     by: User,
     delta_exponent: int = 6,
     knowing: Collection[uuid.UUID] = (),
+    answers: BudgetRequest | None = None,
 ) -> LedgerEntry:
     """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ.
 
     knowing: the datasets with nearly the same table of which the administrator was told; refused if there is another
-    that has a budget, since people would be spent on twice.
+    that has a budget, since people would be spent on twice. answers: the question that it was made for; refused if
+    somebody has answered that meanwhile, so that one question is never granted twice.
     """
     _check_positive(amount)
     # Two first grants at once open one account, not one each.
@@ -72,7 +74,8 @@ def grant(
     Budget.objects.filter(pk=budget.pk).update(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
-    answer_by_grant(dataset, reason)
+    if answers and not answer_by_grant(answers, reason):
+        raise BudgetRefusedError(answered_text())
     return _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
 
 

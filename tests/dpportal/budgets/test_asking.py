@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.core import mail
@@ -10,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from dpportal.budgets import asking
+from dpportal.budgets import asking, ledger
 from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.tasks import send_mail
 from tests.dpportal.budgets.test_admin import ADD, change
@@ -52,9 +53,11 @@ def test_a_question_rings_in_the_office_and_its_answer_at_the_desk(desk, office,
     assert (bell(office), bell(desk)) == (1, 0)
     page = office.get(reverse("office")).text
     assert WHY in page and "Without a budget" in page
-    grant = re.search(r'href="([^"]+ledgerentry/add/\?dataset=[^"]+)"', page)[1]
+    grant = re.search(r'href="([^"]+ledgerentry/add/\?dataset=[^"]+)"', page)[1].replace("&amp;", "&")
     assert re.search(rf'<option value="{without.pk}\.\w+" selected', office.get(grant).text)
-    assert office.post(reverse(ADD), change(without, reason="A first wave")).status_code == 302
+    given = change(without, reason="A first wave", answers=str(without.budget_requests.get().pk))
+    assert f'value="{given["answers"]}" selected' in office.get(grant).text
+    assert office.post(reverse(ADD), given).status_code == 302
     assert (bell(office), bell(desk)) == (0, 1)
     assert "A first wave" in desk.get(reverse("releases:finished")).text
     assert bell(desk) == 0
@@ -82,6 +85,39 @@ def test_one_question_waits_at_a_time(desk, without):
     assert without.budget_requests.get().reason == WHY
     with pytest.raises(IntegrityError), transaction.atomic():
         BudgetRequest.objects.create(dataset=without, by=without.owner, reason="Beside it")
+
+
+def test_one_question_is_granted_once_unless_one_goes_on_knowingly(desk, office, without):
+    ask(desk, without)
+    opened = change(without, amount="5", answers=str(without.budget_requests.get().pk))
+    assert office.post(reverse(ADD), opened).status_code == 302
+    ask(desk, without, "Now for districts")
+    for _again in range(2):
+        late = office.post(reverse(ADD), opened)
+        assert "answered meanwhile" in late.text and f'{opened["answers"]}" selected' not in late.text
+    assert without.budgets.get().total == 5
+    assert office.post(reverse(ADD), {**opened, "answers": ""}).status_code == 302
+    assert without.budgets.get().total == 10
+    assert [r.state for r in without.budget_requests.all()] == ["waiting", "granted"]
+
+
+def test_the_ledger_refuses_to_grant_a_question_twice(administrator, curator, without):
+    asking.ask(without, WHY, curator)
+    asked = without.budget_requests.get()
+    words = {"definition": "pure", "reason": "Yes", "by": administrator, "answers": asked}
+    ledger.grant(without, Decimal(5), **words)
+    with pytest.raises(ledger.BudgetRefusedError, match="answered meanwhile"):
+        ledger.grant(without, Decimal(5), **words)
+    assert without.budgets.get().total == 5 and without.ledger.count() == 1
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "reduction"}, {"answers": "4711"}, {"answers": "no number"}])
+def test_only_a_grant_for_its_own_dataset_answers(desk, office, dataset, without, wrong):
+    ask(desk, without)
+    named = {"answers": str(without.budget_requests.get().pk)}
+    assert office.post(reverse(ADD), change(dataset, **named)).status_code == 200
+    assert office.post(reverse(ADD), change(dataset, **{**named, **wrong})).status_code == 200
+    assert without.budget_requests.get().state == "waiting" and dataset.ledger.count() == 1
 
 
 @pytest.mark.parametrize("reason", ["", " ", "x" * 501, "a\0b"])
