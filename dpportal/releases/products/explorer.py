@@ -29,6 +29,14 @@ LONGEST_TEXT = 4_000
 ASKED_AT_ONCE = 6
 ASKED = "pick"
 NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no interval can be stated.")
+# Of an ordered column the missing cell is in no range, so it is asked for by itself.
+UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
+WITHOUT_VALUE = (
+    (UNRANGED, gettext_lazy("counted if both ends are any")),
+    (WITH, gettext_lazy("counted too")),
+    (LEFT_OUT, gettext_lazy("left out")),
+    (ALONE, gettext_lazy("they alone")),
+)
 _READERS: dict[str, Callable[[str], Any]] = {
     Integer.kind: int,
     Real.kind: float,
@@ -106,13 +114,20 @@ class PickForm(forms.Form):
             places = _typed(attribute, chosen) if isinstance(chosen, str) else [int(c) for c in chosen or ()]
             return np.array(sorted(places), dtype=np.int64) if places else np.arange(attribute.size)
         ends = [_end(attribute, data.get(f"{end}-{place}") or "") for end in ("from", "to")]
-        if ends == [None, None]:
+        without = data.get(f"missing-{place}") or UNRANGED
+        if ends == [None, None] and without in (UNRANGED, WITH):
             return np.arange(attribute.size)
+        if without == ALONE:
+            if ends != [None, None]:
+                raise forms.ValidationError(
+                    _("Those without a value are in no range. Leave both ends at any.")
+                )
+            return np.array([attribute.regular_size], dtype=np.int64)
         first = 0 if ends[0] is None else ends[0]
         last = attribute.regular_size - 1 if ends[1] is None else ends[1]
         if first > last:
             raise forms.ValidationError(_("It ends before it begins."))
-        missing = [attribute.regular_size] if data.get(f"missing-{place}") else []
+        missing = [attribute.regular_size] if attribute.missing_cell and without == WITH else []
         return np.array([*range(first, last + 1), *missing], dtype=np.int64)
 
 
@@ -125,7 +140,9 @@ def _fields(attribute: Attribute) -> dict[str, forms.Field]:
     regular = labels[: attribute.regular_size]
     fields = {"from": _one_of(_("From"), regular), "to": _one_of(_("To"), regular)}
     if attribute.missing_cell:
-        fields["missing"] = forms.BooleanField(label=_("and those without a value"), required=False)
+        fields["missing"] = forms.ChoiceField(
+            label=_("Those without a value"), required=False, choices=WITHOUT_VALUE
+        )
     return fields
 
 

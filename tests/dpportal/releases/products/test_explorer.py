@@ -117,11 +117,28 @@ def picks(query: str):
 
 def test_of_a_column_of_very_many_cells_values_are_typed():
     income, day, code, works = picks(
-        "pick-from-0=-491&pick-to-0=-475&pick-missing-0=on&pick-from-1=2000-01-31&pick-in-2=c7%0Ac3&pick-in-3=1"
+        "pick-from-0=-491&pick-to-0=-475&pick-missing-0=with&pick-from-1=2000-01-31&pick-in-2=c7%0Ac3&pick-in-3=1"
     )
     assert income.tolist() == [0, 1, 2, 99_999 + 1]
     assert (day[0], day[-1]) == (30, 3 * 365 + 366 - 1)
     assert (code.tolist(), works.tolist()) == ([3, 7], [1])
+
+
+AGED = Domain((Integer("age", lower=0, upper=99, width=25, missing_cell=True),))
+
+
+@pytest.mark.parametrize("ends", ["", "pick-from-0=0&pick-to-0=3&"])
+@pytest.mark.parametrize("said, cells", [("with", 5), ("left-out", 4), ("", None)])
+def test_those_without_a_value_count_as_is_said(ends, said, cells):
+    cells = cells or (4 if ends else 5)
+    form = PickForm(AGED, QueryDict(f"{ends}pick-missing-0={said}"))
+    assert form.is_valid() and form.picks[0].tolist() == list(range(cells))
+
+
+def test_those_without_a_value_can_be_asked_for_alone():
+    form = PickForm(AGED, QueryDict("pick-missing-0=alone"))
+    assert form.is_valid() and form.picks[0].tolist() == [4]
+    assert not PickForm(AGED, QueryDict("pick-missing-0=alone&pick-from-0=1")).is_valid()
 
 
 def test_a_value_beyond_the_bounds_is_in_the_last_cell():
