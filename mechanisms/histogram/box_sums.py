@@ -10,7 +10,7 @@ from mechanisms import boxes
 from mechanisms.arrays import Flags
 from mechanisms.boxes import CellSum, Picks
 from mechanisms.histogram.noisy import NoisyHistogram
-from mechanisms.histogram.strategy import Strategy, StrategyHistogram
+from mechanisms.histogram.strategy import Strategy, StrategyHistogram, counts_cells_alone
 from mechanisms.noise.sums import half_widths, whole_half_widths
 from mechanisms.protocol import Mechanism, Plan
 
@@ -24,18 +24,30 @@ def cell_sum(mechanism: Mechanism, plan: Plan, values: np.ndarray, picks: Picks)
     """The unbiased estimates of the box's cells added up.
 
     values: the measurement of a mechanism that `is_linear`; of any other (n,) the estimates themselves.
-    Independent noises: the least interval of their plain sum. A strategy: Var = σ² Σ_e energy_e / λ_e (see `dyadic`).
+    Independent noises: the least interval of their plain sum. A strategy: Var = σ² Σ_e energy_e / λ_e (see `dyadic`);
+    of one cell the plan's own interval, which is published with it.
     """
     cells, shape = boxes.size(picks), plan.domain.shape
     if isinstance(mechanism, NoisyHistogram):
-        reach = float(whole_half_widths(plan.noise, np.array([cells], dtype=np.int64))[0])
-        return CellSum(boxes.summed(values, shape, picks), reach, cells)
+        return _plain_sum(plan, values, picks)
     if isinstance(mechanism, StrategyHistogram):
         strategy = mechanism.strategy(plan)
+        if counts_cells_alone(strategy):
+            return _plain_sum(plan, values[: plan.domain.size], picks)
         estimates = strategy.estimate(values)[: plan.domain.size]
         error = np.array(standard_error(strategy, boxes.flags(shape, picks))) * plan.noise.standard_error
-        return CellSum(boxes.summed(estimates, shape, picks), float(half_widths(plan.noise, error)), cells)
+        reach = (
+            plan.half_width if cells == 1 and plan.half_width is not None else half_widths(plan.noise, error)
+        )
+        return CellSum(boxes.summed(estimates, shape, picks), float(reach), cells)
     return CellSum(boxes.summed(values, shape, picks), None, cells)
+
+
+def _plain_sum(plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
+    """Of whole numbers, so that whole people have a whole interval."""
+    cells = boxes.size(picks)
+    reach = float(whole_half_widths(plan.noise, np.array([cells], dtype=np.int64))[0])
+    return CellSum(boxes.summed(values, plan.domain.shape, picks), reach, cells)
 
 
 def standard_error(strategy: Strategy, inside: Flags) -> float:

@@ -32,5 +32,7 @@ class HierarchicalHistogram(StrategyHistogram):
         return Tree(tuple(plan.details["weights"]))
 
     def _how(self, strategy: Strategy) -> str:
+        if strategy.levels == (0,):
+            return "Counts each cell by itself: for this purpose intervals of cells would only add noise."
         sizes = ", ".join(f"{2**e:,}" for e in strategy.levels)
         return f"Counts intervals of {sizes} cells, each cell once at every size, and reconciles them by least squares."

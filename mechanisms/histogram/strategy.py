@@ -75,6 +75,11 @@ def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
     return law
 
 
+def counts_cells_alone(strategy: Strategy) -> bool:
+    """Whether it measures each cell once and nothing else, so that it is the plain noisy histogram."""
+    return strategy.levels == (0,) and strategy.weights[0] == 1
+
+
 class StrategyHistogram(ABC):
     """What the histograms by a strategy share; a subclass says which strategy suits a purpose.
 

@@ -1,8 +1,10 @@
-"""Which methods are made for a table's columns, from their declarations alone."""
+"""Which methods are made for a table's columns, from their declarations and plans alone."""
 
 from __future__ import annotations
 
-from mechanisms.domain import Domain
+from mechanisms.histogram.strategy import counts_cells_alone
+from mechanisms.histogram.tree import Tree
+from mechanisms.protocol import Plan
 
 # Blocks of them are squares, or clouds; on a line other methods do the same better.
 FOR_SEVERAL_COLUMNS = ("uniform-grid", "quadtree", "clustered-histogram")
@@ -19,8 +21,11 @@ FOR_ORDERED_COLUMNS = (
 )
 
 
-def unsuited(mechanism: str, domain: Domain) -> str:
-    """Why a method is not made for these columns, though it could count them; empty if it is."""
+def unsuited(plan: Plan) -> str:
+    """Why a method is not made for this, though it could count it; empty if it is."""
+    mechanism, domain = plan.mechanism, plan.domain
+    if mechanism == "hierarchical-histogram" and counts_cells_alone(Tree(tuple(plan.details["weights"]))):
+        return "For this purpose and so many cells it counts each cell by itself, just as the noisy histogram does."
     if mechanism in FOR_ORDERED_COLUMNS and not any(a.ordered for a in domain.attributes):
         return "It joins cells that stand side by side, which tells nothing where no column has an order."
     if mechanism in FOR_SEVERAL_COLUMNS and len(domain.attributes) == 1:

@@ -14,6 +14,7 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.histogram import box_sums
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.histogram.strategy import StrategyHistogram
+from mechanisms.histogram.suited import unsuited
 from mechanisms.matrix import box_sums as matrix_box_sums
 from mechanisms.matrix.answering import MatrixMechanism, refined_estimate, strategy_of
 from mechanisms.matrix.marginals import box_sums as marginal_box_sums
@@ -32,6 +33,7 @@ PICKS = [
     [np.array([0, 2, 4]), np.array([1, 5, 6])],
     [np.arange(5), np.array([0, 6])],
 ]
+LONG = Domain((Integer("z", lower=0, upper=255),))
 TRUE = np.random.default_rng(7).integers(0, 90, DOMAIN.size)
 LINEAR = [m for m in registry.HISTOGRAMS if box_sums.is_linear(m)]
 each_pick = pytest.mark.parametrize("picks", PICKS, ids=lambda p: f"{len(p[0])}x{len(p[1])}")
@@ -169,3 +171,26 @@ def test_a_sum_over_columns_of_no_common_table_is_not_determined(name):
     values = mechanism.measure(plan, marginal_counts(plan, WIDE_TRUE), Noise()).values
     apart = [np.array([1]), np.arange(7), np.array([2])]
     assert marginal_box_sums.cell_sum(mechanism, plan, values, apart) is None
+
+
+@pytest.mark.parametrize("purpose", ["cells", "ranges", "totals"])
+@pytest.mark.parametrize("name", ["hierarchical-histogram", "privelet-histogram"])
+def test_of_one_cell_the_interval_is_the_published_one(name, purpose):
+    mechanism = registry.mechanism(name)
+    plan = mechanism.plan(DOMAIN, {"purpose": purpose}, PURE)
+    values = mechanism.measure(plan, TRUE.ravel(), Noise()).values
+    found = box_sums.cell_sum(mechanism, plan, values, [np.array([1]), np.array([2])])
+    assert found.half_width == plan.half_width
+
+
+def test_a_hierarchy_for_single_cells_is_the_plain_histogram_and_says_so():
+    mechanism, plain = registry.mechanism("hierarchical-histogram"), registry.mechanism("laplace-histogram")
+    plan, usual = mechanism.plan(DOMAIN, {"purpose": "cells"}, PURE), plain.plan(DOMAIN, {}, PURE)
+    assert (plan.noise, plan.half_width) == (usual.noise, usual.half_width)
+    assert "each cell by itself" in plan.explanation and "intervals of 1" not in plan.explanation
+    assert "each cell by itself" in unsuited(plan)
+    assert not unsuited(mechanism.plan(LONG, {"purpose": "ranges"}, PURE))
+    values = mechanism.measure(plan, TRUE.ravel(), Noise()).values
+    picks = [np.array([0, 1]), np.array([2, 4])]
+    same = box_sums.cell_sum(plain, usual, values[: DOMAIN.size], picks)
+    assert box_sums.cell_sum(mechanism, plan, values, picks) == same and same.half_width.is_integer()

@@ -101,6 +101,8 @@ def methods(
         "chosen_method": chosen,
         **dial_shown(draft, budget, form),
     }
+    if form["purpose"].value() in Release.Purpose.values:
+        draft.purpose = form["purpose"].value()
     try:
         amount = amount_formfield().clean(form["amount"].value())
         offers = drafts.offers(draft, amount)
@@ -109,8 +111,6 @@ def methods(
     except DraftError as error:
         return {**shared, "refusal": error.message}
     product = product_of(draft)
-    if form["purpose"].value() in Release.Purpose.values:
-        draft.purpose = form["purpose"].value()
     made = [offer.plan for offer in offers if offer.plan]
     rows = [_offer_row(offer, draft, made) for offer in sorted(offers, key=_place(product))]
     suited = {row["mechanism"].name: row["plan"] for row in rows if row.get("plan") and not row["unsuited"]}

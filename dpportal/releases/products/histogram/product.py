@@ -120,7 +120,9 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     def plan(
         self, method: Mechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> Plan:
-        plan = method.plan(domain, {**draft.parameters, **_public_total(draft, loss.over(domain).unit)}, loss)
+        # What the release is for is the draft's, whatever was said of it with a method chosen before.
+        said = {**draft.parameters, "purpose": draft.purpose}
+        plan = method.plan(domain, {**said, **_public_total(draft, loss.over(domain).unit)}, loss)
         if obstacle := self.effort(plan, draft.people).obstacle():
             raise PlanError(obstacle)
         return plan
@@ -145,7 +147,7 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         )
 
     def unsuited(self, plan: Plan) -> str:
-        return unsuited(plan.mechanism, plan.domain)
+        return unsuited(plan)
 
     def advice(self, draft: Release, plans: Mapping[str, Plan]) -> advising.Advice | None:
         if not draft.people:
