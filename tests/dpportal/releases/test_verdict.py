@@ -70,6 +70,13 @@ def test_at_the_cost_that_is_named_it_is_useful_and_below_it_is_not(definition, 
     assert not below.is_useful
 
 
+def test_plain_noise_is_named_alike_whatever_method_it_stands_for():
+    """At ε = 0.05 a cell is ± 60, not the ± 55 of a normal law with that variance."""
+    said = usefulness.foreseen(histogram_plan("0.05", 400, method="dawa"), 50, "cells").text
+    assert "± 60." in said
+    assert "± 60." in usefulness.foreseen(histogram_plan("0.05", 400), 50, "cells").text
+
+
 def test_a_sum_that_is_said_to_stand_out_does():
     """Twice half its interval, by the noise of independent cells: 1.96 √(block) σ."""
     plan = histogram_plan("0.1", 400)

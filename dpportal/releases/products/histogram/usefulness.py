@@ -24,9 +24,10 @@ def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
     """Before anything is spent. A method whose error depends on the data is judged by plain noise, and mildly."""
     sigma = plan.standard_error
     if sigma is None:
-        plain = count_law(plan.loss, histogram_sensitivity(plan.loss.unit)).standard_error
-        return _mild(_by_purpose(plan, plain, people, purpose))
-    return _by_purpose(plan, sigma, people, purpose)
+        plain = count_law(plan.loss, histogram_sensitivity(plan.loss.unit))
+        half_width = plain.half_width()
+        return _mild(_by_purpose(plan, plain.standard_error, half_width, people, purpose))
+    return _by_purpose(plan, sigma, plan.half_width, people, purpose)
 
 
 def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
@@ -36,14 +37,14 @@ def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
     return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
 
 
-def _by_purpose(plan: Plan, sigma: float, people: int, purpose: str) -> Verdict:
-    """sigma: the standard error of a cell, in people."""
+def _by_purpose(plan: Plan, sigma: float, half_width: int | None, people: int, purpose: str) -> Verdict:
+    """sigma, half_width: the standard error of a cell, and half of its 95% interval, in people."""
     if purpose == Release.Purpose.CELLS:
-        return _of_cells(plan, sigma, people)
+        return _of_cells(plan, sigma, half_width, people)
     return _of_sums(sigma, plan.domain.size, people)
 
 
-def _of_cells(plan: Plan, sigma: float, people: int) -> Verdict:
+def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int) -> Verdict:
     cells, expected = plan.domain.size, expectation(plan, people)
     l1 = cells * math.sqrt(2 / math.pi) * sigma if expected is None else expected.l1
     share = l1 / (2 * people)
@@ -54,7 +55,7 @@ def _of_cells(plan: Plan, sigma: float, people: int) -> Verdict:
     ) % {
         "percent": about(min(share, 1.0)),
         "size": rounded(people / cells),
-        "interval": rounded(1.96 * sigma if plan.half_width is None else plan.half_width),
+        "interval": rounded(1.96 * sigma if half_width is None else half_width),
     }
     if level is Level.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
