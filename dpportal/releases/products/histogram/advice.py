@@ -46,14 +46,14 @@ def advice(plans: Mapping[str, Plan], purpose: str, people: int) -> Advice:
 
 
 def recommended(found: Advice, plans: Mapping[str, Plan]) -> list[Recommended]:
-    """The first ones of the ranking, and each cell by itself, the simplest: before all that cannot be told from it."""
+    """The first ones of the ranking and each cell by itself, the simplest, in the ranking's order."""
     advised = [line for line in found.ranking.methods if line.advised]
     plain = [line for line in advised if line.mechanism in PLAIN][:1]
     others = [line for line in advised if line not in plain and line.ratio <= HARDLY_WORSE * advised[0].ratio]
     others = others[: AT_MOST - len(plain)]
-    simplest_first = any(line is advised[0] or line.as_good for line in plain)
-    lines = [*plain, *others] if simplest_first else [*others, *plain]
-    return [_worded(line, found, plans[line.mechanism]) for line in lines]
+    return [
+        _worded(line, found, plans[line.mechanism]) for line in advised if line in plain or line in others
+    ]
 
 
 def _worded(line: Ranked, found: Advice, plan: Plan) -> Recommended:
@@ -68,8 +68,10 @@ def _why(line: Ranked, ranked: Ranking) -> str:
     reasons = []
     if line.mechanism in PLAIN:
         reasons.append(_("Each cell is counted by itself, the simplest to explain."))
-    if line.as_good:
+    if line is ranked.methods[0]:
         reasons.append(_("None is known to be better for this."))
+    elif line.as_good:
+        reasons.append(_("The drawn tables do not tell it from the first."))
     reasons.append(
         _("On drawn tables like yours its error was %(ratio)s times that of the best, on average.")
     )

@@ -115,3 +115,17 @@ def test_no_record_is_read_for_it(draft, client, monkeypatch: pytest.MonkeyPatch
 
 def test_a_cost_that_is_no_number_is_said_so(draft, client) -> None:
     assert "Write one plain number" in page(client, draft, amount="0.1+0.2", purpose="cells")
+
+
+@pytest.mark.parametrize("purpose", Release.Purpose.values)
+def test_cards_and_ranking_have_one_order_and_one_best_method(draft, client, purpose) -> None:
+    text = page(client, draft, amount="0.1", purpose=purpose)
+    first = re.search("Advised: <strong>(.+?)</strong>", text)
+    cards = text[text.index('id="recommended"') : text.index('id="all-methods"')]
+    ranked = re.findall('<th scope="row">([^<]+?)(?: ≈)?</th>', text[text.index('id="advice"') :])
+    names = re.findall("<h3>([^<]+)</h3>", cards)
+    assert first and cards.count("None is known to be better") <= 1
+    if "None is known to be better" in cards:
+        assert cards.index(first[1]) < cards.index("None is known to be better")
+    places = [ranked.index(name) for name in names]
+    assert places == sorted(places)
