@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
@@ -61,3 +62,14 @@ def test_erased_records_take_the_comparison_with_them(client, curator, dataset, 
     dataset_services.erase(dataset, curator)
     client.force_login(curator)
     assert client.get(address(finished)).url == address(finished, "job")
+
+
+@pytest.mark.parametrize("raw, said", [(180.0, "above 1"), (0.25, "0.25")])
+def test_no_share_of_people_above_one_is_a_headline(raw, said):
+    errors = {
+        name: {"raw": raw, "expected": raw, "counts": 0.2}
+        for name in ("total_variation", "largest", "l1", "l2")
+    }
+    context = {"comparison": {"errors": errors, "figures": {}, "table": []}, "release": Release()}
+    head = render_to_string("releases/histogram/_compare.html", context).split("</dd>")[0]
+    assert said in head and "180" not in head
