@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from dpportal.publishing.headers import Headers
+from dpportal.publishing.labelled import written
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
-from mechanisms.domain import Attribute, Categorical, Domain
+from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Domain
 
 NAME = "codebook.csv"
 FIELDS = [
@@ -21,9 +22,9 @@ FIELDS = [
     {
         "name": "value",
         "type": "string",
-        "title": "Value or code, or range of values that are counted together",
+        "title": "Value or code, or range of values that are counted together; empty for missing values",
     },
-    {"name": "label", "type": "string", "title": "What the value means, where it is a code"},
+    {"name": "label", "type": "string", "title": "What the value means, where it is a code or empty"},
     {
         "name": "made_of",
         "type": "string",
@@ -47,10 +48,12 @@ def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, ...]]:
     fixed = headers.columns[attribute.name], labels_in, attribute.column, attribute.kind
     if labels_in:
         assert isinstance(attribute, Categorical)
-        yield from ((*fixed, *pair, "") for pair in zip(attribute.codes(), attribute.labels(), strict=True))
+        codes = written(attribute, attribute.codes())
+        yield from ((*fixed, *pair, "") for pair in zip(codes, attribute.labels(), strict=True))
     else:
         yield from (
-            (*fixed, value, "", _made_of(attribute, cell)) for cell, value in enumerate(attribute.labels())
+            (*fixed, value, "" if value else MISSING_LABEL, _made_of(attribute, cell))
+            for cell, value in enumerate(written(attribute, attribute.labels()))
         )
 
 

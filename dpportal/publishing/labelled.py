@@ -37,10 +37,15 @@ def label_columns(domain: Domain) -> list[LabelColumn]:
     for axis, attribute in enumerate(domain.attributes):
         name = headers.columns[attribute.name]
         if isinstance(attribute, Categorical) and attribute.has_codes:
-            found.append(LabelColumn(name, axis, attribute.codes(), attribute.name))
+            found.append(LabelColumn(name, axis, written(attribute, attribute.codes()), attribute.name))
             name = headers.labels[attribute.name]
-        found.append(LabelColumn(name, axis, attribute.labels(), attribute.name))
+        found.append(LabelColumn(name, axis, written(attribute, attribute.labels()), attribute.name))
     return found
+
+
+def written(attribute: Attribute, texts: list[str]) -> list[str]:
+    """A text for each cell as files have it: a missing value is an empty field, whatever pages call its cell."""
+    return [*texts[: attribute.regular_size], *[""] * attribute.missing_cell]
 
 
 def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers) -> Iterator[pd.DataFrame]:

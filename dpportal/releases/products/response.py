@@ -20,7 +20,8 @@ from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.publishing import codebook
-from dpportal.publishing.headers import Headers, valid_names
+from dpportal.publishing.headers import valid_names
+from dpportal.publishing.labelled import LabelColumn, label_columns
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict, of_answers
@@ -162,15 +163,20 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
         return Answers(measurement.values, estimate, counts)
 
     def tables(self, made: Made[ResponsePlan, Answers], folder: Path) -> list[Table]:
-        domain, labels = _domain(made), _labels(made)
-        (name,) = Headers.of(domain).columns.values()
+        domain = _domain(made)
+        named = label_columns(domain)
         answers, estimates = folder / "answers.csv", folder / "estimates.csv"
-        fields = _write_answers(made, name, labels, answers)
-        _write_estimates(made.result, name, labels, estimates)
+        fields = _write_answers(made, named, answers)
+        _write_estimates(made.result, named, estimates)
         return [
-            Table(answers, "The randomised answers, a row for each person", fields),
             Table(
-                estimates, "Estimated counts with standard errors and 95% intervals", _estimate_fields(name)
+                answers,
+                "The randomised answers, a row for each person",
+                fields,
+                may_be_blank=domain.attributes[0].missing_cell,
+            ),
+            Table(
+                estimates, "Estimated counts with standard errors and 95% intervals", _estimate_fields(named)
             ),
             codebook.write(domain, folder),
         ]
@@ -281,19 +287,20 @@ def _errors(made: Made[ResponsePlan, Answers], true: np.ndarray) -> dict[str, di
 
 
 def _write_answers(
-    made: Made[ResponsePlan, Answers], name: str, labels: list[str], path: Path
+    made: Made[ResponsePlan, Answers], named: list[LabelColumn], path: Path
 ) -> list[dict[str, str]]:
     """Write the reports; returns their Frictionless fields."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        for start, frame in enumerate(_answer_frames(made, name, labels)):
+        for start, frame in enumerate(_answer_frames(made, named)):
             inert_frame(frame).to_csv(file, index=False, header=start == 0, lineterminator="\n")
     if made.plan.mechanism == UnaryEncoding.name:
-        headers = _headers_of_bits(name, labels)
+        labels = _labels(made)
+        headers = _headers_of_bits(named[0].name, labels)
         return [
             {"name": header, "type": "integer", "title": label}
             for header, label in zip(headers, labels, strict=True)
         ]
-    return [{"name": name, "type": "string"}]
+    return [column.field() for column in named]
 
 
 def _headers_of_bits(name: str, labels: list[str]) -> list[str]:
@@ -301,22 +308,24 @@ def _headers_of_bits(name: str, labels: list[str]) -> list[str]:
     return valid_names(f"{name}_{label}" for label in labels)
 
 
-def _answer_frames(made: Made[ResponsePlan, Answers], name: str, labels: list[str]) -> Iterator[pd.DataFrame]:
+def _answer_frames(made: Made[ResponsePlan, Answers], named: list[LabelColumn]) -> Iterator[pd.DataFrame]:
     plan, reports = made.plan, made.result.reports
-    texts = np.array(labels, dtype=object)
+    texts = {column.name: np.array(column.labels, dtype=object) for column in named}
     for start in range(0, max(1, len(reports)), ROWS_AT_ONCE):
         some = reports[start : start + ROWS_AT_ONCE]
         if plan.mechanism == UnaryEncoding.name:
-            yield pd.DataFrame(UnaryEncoding.bits(plan, some), columns=_headers_of_bits(name, labels))
+            yield pd.DataFrame(
+                UnaryEncoding.bits(plan, some), columns=_headers_of_bits(named[0].name, _labels(made))
+            )
         else:
-            yield pd.DataFrame({name: texts[some]})
+            yield pd.DataFrame({name: labels[some] for name, labels in texts.items()})
 
 
-def _write_estimates(answers: Answers, name: str, labels: list[str], path: Path) -> None:
+def _write_estimates(answers: Answers, named: list[LabelColumn], path: Path) -> None:
     estimate = answers.estimate
     frame = pd.DataFrame(
         {
-            name: labels,
+            **{column.name: column.labels for column in named},
             "estimate": estimate.counts,
             "count": answers.counts,
             "standard_error": estimate.standard_error,
@@ -327,8 +336,8 @@ def _write_estimates(answers: Answers, name: str, labels: list[str], path: Path)
     inert_frame(frame).to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
 
 
-def _estimate_fields(name: str) -> list[dict[str, str]]:
+def _estimate_fields(named: list[LabelColumn]) -> list[dict[str, str]]:
     numbers = ("estimate", "standard_error", "interval_lower", "interval_upper")
     ordered = ("estimate", "count", "standard_error", "interval_lower", "interval_upper")
     kinds = {n: "number" if n in numbers else "integer" for n in ordered}
-    return [{"name": name, "type": "string"}, *({"name": n, "type": k} for n, k in kinds.items())]
+    return [*(c.field() for c in named), *({"name": n, "type": k} for n, k in kinds.items())]

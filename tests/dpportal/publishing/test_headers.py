@@ -14,6 +14,7 @@ from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
 from dpportal.publishing import codebook
 from dpportal.publishing.headers import MOST_BYTES, NUMBERS, Headers, valid_names
+from dpportal.publishing.labelled import label_columns
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
 from dpportal.releases.products.histogram import tables as histogram
@@ -112,9 +113,18 @@ def test_the_codebook_says_what_a_group_is_made_of(tmp_path):
     """Of a coarser column the table has no column of that name, and no such values."""
     level = Categorical("level", True, ("1", "2", "3"), words=("low", "high", "high"), source="edu")
     book = pd.read_csv(codebook.write(Domain((level,)), tmp_path).path, keep_default_na=False)
-    assert book[["column", "value", "made_of"]].values.tolist() == [
-        ["edu", "low", "1"],
-        ["edu", "high", "2; 3"],
-        ["edu", "Other", ""],
-        ["edu", "Missing", ""],
+    assert book[["column", "value", "label", "made_of"]].values.tolist() == [
+        ["edu", "low", "", "1"],
+        ["edu", "high", "", "2; 3"],
+        ["edu", "Other", "", ""],
+        ["edu", "", "Missing", ""],
     ]
+
+
+def test_a_missing_value_is_an_empty_field_beside_a_value_that_is_called_missing(tmp_path):
+    """As in synthetic rows, whose missing values are null."""
+    sex = Categorical("sex", True, ("1", "2"), closed=True, words=("Missing data", "missing"))
+    codes, labels = label_columns(Domain((sex,)))
+    assert (codes.labels, labels.labels) == (["1", "2", ""], ["Missing data", "missing", ""])
+    book = pd.read_csv(codebook.write(Domain((sex,)), tmp_path).path, keep_default_na=False)
+    assert book[["value", "label"]].values.tolist()[-2:] == [["2", "missing"], ["", "Missing"]]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpportal.publishing.headers import Headers
+from dpportal.publishing.labelled import written
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from mechanisms.arrays import Integers
@@ -86,7 +87,7 @@ def _cells(table: MeasuredTable, places: np.ndarray) -> list[tuple[int, int]]:
 
 def _counts(domain: Domain, result: MicrodataResult) -> pd.DataFrame:
     assert result.grouping is not None
-    labels = _labels(domain, result.grouping)
+    labels = _written_labels(domain, result.grouping)
     return pd.concat([_frame(domain, labels, n, table) for n, table in enumerate(result.tables, 1)])
 
 
@@ -110,17 +111,32 @@ def _frame(domain: Domain, labels: list[list[str]], number: int, table: Measured
 def _groups(domain: Domain, grouping: Grouping) -> pd.DataFrame:
     frames = []
     for attribute, groups, labels in zip(
-        domain.attributes, grouping.groups, _labels(domain, grouping), strict=True
+        domain.attributes, grouping.groups, _written_labels(domain, grouping), strict=True
     ):
         of_value = [labels[group] for group in groups.tolist()]
         frames.append(
-            pd.DataFrame({"column": attribute.name, "value": attribute.labels(), "group": of_value})
+            pd.DataFrame(
+                {
+                    "column": attribute.name,
+                    "value": written(attribute, attribute.labels()),
+                    "group": of_value,
+                }
+            )
         )
     return pd.concat(frames)
 
 
 def _labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
     return [group_labels(a, groups) for a, groups in zip(domain.attributes, grouping.groups, strict=True)]
+
+
+def _written_labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
+    """As files have them: a group of missing values alone is an empty field."""
+    found = _labels(domain, grouping)
+    for attribute, groups, labels in zip(domain.attributes, grouping.groups, found, strict=True):
+        if attribute.missing_cell and (groups == groups[-1]).sum() == 1:
+            labels[groups[-1]] = ""
+    return found
 
 
 def group_labels(attribute: Attribute, groups: Integers) -> list[str]:

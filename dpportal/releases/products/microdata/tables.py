@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpportal.publishing import codebook
 from dpportal.publishing.headers import Headers
+from dpportal.publishing.labelled import written
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases.products.histogram.tables import write_frames
@@ -35,7 +36,8 @@ def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Pat
     """The synthetic rows in two formats, the noisy counts of single columns, and which pairs were measured."""
     columns, pairs = folder / "columns.csv", folder / "pairs.csv"
     kept, headers = plan.of_columns(result.columns), Headers.of(plan.domain)
-    counts = headers.within(column_counts(plan, result), "column")
+    values = [value for a in plan.domain.attributes for value in written(a, a.labels())]
+    counts = headers.within(column_counts(plan, result), "column").assign(value=values)
     inert_frame(counts).to_csv(columns, index=False, lineterminator="\n")
     inert_frame(headers.within(measured_pairs(kept, result), "first", "second")).to_csv(
         pairs, index=False, float_format="%.6g", lineterminator="\n"
