@@ -20,7 +20,10 @@ _BIBTEX = str.maketrans(
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+        # BibTeX counts braces, those after a backslash, too.
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
+        **{mark: f"\\{mark}" for mark in "&%$#_"},
     }
 )
 # In a script element these could end it.

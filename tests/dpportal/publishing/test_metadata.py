@@ -39,7 +39,7 @@ def metadata(**said) -> Metadata:
 def test_bibtex_has_each_field_on_a_line_and_no_mark_that_tex_obeys():
     assert metadata().bibtex.splitlines() == [
         "@misc{office2026-01234567,",
-        r"  title = {{Ages 100\% \{true\}}},",
+        r"  title = {{Ages 100\% \textbraceleft{}true\textbraceright{}}},",
         "  author = {{Office of Counts}},",
         "  year = {2026},",
         r"  publisher = {Bureau \& Sons},",
@@ -47,6 +47,13 @@ def test_bibtex_has_each_field_on_a_line_and_no_mark_that_tex_obeys():
         "  url = {https://portal.example/releases/1/},",
         "}",
     ]
+
+
+def test_a_brace_alone_leaves_the_braces_of_bibtex_balanced():
+    """BibTeX counts every brace, with a backslash before it or not."""
+    entry = metadata(title="Ages {0 to 17").bibtex
+    assert r"{{Ages \textbraceleft{}0 to 17}}" in entry
+    assert entry.count("{") == entry.count("}")
 
 
 def test_ris_has_each_tag_on_a_line():
