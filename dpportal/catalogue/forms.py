@@ -16,7 +16,7 @@ EMPTY: Mapping[Any, Any] = MappingProxyType({})
 
 
 class SearchForm(forms.Form):
-    """Offers the kinds, years, places and publishers that there are, with their numbers.
+    """Offers the kinds, years, places, publishers and columns that there are, with their numbers.
 
     What an address says otherwise looks for nothing in particular.
     """
@@ -31,6 +31,8 @@ class SearchForm(forms.Form):
     year = forms.ChoiceField(label=_("Published in"), required=False)
     place = forms.ChoiceField(label=_("Place"), required=False)
     publisher = forms.ChoiceField(label=_("Publisher"), required=False)
+    covered = forms.ChoiceField(label=_("Data of"), required=False)
+    column = forms.ChoiceField(label=_("Column"), required=False)
 
     def __init__(self, data: Any, publications: list[Publication]) -> None:
         super().__init__(data, label_suffix="")
@@ -42,7 +44,11 @@ class SearchForm(forms.Form):
         publishers = counted(p.publisher for p in publications)
         self._offer("place", _("Any place"), places)
         self._offer("publisher", _("Any publisher"), publishers)
-        among = {"place": places, "publisher": publishers}
+        covered = counted(year for p in publications for year in p.years)
+        columns = counted(column for p in publications for column in set(p.columns))
+        self._offer("covered", _("Any time"), dict(reversed(covered.items())))
+        self._offer("column", _("Any column"), columns)
+        among = {"covered": covered, "column": columns, "place": places, "publisher": publishers}
         self.several = [name for name, numbers in among.items() if len(numbers) > 1]
 
     def _offer(
@@ -58,15 +64,17 @@ class SearchForm(forms.Form):
         """What is asked for; a field with a mistake counts as left open."""
         self.is_valid()
         said = self.cleaned_data
-        year = said.get("year")
+        year, covered = said.get("year"), said.get("covered")
         return Wanted(
             said.get("words", ""),
             said.get("kind", ""),
             int(year) if year else None,
             said.get("place", ""),
             said.get("publisher", ""),
+            int(covered) if covered else None,
+            said.get("column", ""),
         )
 
     def facets(self) -> list[BoundField]:
-        """The lists to choose from, of places and publishers where there are any two."""
+        """The lists to choose from, most of them where there are any two."""
         return [self["kind"], self["year"], *(self[name] for name in self.several)]

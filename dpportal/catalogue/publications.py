@@ -16,6 +16,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets.models import Paid
 from dpportal.catalogue import thumbnails
 from dpportal.catalogue.models import Thumbnail
+from dpportal.publishing.metadata import About
 from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS
 from dpportal.streams.models import Stream
@@ -23,12 +24,13 @@ from dpportal.streams.models import Stream
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
 _ABOUT = "dataset__public_description__"
+_TOLD = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
     "pk",
     "published_at",
     "dataset__name",
     "created_by",
-    *(f"{_ABOUT}{name}" for name in ("shown", "text", "keywords", "place", "publisher")),
+    *(f"{_ABOUT}{name}" for name in ("shown", *_TOLD)),
 )
 
 
@@ -36,7 +38,8 @@ _SHOWN = (
 class Publication:
     """What a search sees of a release or a running count; `texts` are all it is found by.
 
-    place: what it is about, perhaps unsaid. publisher: the office that answers for it, or who published it.
+    place, years: what it is about, perhaps unsaid. publisher: the office that answers for it, or who published it.
+    columns: what it tells of.
     """
 
     pk: UUID
@@ -44,6 +47,8 @@ class Publication:
     published_at: datetime
     place: str
     publisher: str
+    columns: tuple[str, ...]
+    years: tuple[int, ...]
     texts: tuple[str, ...]
 
     def about(self, words: Iterable[str]) -> bool:
@@ -64,36 +69,54 @@ def published() -> list[Publication]:
     streams = Stream.objects.filter(**public).values(*_SHOWN, "name", "description", "column", "labels")
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
     found = [
-        *(_publication(r, r["product"], names, [r["title"], *r["columns"]]) for r in releases),
+        *(_publication(r, r["product"], names, r["columns"], [r["title"]]) for r in releases),
         *(
-            _publication(s, RUNNING_COUNT, names, [s["name"], s["description"], s["column"], *s["labels"]])
+            _publication(
+                s,
+                RUNNING_COUNT,
+                names,
+                [s["column"]] if s["column"] else [],
+                [s["name"], s["description"], *s["labels"]],
+            )
             for s in streams
         ),
     ]
     return sorted(found, key=lambda publication: publication.published_at, reverse=True)
 
 
-def _publication(row: dict[str, Any], kind: str, names: dict[Any, str], texts: list[str]) -> Publication:
+def _publication(
+    row: dict[str, Any], kind: str, names: dict[Any, str], columns: list[str], texts: list[str]
+) -> Publication:
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
-    about = {name: row[f"{_ABOUT}{name}"] for name in ("text", "keywords", "place", "publisher")}
-    if not row[f"{_ABOUT}shown"]:
-        about = {"text": "", "keywords": [], "place": "", "publisher": ""}
-    described = (about["text"], *about["keywords"], about["place"], about["publisher"])
-    known = (*texts, row["dataset__name"], person, str(KINDS[kind]), *described)
-    publisher = about["publisher"] or person
-    return Publication(row["pk"], kind, row["published_at"], about["place"], publisher, known)
+    about = About(**{name: row[f"{_ABOUT}{name}"] for name in _TOLD}) if row[f"{_ABOUT}shown"] else About()
+    told = (about.text, *about.keywords, about.place, about.publisher, about.period, *map(str, about.years))
+    return Publication(
+        pk=row["pk"],
+        kind=kind,
+        published_at=row["published_at"],
+        place=about.place,
+        publisher=about.publisher or person,
+        columns=tuple(columns),
+        years=tuple(about.years),
+        texts=(*texts, *columns, row["dataset__name"], person, str(KINDS[kind]), *told),
+    )
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What somebody looks for: words, a kind, a year, a place, a publisher; each may be left open."""
+    """What somebody looks for; each may be left open.
+
+    year: in which it was published. covered: a year that the data are about.
+    """
 
     words: str = ""
     kind: str = ""
     year: int | None = None
     place: str = ""
     publisher: str = ""
+    covered: int | None = None
+    column: str = ""
 
     def of(self, publications: Iterable[Publication]) -> list[Publication]:
         return [
@@ -103,6 +126,8 @@ class Wanted:
             and self.year in (None, p.published_at.year)
             and self.place in ("", p.place)
             and self.publisher in ("", p.publisher)
+            and (self.covered is None or self.covered in p.years)
+            and (not self.column or self.column in p.columns)
             and p.about(self.words.split())
         ]
 

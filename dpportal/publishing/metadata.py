@@ -52,6 +52,12 @@ class About:
         return " – ".join(dict.fromkeys(filter(None, (self.first, self.last))))
 
     @property
+    def years(self) -> range:
+        """Every year that it is about; empty if that was not said."""
+        ends = [int(end[:4]) for end in (self.first, self.last) if end]
+        return range(ends[0], ends[-1] + 1) if ends else range(0)
+
+    @property
     def terms(self) -> Licence | None:
         return LICENCES.get(self.licence)
 

@@ -167,3 +167,22 @@ def test_place_and_publisher_narrow_it_down_where_there_are_any_two(
     assert "Fulton County (3)" in page
     assert titles(client, place="Oslo") == ["Trees"]
     assert titles(client, publisher="Bureau of Counts", year="2025") == ["Straßen by colour"]
+
+
+def test_a_year_of_the_data_is_found_by_and_narrows_it_down(client, described):
+    """Every year from the first to the last, whenever it was published."""
+    PublicDescription.objects.update(first="2011-03", last="2013")
+    for year in ("2011", "2012", "2013"):
+        assert "Ages of the county" in titles(client, words=year)
+        assert len(titles(client, covered=year)) == 3
+    assert titles(client, words="2014") == []
+    PublicDescription.objects.update(shown=False)
+    assert titles(client, words="2012") == []
+    assert "Data of" not in client.get(PAGE).text
+
+
+def test_a_column_narrows_it_down(client, dataset):
+    published(dataset, "By age", columns=["age"])
+    published(dataset, "By both", columns=["age", "colour"])
+    assert "age (2)" in client.get(PAGE).text
+    assert titles(client, column="colour") == ["By both"]
