@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from dpportal.publishing.archive import BundleFile
+from dpportal.publishing.spreadsheet import exact
 from dpportal.publishing.table import Table
 
 # Of a sheet, with its header.
@@ -120,7 +121,7 @@ def _cells(begin: str, values: pa.Array, end: str) -> pa.Array:
 
 def _texts(texts: pa.Array) -> pa.Array:
     # Marks that XML cannot hold at all are left out.
-    plain = pc.replace_substring_regex(_said(texts), "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]", "")
+    plain = pc.replace_substring_regex(exact(_said(texts)), "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]", "")
     for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         plain = pc.replace_substring(plain, mark, name)
     return _cells('<c t="inlineStr"><is><t xml:space="preserve">', plain, "</t></is></c>")

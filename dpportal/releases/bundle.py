@@ -10,6 +10,7 @@ from dpportal import storage
 from dpportal.charts.report import stilled
 from dpportal.publishing import codebook, descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
+from dpportal.publishing.headers import Headers
 from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.publishing.table import Table
 from dpportal.publishing.workbook import workbook
@@ -76,7 +77,8 @@ def _explanations(
         },
     )
     report = _report(made, words, shown, folder)
-    about = descriptions.about_file(folder, _facts(made, words), [*files, package, readme, report])
+    facts = _facts(made, words, files)
+    about = descriptions.about_file(folder, facts, [*files, package, readme, report])
     return [about, package, readme, report]
 
 
@@ -98,7 +100,7 @@ def _report(made: AnyMade, words: Words, shown: dict[str, Any], folder: Path) ->
     return descriptions.report_file(folder, "releases/report.html", context)
 
 
-def _facts(made: AnyMade, words: Words) -> dict[str, Any]:
+def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, Any]:
     """Everything needed to check how the release was made."""
     release = made.release
     assert release.measured_at is not None and release.domain_version is not None
@@ -113,10 +115,22 @@ def _facts(made: AnyMade, words: Words) -> dict[str, Any]:
         "statement": promise(release, made.plan.loss),
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": release.protects(made.plan.loss.unit),
+        **_columns_in_files(release, files),
         "plan": made.plan.to_json(),
         "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
         **product_of(release).facts(made),
+    }
+
+
+def _columns_in_files(release: Release, files: list[BundleFile]) -> dict[str, Any]:
+    """What the files call the columns, which all else in release.json calls as the curator's table does."""
+    if not any(file.name == codebook.NAME for file in files):
+        return {}
+    assert release.domain_version is not None
+    domain = release.domain_version.domain().project(release.columns)
+    return {
+        "columns": [{"name": name, "column": column} for column, name in Headers.of(domain).columns.items()]
     }
 
 

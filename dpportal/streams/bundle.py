@@ -16,7 +16,7 @@ from dpportal.charts.report import stilled
 from dpportal.charts.series import series_figure
 from dpportal.publishing import descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
-from dpportal.publishing.spreadsheet import inert, inert_frame
+from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.statement import loss_text
 from dpportal.publishing.table import Table
 from dpportal.publishing.workbook import MOST_LINES, workbook
@@ -184,7 +184,7 @@ def _drawings(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     for place, name in enumerate(_drawing_names(stream)):
         label = series.names[place]
         _draw(stream, series, place, folder / name)
-        files.append(BundleFile(folder / name, f"Chart: {inert(label)}" if label else "Chart"))
+        files.append(BundleFile(folder / name, f"Chart: {label}" if label else "Chart"))
     return files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 
 import pandas as pd
@@ -92,6 +93,8 @@ def test_all_files_of_a_bundle_agree_and_the_codebook_has_the_original_names(dat
     assert list(pd.read_csv(content(draft, "synthetic.csv")).columns) == names
     assert list(pd.read_csv(content(draft, "histogram.csv")).columns[:3]) == names
     assert pq.read_schema(content(draft, "synthetic.parquet")).names == names
+    told = json.load(content(draft, "release.json"))["columns"]
+    assert told == [{"name": "x_by", "column": "by"}, {"name": "count_2", "column": "count"}]
     book = pd.read_csv(content(draft, "codebook.csv"), keep_default_na=False)
     red = book.query("value == 'red'").iloc[0]
     assert (red["name"], red.labels_in, red.column, red.label) == ("x_by", "x_by_label", "by", "Rot")

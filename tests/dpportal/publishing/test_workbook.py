@@ -50,8 +50,9 @@ def test_every_value_arrives_as_what_it_is_and_a_missing_one_as_none(tmp_path):
     ]
 
 
-def test_no_text_is_a_formula(tmp_path):
-    sheet = openpyxl.load_workbook(made(tmp_path).path).active
+def test_no_text_is_a_formula_or_has_an_apostrophe_of_the_csv(tmp_path):
+    sheet = openpyxl.load_workbook(made(tmp_path, LINES.replace("=1+1", "'=1+1")).path).active
+    assert sheet["A6"].value == "=1+1"
     assert {cell.data_type for cell in sheet["A"]} <= {"s", "n", "inlineStr"}
     assert "<f>" not in sheet["A6"].value
 
