@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,19 +11,27 @@ import pandas as pd
 from dpportal.publishing.headers import Headers
 from mechanisms.domain import Attribute, Categorical, Domain
 
+# To fifteen digits, all that a spreadsheet holds; with zeros in front it is no number but a name.
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}")
+
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column of a file that names cells. axis: whose cells; labels: a text for each of them; title: of the axis."""
+    """A column of a file that names cells.
+
+    axis: whose cells; labels: a text for each of them; title: of the axis. whole: whether the texts are whole numbers.
+    """
 
     name: str
     axis: int
     labels: list[str]
     title: str
+    whole: bool = False
 
     def field(self) -> dict[str, str]:
         """As a Frictionless field."""
-        return {"name": self.name, "type": "string", **titled(self.name, self.title)}
+        kind = "integer" if self.whole else "string"
+        return {"name": self.name, "type": kind, **titled(self.name, self.title)}
 
 
 def titled(name: str, title: str) -> dict[str, str]:
@@ -35,12 +44,33 @@ def label_columns(domain: Domain) -> list[LabelColumn]:
     headers = Headers.of(domain)
     found: list[LabelColumn] = []
     for axis, attribute in enumerate(domain.attributes):
-        name = headers.columns[attribute.name]
-        if isinstance(attribute, Categorical) and attribute.has_codes:
-            found.append(LabelColumn(name, axis, written(attribute, attribute.codes()), attribute.name))
-            name = headers.labels[attribute.name]
-        found.append(LabelColumn(name, axis, written(attribute, attribute.labels()), attribute.name))
+        first = LabelColumn(
+            headers.columns[attribute.name],
+            axis,
+            written(attribute, codes_of(attribute)),
+            attribute.name,
+            is_whole(attribute),
+        )
+        found.append(first)
+        if attribute.name in headers.labels:
+            labels = written(attribute, attribute.labels())
+            found.append(LabelColumn(headers.labels[attribute.name], axis, labels, attribute.name))
     return found
+
+
+def codes_of(attribute: Attribute) -> list[str]:
+    """What each cell is in the curator's table: its code, or its label where there are no codes."""
+    coded = isinstance(attribute, Categorical) and attribute.has_codes
+    return attribute.codes() if coded else attribute.labels()
+
+
+def is_whole(attribute: Attribute) -> bool:
+    """Whether every declared value or code of a list is a whole number: its column is one of numbers in every file.
+
+    As a spreadsheet and a program that reads the CSV file take them anyway; 007 is a text.
+    """
+    regular = codes_of(attribute)[: attribute.regular_size]
+    return isinstance(attribute, Categorical) and all(map(_WHOLE.fullmatch, regular))
 
 
 def written(attribute: Attribute, texts: list[str]) -> list[str]:
@@ -51,17 +81,17 @@ def written(attribute: Attribute, texts: list[str]) -> list[str]:
 def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers) -> Iterator[pd.DataFrame]:
     """The same rows under the names of files: in each column of codes the code, and the label right after it.
 
-    Missing values stay so.
+    Codes that are whole numbers are numbers; missing values stay missing.
     """
-    codes = {a.name: _codes_by_label(a) for a in domain.attributes if a.name in headers.labels}
+    codes = {
+        a.name: (dict(zip(a.labels(), codes_of(a), strict=True)), "Int64" if is_whole(a) else "string")
+        for a in domain.attributes
+        if a.name in headers.labels or is_whole(a)
+    }
     for frame in frames:
-        for name, code in codes.items():
+        for name, (code, kind) in codes.items():
             words = frame[name]
-            frame[name] = words.map(code).astype("string")
-            frame.insert(list(frame.columns).index(name) + 1, headers.labels[name], words)
+            frame[name] = words.map(code).astype("string").astype(kind)
+            if name in headers.labels:
+                frame.insert(list(frame.columns).index(name) + 1, headers.labels[name], words)
         yield frame.rename(columns=headers.columns)
-
-
-def _codes_by_label(attribute: Attribute) -> dict[str, str]:
-    assert isinstance(attribute, Categorical)
-    return dict(zip(attribute.labels(), attribute.codes(), strict=True))

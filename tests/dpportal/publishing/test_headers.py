@@ -6,6 +6,8 @@ import io
 import json
 import re
 
+import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -16,11 +18,14 @@ from dpportal.datasets.models import Dataset
 from dpportal.publishing import codebook
 from dpportal.publishing.headers import MOST_BYTES, NUMBERS, Headers, valid_names
 from dpportal.publishing.labelled import label_columns
+from dpportal.publishing.workbook import workbook
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
 from dpportal.releases.products.histogram import tables as histogram
+from dpportal.releases.products.histogram.tables import write_frames
 from dpportal.releases.products.queries import tables as queries
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.synthesis.table import rows_of_cells
 from tests.dpportal import building
 
 # Letters of any script, digits and underscores: valid in SPSS, and what R's make.names leaves as it is.
@@ -131,3 +136,29 @@ def test_a_missing_value_is_an_empty_field_beside_a_value_that_is_called_missing
     assert (codes.labels, labels.labels) == (["1", "2", ""], ["Missing data", "missing", ""])
     book = pd.read_csv(codebook.write(Domain((sex,)), tmp_path).path, keep_default_na=False)
     assert book[["value", "label"]].values.tolist()[-2:] == [["2", "missing"], ["", "Missing"]]
+
+
+@pytest.mark.parametrize(
+    "values, closed, words, kind",
+    [
+        (("-9", "-8", "1"), True, ("refused", "unknown", "yes"), "integer"),
+        (("-9", "0", "3"), True, (), "integer"),
+        (("1", "2"), False, ("a", "b"), "string"),
+        (("1", "02"), True, ("a", "b"), "string"),
+        (("1", "1.5"), True, ("a", "b"), "string"),
+        (("1", "1000000000000000"), True, ("a", "b"), "string"),
+    ],
+)
+def test_codes_that_are_all_whole_numbers_are_numbers_in_every_file(tmp_path, values, closed, words, kind):
+    """With a missing value; CSV, XLSX and Parquet agree, so that they can be joined."""
+    domain = Domain((Categorical("q", True, values, closed=closed, words=words),))
+    cells = np.arange(domain.size)[:, None]
+    csv, parquet = write_frames(domain, rows_of_cells(domain, cells, bytes(32)), Headers.of(domain), tmp_path)
+    assert csv.fields[0]["type"] == kind == label_columns(domain)[0].field()["type"]
+    given = pq.read_table(parquet.path)["q"].to_pylist()
+    assert {type(value) for value in given} == {int if kind == "integer" else str, type(None)}
+    book = openpyxl.load_workbook(workbook(csv).path).active
+    assert [cell.value for cell in book["A"]][1:] == given
+    if kind == "integer":
+        read = pd.read_csv(csv.path, skip_blank_lines=False)["q"]
+        assert sorted(read.dropna()) == sorted(map(int, values))

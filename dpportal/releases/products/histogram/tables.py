@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from dpportal.publishing import codebook
 from dpportal.publishing.headers import Headers
-from dpportal.publishing.labelled import label_columns, titled, with_codes
+from dpportal.publishing.labelled import is_whole, label_columns, titled, with_codes
 from dpportal.publishing.lines import LINES, Lines, fields, six_digits
 from dpportal.publishing.spreadsheet import inert, inert_frame
 from dpportal.publishing.table import Table
@@ -138,4 +138,4 @@ def _type(attribute: Attribute) -> dict[str, Any]:
         return {"type": "date"}
     if isinstance(attribute, Boolean):
         return {"type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
-    return {"type": "string"}
+    return {"type": "integer" if is_whole(attribute) else "string"}
