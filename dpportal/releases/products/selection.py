@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
+from dpportal.publishing.labelled import LabelColumn, label_columns
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases.models import Release
@@ -201,9 +203,12 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
     def tables(self, made: Made[SelectionPlan, list[str]], folder: Path) -> list[Table]:
         path = folder / "choice.csv"
-        frame = pd.DataFrame({"rank": range(1, len(made.result) + 1), "choice": made.result})
+        columns = _names_in_files(made)
+        chosen = [made.plan.candidates.index(candidate) for candidate in made.result]
+        frame = pd.DataFrame({c.name: [c.labels[place] for place in chosen] for c in columns})
+        frame.insert(0, "rank", range(1, len(chosen) + 1))
         inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
-        fields = [{"name": "rank", "type": "integer"}, {"name": "choice", "type": "string"}]
+        fields = [{"name": "rank", "type": "integer"}, *(column.field() for column in columns)]
         return [Table(path, "What was chosen, best first", fields)]
 
     def page(self, made: Made[SelectionPlan, list[str]]) -> dict[str, Any]:
@@ -242,6 +247,19 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
     def facts(self, made: Made[SelectionPlan, list[str]]) -> dict[str, Any]:
         return {"choice": made.result}
+
+
+def _names_in_files(made: Made[SelectionPlan, list[str]]) -> list[LabelColumn]:
+    """What each candidate is called: a value by its code, too, and an option by the name of its column."""
+    version = made.release.domain_version
+    assert version is not None
+    if made.plan.score.kind not in ONE_COLUMN:
+        return [LabelColumn("choice", 0, list(made.plan.candidates), "choice")]
+    columns = label_columns(version.domain().project(made.release.columns))
+    # Candidates are the first cells, in order.
+    return [
+        replace(column, name=name) for name, column in zip(("choice", "choice_label"), columns, strict=False)
+    ]
 
 
 def _level(data: Mapping[str, Any]) -> Fraction:

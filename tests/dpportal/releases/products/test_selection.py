@@ -17,7 +17,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.releases import services
 from dpportal.releases.models import Release
-from mechanisms.domain import Boolean
+from mechanisms.domain import Boolean, Categorical
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import ONE_CELL, SURE, files, finished, page_of
 
@@ -39,6 +39,14 @@ class TestSelection:
         release = self.choose(rich, ["colour"], "most-common-value", picks=3)
         choices = pd.read_csv(io.BytesIO(files(release)["choice.csv"]))["choice"].tolist()
         assert sorted(choices) == ["blue", "green", "red"]
+
+    def test_a_chosen_code_has_its_label_beside_it(self, rich) -> None:
+        """A hundred rows are red, none is missing: the second choice is that, an empty field."""
+        words = Categorical("colour", True, ("red",), closed=True, words=("Rot",))
+        dataset_services.declare(rich, "colour", words)
+        release = self.choose(rich, ["colour"], "most-common-value", picks=2)
+        choices = pd.read_csv(io.BytesIO(files(release)["choice.csv"]), keep_default_na=False)
+        assert choices.values.tolist() == [[1, "red", "Rot"], [2, "", ""]]
 
     def test_the_median_is_chosen(self, rich) -> None:
         release = self.choose(rich, ["age"], "quantile", level="1/2")
