@@ -25,6 +25,9 @@ NUMBERS = (
     "interval_upper",
     "estimate",
     "cell",
+    "number",
+    "query",
+    "answer",
 )
 _KEPT_BY_SPSS = "all and by eq ge gt le lt ne not or to with"
 _KEPT_BY_R = (

@@ -65,7 +65,8 @@ def test_names_differ_whatever_their_case_and_however_long():
 
 
 def test_the_numbers_beside_the_columns_of_every_file_are_known():
-    assert {*histogram.NUMBERS, *queries.CELL_FIELDS} <= set(NUMBERS)
+    answers = {field["name"] for field in queries.ANSWER_FIELDS}
+    assert {*histogram.NUMBERS, *queries.CELL_FIELDS, *answers} <= set(NUMBERS)
 
 
 def test_a_column_of_labels_takes_no_name_of_another_column():

@@ -12,12 +12,13 @@ import pandas as pd
 
 from dpportal import storage
 from dpportal.publishing import codebook
-from dpportal.publishing.labelled import label_columns
+from dpportal.publishing.labelled import LabelColumn, label_columns
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.histogram.tables import write_synthetic
 from dpportal.releases.products.queries import matrices, workloads
+from dpportal.releases.products.queries.asked import asked, columns_asked, fields_asked
 from dpportal.releases.products.queries.strategy import strategy_arrays
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
@@ -42,22 +43,28 @@ CELL_FIELDS = {
 def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> list[Table]:
     """Answers and strategy always; cells and synthetic rows where the cells of the domain can be listed."""
     answers, strategy = folder / "answers.csv", folder / "strategy.npz"
-    _write_answers(plan, result, answers)
+    columns = columns_asked(plan)
+    _write_answers(plan, result, columns, answers)
     arrays.write(strategy, strategy_arrays(plan))
     return [
-        Table(answers, "Answers with standard errors and 95% intervals", ANSWER_FIELDS),
+        Table(
+            answers,
+            "Answers with standard errors and 95% intervals",
+            [*ANSWER_FIELDS[:2], *fields_asked(columns), *ANSWER_FIELDS[2:]],
+        ),
         *_cells(plan, result, seed, folder),
         Table(strategy, "The strategy: what was measured, as NumPy arrays"),
         *_uploaded(plan, folder),
     ]
 
 
-def _write_answers(plan: QueryPlan, result: QueryResult, path: Path) -> None:
+def _write_answers(plan: QueryPlan, result: QueryResult, columns: list[LabelColumn], path: Path) -> None:
     labels = plan.workload.labels(plan.domain)
     with path.open("w", encoding="utf-8", newline="") as file:
         for start in range(0, result.answers.size, AT_ONCE):
             part = slice(start, min(start + AT_ONCE, result.answers.size))
-            frame = pd.DataFrame({"query": list(islice(labels, part.stop - part.start))})
+            frame = asked(plan, columns, part)
+            frame.insert(0, "query", list(islice(labels, part.stop - part.start)))
             answer, half_width = result.answers[part], result.half_widths[part]
             numbers = (answer, result.standard_errors[part], answer - half_width, answer + half_width)
             names = [str(field["name"]) for field in ANSWER_FIELDS[2:]]

@@ -1,0 +1,49 @@
+"""What queries ask, column by column, as programs read it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpportal.releases.products.queries import asked as asking
+from dpportal.releases.products.queries import workloads
+from mechanisms.domain import Categorical, Domain, Integer
+
+DOMAIN = Domain(
+    (
+        Integer("a,b", True, lower=0, upper=29, width=10),
+        Categorical("sex", closed=True, values=("1", "2"), words=("Man = x", "Woman")),
+    )
+)
+
+
+def rows(text: str, start: int, stop: int) -> list[list[Any]]:
+    plan: Any = SimpleNamespace(domain=DOMAIN, workload=workloads.read(text, DOMAIN))
+    columns = asking.columns_asked(plan)
+    assert [field["name"] for field in asking.fields_asked(columns)] == ["a_b", "sex", "sex_label"]
+    frame: pd.DataFrame = asking.asked(plan, columns, slice(start, stop))
+    return frame.values.tolist()
+
+
+@pytest.mark.parametrize("start, stop", [(0, 9), (1, 9), (3, 8)])
+def test_a_query_is_told_by_codes_and_labels_ranges_and_all(start, stop):
+    """Prefixes of a column whose last cell holds missing values, then cells of both; parts across terms agree."""
+    told = [
+        ["0–9", "(all)", "(all)"],
+        ["0–9 … 10–19", "(all)", "(all)"],
+        ["0–9 … 20–29", "(all)", "(all)"],
+        ["(all)", "(all)", "(all)"],
+        ["0–9", "1", "Man = x"],
+        ["0–9", "2", "Woman"],
+        ["10–19", "1", "Man = x"],
+        ["10–19", "2", "Woman"],
+        ["20–29", "1", "Man = x"],
+    ]
+    assert rows('prefix("a,b") + identity("a,b") x identity("sex")', start, stop) == told[start:stop]
+
+
+def test_a_missing_value_is_an_empty_field_and_everything_is_all():
+    assert rows('identity("a,b") + total', 3, 5) == [["", "(all)", "(all)"], ["(all)"] * 3]
