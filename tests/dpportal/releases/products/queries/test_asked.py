@@ -5,12 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from dpportal.releases.products.queries import asked as asking
 from dpportal.releases.products.queries import workloads
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.matrix.workload.factor import Explicit
+from mechanisms.matrix.workload.union import Term, Workload
 
 DOMAIN = Domain(
     (
@@ -47,3 +51,12 @@ def test_a_query_is_told_by_codes_and_labels_ranges_and_all(start, stop):
 
 def test_a_missing_value_is_an_empty_field_and_everything_is_all():
     assert rows('identity("a,b") + total', 3, 5) == [["", "(all)", "(all)"], ["(all)"] * 3]
+
+
+def test_queries_over_all_cells_together_ask_nothing_of_a_column():
+    """As uploaded ones do: there is a row for each, and no column."""
+    cells = Explicit(scipy.sparse.csr_array(np.eye(8)), ())
+    workload = Workload((8,), (Term(1.0, {0: cells}),), "uploaded")
+    plan: Any = SimpleNamespace(domain=DOMAIN, workload=workload)
+    assert asking.columns_asked(plan) == []
+    assert asking.asked(plan, [], slice(2, 8)).shape == (6, 0)
