@@ -46,7 +46,7 @@ ROOMS = {
         "budgets",
     },
     "streams": {"accounts", "publishing", "serving", "running", "pages", "charts", "datasets", "budgets"},
-    "catalogue": {"accounts", "running", "charts", "budgets", "releases", "streams"},
+    "catalogue": {"accounts", "publishing", "running", "charts", "budgets", "releases", "streams"},
 }
 # The portal's own modules that know no room; the others stand above all rooms.
 BELOW_THE_ROOMS = {
