@@ -60,8 +60,9 @@ def label_columns(domain: Domain) -> list[LabelColumn]:
 
 def codes_of(attribute: Attribute) -> list[str]:
     """What each cell is in the curator's table: its code, or its label where there are no codes."""
-    coded = isinstance(attribute, Categorical) and attribute.has_codes
-    return attribute.codes() if coded else attribute.labels()
+    if isinstance(attribute, Categorical) and attribute.has_codes:
+        return attribute.codes()
+    return attribute.labels()
 
 
 def is_whole(attribute: Attribute) -> bool:
@@ -84,7 +85,10 @@ def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers)
     Codes that are whole numbers are numbers; missing values stay missing.
     """
     codes = {
-        a.name: (dict(zip(a.labels(), codes_of(a), strict=True)), "Int64" if is_whole(a) else "string")
+        a.name: (
+            dict(zip(a.labels(), codes_of(a), strict=True)),
+            pd.Int64Dtype() if is_whole(a) else pd.StringDtype(),
+        )
         for a in domain.attributes
         if a.name in headers.labels or is_whole(a)
     }
