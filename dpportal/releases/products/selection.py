@@ -20,8 +20,10 @@ from dpportal.datasets.rawdata import records
 from dpportal.publishing.labelled import LabelColumn, label_columns
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
+from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product
+from dpportal.releases.products import telling
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Boolean, Domain
@@ -95,8 +97,11 @@ class QuestionForm(ChoiceForm):
         ),
     )
 
+    people = people_field()
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["people"].required = False
         field = self.fields["columns"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(name, name) for name in self.declared.names]
@@ -126,7 +131,7 @@ class QuestionForm(ChoiceForm):
 
     def apply(self, draft: Release) -> None:
         data = self.cleaned_data
-        draft.columns = data["columns"]
+        draft.columns, draft.people = data["columns"], data["people"]
         draft.parameters = {"question": data["question"], "level": str(_level(data)), "picks": data["picks"]}
 
 
@@ -176,6 +181,13 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
     def wanted_error(self, plan: SelectionPlan, draft: Release) -> float:
         return registry.selection(plan.mechanism).lead(plan, 0.95)
+
+    def foreseen(self, plan: SelectionPlan, draft: Release) -> Verdict | None:
+        return telling.foreseen(plan, self.wanted_error(plan, draft), draft.people) if draft.people else None
+
+    def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        chance = comparison.get("good_chance")  # not in comparisons of earlier days
+        return None if chance is None else telling.found(chance)
 
     def suggested(self, draft: Release, plans: Mapping[str, SelectionPlan]) -> str:
         """The method that most often tells the better candidate, over the gaps that the page shows."""
@@ -243,6 +255,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
             "choices": made.result,
             "best": plan.candidates[int(best_first[0])],
             "chance_of_best": float(chances[best_first[0]]),
+            "good_chance": telling.good_chance(plan, scores, chances, int(true.sum())),
         }
 
     def facts(self, made: Made[SelectionPlan, list[str]]) -> dict[str, Any]:

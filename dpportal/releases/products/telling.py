@@ -1,0 +1,54 @@
+"""Whether a private choice is of any use: by the lead that it tells before, by the chance of a good choice after."""
+
+from __future__ import annotations
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.publishing.verdict import RATIOS, Level, Verdict, about, level_of, percent, rounded
+from mechanisms.selection import Quantile, SelectionPlan
+
+# A choice is good if it trails the best by at most this share of the best one's count; a quantile, of all ranks.
+NEAR, NEAR_RANKS = 0.1, 0.02
+# The chance of a good choice from which it is of use, and of some use.
+CHANCES = (0.9, 0.5)
+
+
+def foreseen(plan: SelectionPlan, lead: float, people: int) -> Verdict:
+    """Before anything is spent. lead: of the best in people, which is told with 95 % chance.
+
+    people: the curator's estimate. Candidates of average size stand for all of them.
+    """
+    if plan.score.kind == Quantile.kind:
+        share, ratio = lead / people, lead / people * RATIOS[0] / NEAR_RANKS
+        told = _(
+            "With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks."
+        )
+        text = told % {"share": about(share)}
+    else:
+        average = people / len(plan.candidates)
+        ratio = lead / average
+        told = _(
+            "With 95 %% chance the best is told from one that trails it by %(lead)s of %(average)s people."
+        )
+        text = told % {"lead": rounded(lead), "average": rounded(average)}
+    level = level_of(ratio, RATIOS)
+    return Verdict(level, text, 1.0 if level is Level.USEFUL else ratio / RATIOS[0])
+
+
+def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:
+    """The chance, before it was made, that the first choice is the best or nearly so.
+
+    scores, chances: (candidates,), of the truth. rows: how many were counted.
+    """
+    best = int(scores.max())
+    is_rank = plan.score.kind == Quantile.kind
+    near = NEAR_RANKS * rows * plan.score.points_per_row if is_rank else NEAR * abs(best)
+    return float(chances[best - scores <= near].sum())
+
+
+def found(chance: float) -> Verdict:
+    """After measuring; for the curator only."""
+    text = _("Before it was made, the chance of the best choice, or one nearly as good, was %(chance)s.")
+    level = level_of(1 - chance, (1 - CHANCES[0], 1 - CHANCES[1]))
+    return Verdict(level, text % {"chance": percent(chance)})

@@ -1,0 +1,77 @@
+"""Nobody spends on, or publishes, a private choice that chance makes without having been told."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from dpportal.publishing.verdict import Level
+from dpportal.releases.products import product_of, telling
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Integer
+from mechanisms.selection import MostCommonValue, Quantile, Score, SelectionPlan
+from tests.dpportal.releases.products.building import SURE, finished
+
+PEOPLE = 4_000
+MOST, MIDDLE = (
+    MostCommonValue(("a", "b", "c", "d")),
+    Quantile.of(Integer("age", lower=0, upper=39), Fraction(1, 2)),
+)
+
+
+def planned(score: Score, amount: str) -> SelectionPlan:
+    return registry.SELECTIONS[0].plan(score, Loss(Definition.PURE, Fraction(amount)), 1)
+
+
+def foreseen(score: Score, amount: str):
+    plan = planned(score, amount)
+    return telling.foreseen(plan, registry.selection(plan.mechanism).lead(plan, 0.95), PEOPLE)
+
+
+@pytest.mark.parametrize("score", [MOST, MIDDLE], ids=["most common", "median"])
+def test_at_the_cost_that_is_named_it_is_useful_and_at_a_tenth_of_it_is_not(score):
+    assert foreseen(score, "0.0005").level is Level.USELESS
+    for amount in ("0.0005", "0.004"):
+        enough = foreseen(score, amount).amount(Decimal(amount), Definition.PURE)
+        assert foreseen(score, str(enough)).is_useful
+        assert not foreseen(score, str(enough / 10)).is_useful
+
+
+def test_a_choice_is_good_within_a_tenth_of_the_best():
+    chances = np.array([0.5, 0.2, 0.2, 0.1])
+    assert telling.good_chance(planned(MOST, "1"), np.array([100, 90, 89, 0]), chances, 279) == 0.7
+    assert telling.good_chance(planned(MOST, "1"), np.array([100, 100, 100, 100]), chances, 400) == pytest.approx(1)
+
+
+def test_a_quantile_is_good_within_two_in_a_hundred_ranks():
+    """Of 1,000 people that is 20 of them, in whatever points the score is kept."""
+    plan = planned(MIDDLE, "1")
+    points = plan.score.points_per_row
+    scores, chances = np.full(40, -500 * points), np.full(40, 0.025)
+    scores[:3] = [0, -20 * points, -21 * points]
+    assert telling.good_chance(plan, scores, chances, 1000) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(("amount", "is_asked"), [("0.001", True), (SURE, False)])
+def test_what_chance_chose_is_published_after_a_word_only(rich, client, amount, is_asked):
+    """Three colours of 100 people each among four candidates: nearly even chances at the small cost."""
+    release = finished(
+        rich, "selection", ["colour"], amount, "permute-and-flip", question="most-common-value", picks=1
+    )
+    client.force_login(rich.owner)
+    for page in ("compare", "publish"):
+        told = client.get(reverse(f"releases:{page}", args=[release.pk])).content.decode()
+        assert "the chance of the best choice, or one nearly as good, was" in told
+    assert ("publish it all the same" in told) is is_asked
+
+
+def test_a_comparison_of_earlier_days_has_no_verdict(rich):
+    release = finished(
+        rich, "selection", ["colour"], SURE, "permute-and-flip", question="most-common-value", picks=1
+    )
+    assert product_of(release).found({"chance_of_best": 0.3}) is None
