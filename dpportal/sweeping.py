@@ -51,6 +51,7 @@ def sweep_files() -> None:
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     direct.sweep()
+    release_tasks.sweep_words()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)

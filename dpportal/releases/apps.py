@@ -16,9 +16,11 @@ class ReleasesConfig(AppConfig):
         """To what is said of datasets: it stands in the files of their releases."""
         from django.db.models.signals import post_delete, post_save
 
+        from dpportal.accounts.models import User
         from dpportal.datasets.models import Dataset, PublicDescription
         from dpportal.releases import tasks
 
         post_save.connect(tasks.dataset_saved, sender=Dataset)
+        post_save.connect(tasks.person_saved, sender=User)
         for changed in (post_save, post_delete):
             changed.connect(tasks.description_saved, sender=PublicDescription)

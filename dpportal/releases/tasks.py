@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from dpportal.releases.execution import execute, give_up
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
@@ -13,8 +13,12 @@ from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.queries import strategies
 from dpportal.releases.words import outdated
 from dpportal.running import jobs, questions
+from dpportal.running.clock import ago
 from dpportal.running.jobs import JobState, from_the_beginning
 from dpportal.running.turns import in_turn
+
+# For so long a job's end is looked at again: words may have changed while it wrote.
+JUST_ENDED_SECONDS = 600
 
 
 @shared_task
@@ -40,6 +44,11 @@ def write_anew(releases: QuerySet[Release]) -> None:
             run_release.delay_on_commit(str(release.pk))
 
 
+def sweep_words() -> None:
+    """Look at all releases: too many to do so every few seconds."""
+    write_anew(Release.objects.all())
+
+
 def dataset_saved(instance: Any, **_signal: Any) -> None:
     """Its name may be another one."""
     write_anew(Release.objects.filter(dataset=instance))
@@ -50,9 +59,18 @@ def description_saved(instance: Any, **_signal: Any) -> None:
     write_anew(Release.objects.filter(dataset=instance.dataset_id))
 
 
+def person_saved(instance: Any, update_fields: frozenset[str] | None, **_signal: Any) -> None:
+    """Readers may know them by another name."""
+    if update_fields is None or "display_name" in update_fields:
+        write_anew(Release.objects.filter(created_by=instance))
+
+
 def sweep() -> None:
-    """Bring back jobs whose worker or message was lost, and files that say what is not said any more."""
-    write_anew(Release.objects.all())
+    """Bring back jobs whose worker or message was lost, and files that say what was not said any more when they ended.
+
+    Every other change is heard of; what was not, `sweep_words` finds.
+    """
+    write_anew(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=ago(JUST_ENDED_SECONDS))))
     jobs.sweep(Optimisation, find_strategy.delay, partial(questions.give_up, Optimisation))
     jobs.sweep(Simulation, simulate.delay, partial(questions.give_up, Simulation))
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

@@ -77,6 +77,16 @@ def test_a_dataset_called_otherwise_later_is_called_so_in_the_files(described):
     assert json.loads(files(described)["release.json"])["dataset"] == "Renamed"
 
 
+def test_a_curator_known_by_another_name_is_so_in_the_files(curator, described):
+    """Signing in changes the person's row too, and no word."""
+    curator.save(update_fields=["last_login"])
+    assert ReleaseJob.objects.get(pk=described.pk).state == JobState.DONE
+    curator.display_name = "County office"
+    curator.save()
+    execution.execute(described.pk)
+    assert json.loads(files(described)["release.json"])["curator"] == "County office"
+
+
 def test_a_permission_taken_back_while_the_files_are_written_counts(client, curator, described, monkeypatch):
     services.publish(described, curator)
     client.force_login(curator)
