@@ -29,6 +29,8 @@ MARITAL = [
 ]
 # fmt: on
 COLUMNS = ["age", "education", "marital-status"]
+# What they are called in files.
+HEADERS = ["age", "education", "marital_status"]
 # Ages 17..90 in bins of five years, each list of values with its cell "Other".
 CELLS = 15 * 17 * 8
 
@@ -97,7 +99,7 @@ def test_the_histogram_has_a_line_for_every_cell(published):
 
 
 def test_the_synthetic_table_has_the_columns_of_the_original(published):
-    assert list(lines(published, "synthetic.csv")[0]) == ["age", "education", "marital_status"]
+    assert list(lines(published, "synthetic.csv")[0]) == HEADERS
 
 
 def test_the_synthetic_table_has_only_declared_values(published):
@@ -152,7 +154,7 @@ def test_the_data_package_is_valid(published, tmp_path):
 def test_no_text_in_a_csv_begins_like_a_formula(published):
     for name in ("synthetic.csv", "histogram.csv"):
         for line in lines(published, name):
-            for column in COLUMNS:
+            for column in HEADERS:
                 assert not line[column].startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
