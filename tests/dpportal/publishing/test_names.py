@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from dpportal.publishing.archive import LONGEST_NAME, folder_name
-from dpportal.releases import services
+from dpportal.releases import execution, services
 from dpportal.releases.models import Artifact
 
 
@@ -35,12 +35,13 @@ def test_a_long_title_makes_no_long_name():
 def test_a_release_is_saved_under_its_present_title_in_one_folder(client, ready):
     services.rename(ready, "Ages of Fulton", ready.created_by)
     services.publish(ready, ready.created_by)
+    execution.execute(ready.pk)  # its files are written anew
     archive = Artifact.objects.get(release=ready.pk, name__endswith=".zip")
     answer = client.get(f"/releases/{ready.pk}/download/{archive.name}")
     assert answer["Content-Disposition"] == 'attachment; filename="ages-of-fulton.zip"'
     assert archive.shown_name == "ages-of-fulton.zip"
     with zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content))) as packed:
-        assert {name.split("/")[0] for name in packed.namelist()} == {"colours-by-age"}
-        assert "colours-by-age/histogram.csv" in packed.namelist()
+        assert {name.split("/")[0] for name in packed.namelist()} == {"ages-of-fulton"}
+        assert "ages-of-fulton/histogram.csv" in packed.namelist()
     single = client.get(f"/releases/{ready.pk}/download/histogram.csv")
     assert single["Content-Disposition"] == 'attachment; filename="ages-of-fulton-histogram.csv"'
