@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -54,14 +55,18 @@ def pair_error(tables: Sequence[MeasuredTable], people: int) -> float | None:
     people: a public number, as the noisy total is. E|noise| of every cell, as in `foresee`; less where a pair was
     measured several times, as the tables' precisions add up.
     """
-    precision: dict[tuple[int, int], float] = {}
+    of_pair: dict[tuple[int, int], list[MeasuredTable]] = {}
     for table in tables:
-        precision[table.pair] = precision.get(table.pair, 0.0) + 1 / table.variance
-    moved = {
-        t.pair: t.values.size * t.noise.mean_absolute / (t.variance * precision[t.pair]) ** 0.5
-        for t in tables
-    }
-    return min(1.0, sum(moved.values()) / (2 * people * len(moved))) if moved else None
+        of_pair.setdefault(table.pair, []).append(table)
+    moved = [own[0].values.size * _mean_absolute(own) for own in of_pair.values()]
+    return min(1.0, sum(moved) / (2 * people * len(moved))) if moved else None
+
+
+def _mean_absolute(tables: Sequence[MeasuredTable]) -> float:
+    """E|noise| of a pair's count: of one table by its law; of several, weighted by precision, about a normal one's."""
+    if len(tables) == 1:
+        return tables[0].noise.mean_absolute
+    return math.sqrt(2 / (math.pi * sum(1 / table.variance for table in tables)))
 
 
 def row_count(plan: MicrodataPlan, people: int) -> int:

@@ -45,7 +45,9 @@ def test_at_the_cost_that_is_named_it_is_useful_and_at_a_tenth_of_it_is_not(scor
 def test_a_choice_is_good_within_a_tenth_of_the_best():
     chances = np.array([0.5, 0.2, 0.2, 0.1])
     assert telling.good_chance(planned(MOST, "1"), np.array([100, 90, 89, 0]), chances, 279) == 0.7
-    assert telling.good_chance(planned(MOST, "1"), np.array([100, 100, 100, 100]), chances, 400) == pytest.approx(1)
+    assert telling.good_chance(
+        planned(MOST, "1"), np.array([100, 100, 100, 100]), chances, 400
+    ) == pytest.approx(1)
 
 
 def test_a_quantile_is_good_within_two_in_a_hundred_ranks():
