@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate
+from urllib.parse import urlsplit
 
-from django.contrib.auth.decorators import login_required
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, gettext_noop
 
 from dpportal.accounts.models import User
@@ -16,6 +19,9 @@ FORMER_OWNER = gettext_noop(
     "Whoever owns this is not a curator of this portal any more, so nothing is published for them. "
     "Ask an administrator."
 )
+
+# A page that can be asked for again after signing in.
+SAFE = ("GET", "HEAD")
 
 View = Callable[Concatenate[HttpRequest, ...], HttpResponseBase]
 
@@ -31,14 +37,34 @@ def administrator_required(view: View) -> View:
 
 
 def _guarded(view: View, may_enter: Callable[[User], bool]) -> View:
-    @login_required
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_sign_in(request)
         if not may_enter(current_user(request)):
             raise Http404
         return view(request, *args, **kwargs)
 
     return guarded
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """A stranger signs in first. What was sent is not sent again afterwards: the page with the form is shown."""
+    if request.method in SAFE:
+        return redirect_to_login(request.get_full_path())
+    if "HX-Request" not in request.headers:
+        text = gettext("Nothing was saved: your session had ended. Sign in and send it again.")
+        messages.warning(request, text)
+    return redirect_to_login(_sent_from(request))
+
+
+def _sent_from(request: HttpRequest) -> str:
+    """The page of this portal that a form stood on, or else the first page."""
+    page = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(page)
+    return parts.path + (f"?{parts.query}" if parts.query else "")
 
 
 def current_user(request: HttpRequest) -> User:

@@ -19,6 +19,7 @@ from dpportal.datasets import likeness
 from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.paragraphs import ParagraphsField
 
 # Between a dataset's key and whom it protects.
 APART = "."
@@ -28,7 +29,7 @@ CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTI
 class ReasonForm(forms.Form):
     """Why a curator asks for a budget, or why it is declined."""
 
-    reason = forms.CharField(max_length=500)
+    reason = ParagraphsField(max_length=500)
 
 
 class ProtectedDatasetField(forms.ModelChoiceField):

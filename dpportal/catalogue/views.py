@@ -32,6 +32,7 @@ def catalogue(request: HttpRequest) -> HttpResponse:
         "number": page.paginator.count,
         "is_search": wanted != Wanted(),
         "any": bool(everything),
+        "is_first_page": request.path == "/",
         "nav_section": "catalogue",
     }
     return render(request, "catalogue/catalogue.html", context)

@@ -25,6 +25,7 @@ from dpportal.charts.style import (
     bar,
     category_axis,
     finished,
+    first_spread,
     hover,
     interval_band,
     people_axis,
@@ -116,11 +117,17 @@ def _panels(
     domain: Domain, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
 ) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
-    rows = len(panels.cells())
+    rows, begins = len(panels.cells()), first_spread(series["synthetic"])
+    caption = panels_caption(panels, half_width=half_width, unit=unit)
+    if begins:
+        caption += " " + _(
+            "Colours go by square roots at first, since most cells are small beside the largest."
+        )
     return finished(
         heat_maps(panels, series, half_width=half_width, unit=unit, partition=partition),
         title=_counts_title(*domain.names),
-        caption=panels_caption(panels, half_width=half_width, unit=unit),
+        caption=caption,
+        begins=begins,
         height=height_of(rows),
         min_width=280 * len(series),
         is_map=True,

@@ -139,9 +139,12 @@ class _Drawing:
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
-            self._text(x.title, x.end, self.height - GAP, "end")
+            self._text(x.title, x.end, self.height - GAP, "end", whole=True)
         if y.title and y.shown:
-            self._text(y.title, self.left, ceiling - GAP, "end")
+            # One that is wider than the space beside the axis begins at the drawing's edge.
+            wide = LETTER * len(y.title) > self.left
+            place, anchor = (0.0, "start") if wide else (self.left, "end")
+            self._text(y.title, place, ceiling - GAP, anchor, whole=True)
 
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
         bars = [t for t in traces if t["type"] == "bar"]
@@ -194,7 +197,7 @@ class _Drawing:
         for row, values in zip(trace["y"], trace["z"], strict=True):
             for column, value in zip(trace["x"], values, strict=True):
                 if value is not None and not math.isnan(value):
-                    shade = math.ceil(SHADES * min(1.0, abs(value) / self._largest))
+                    shade = math.ceil(SHADES * min(1.0, abs(value) / self._largest) ** self._power)
                     left, top = x.at(column) - x.step / 2, y.at(row) - y.step / 2
                     square = f"M{left:.1f} {top:.1f}h{x.step:.1f}v{y.step:.1f}h-{x.step:.1f}z"
                     shades.setdefault(_signed(shade, value, trace), []).append(square)
@@ -202,6 +205,11 @@ class _Drawing:
             fill = "var(--below)" if shade < 0 else "var(--accent)"
             opacity = round(max(0.04, abs(shade) / SHADES), 3)
             self.areas.append({"path": "".join(squares), "fill": fill, "stroke": "none", "opacity": opacity})
+
+    @property
+    def _power(self) -> float:
+        """Of a value in its shade: a half where the figure begins with square roots."""
+        return 0.5 if (self.layout.get("meta") or {}).get("begins") == "root" else 1.0
 
     @cached_property
     def _largest(self) -> float:
@@ -219,8 +227,11 @@ class _Drawing:
                 words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
                 self._text(words, self.left + note["x"] * wide, TOP + (1 - note["y"]) * tall - 4, "middle")
 
-    def _text(self, text: str, x: float, y: float, anchor: str, turned: bool = False) -> None:
-        short = text if len(text) <= LONGEST_LABEL or anchor == "middle" else f"{text[: LONGEST_LABEL - 1]}…"
+    def _text(
+        self, text: str, x: float, y: float, anchor: str, turned: bool = False, whole: bool = False
+    ) -> None:
+        fits = whole or len(text) <= LONGEST_LABEL or anchor == "middle"
+        short = text if fits else f"{text[: LONGEST_LABEL - 1]}…"
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
         )

@@ -81,4 +81,6 @@ def _caption(kind: str) -> str:
         return _(
             "How strongly two columns go together, from 0 to 1, corrected for the number of cells (Bergsma 2013)."
         )
-    return _("Of ordered and yes-or-no columns, by the numbers of their cells.")
+    return _(
+        "Of ordered and yes-or-no columns, by the numbers of their cells, over the rows that have both values."
+    )

@@ -15,10 +15,11 @@ import scipy.sparse
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
-from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import Figure, category_axis, finished, first_spread, plain, plain_all
 
 MAX_POINTS = 2_000
 MAX_ERROR_BARS = 300
+MAX_NAMED = 24
 MAX_LENGTHS = 120
 MAX_PICTURE = 200
 MAX_TABLES = 60
@@ -32,37 +33,41 @@ def drawn(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
 
 
 def answers_figure(
-    labels: Sequence[str], answers: np.ndarray, half_widths: np.ndarray, queries: int
+    labels: Sequence[str], answers: np.ndarray, half_widths: np.ndarray, places: np.ndarray, queries: int
 ) -> Figure:
     """Answers with their intervals in the order of the queries; nothing about true counts.
 
-    labels, answers, half_widths: of the queries drawn. queries: how many there are.
+    Above MAX_NAMED of them the axis has their numbers, as the table has, since words would fill the chart.
+    labels, answers, half_widths: of the queries drawn. places: which they are, from 0. queries: how many there are.
     """
-    few = answers.size <= MAX_ERROR_BARS
-    places = plain_all(labels)
+    few, named = answers.size <= MAX_ERROR_BARS, answers.size <= MAX_NAMED
+    words, numbers = plain_all(labels), (places + 1).tolist()
     figure = go.Figure()
     if not few:
-        figure.add_traces(_band(np.arange(answers.size), answers, half_widths))
+        figure.add_traces(_band(places + 1, answers, half_widths))
     figure.add_scatter(
         name=_("Answer"),
-        x=places if few else list(range(answers.size)),
+        x=words if named else numbers,
         y=_numbers(answers),
-        text=places,
-        customdata=_numbers(half_widths),
+        text=words,
+        hovertext=[f"{half:,.1f}" for half in half_widths],
         mode="markers",
         marker={"color": "var(--noisy)", "size": 6 if few else 3},
         error_y=_error_bars(half_widths) if few else None,
-        hovertemplate="%{text}<br><b>%{y:,.1f}</b> ± %{customdata:,.1f}<extra></extra>",
+        hovertemplate="%{text}<br><b>%{y:,.1f}</b> ± %{hovertext}<extra></extra>",
     )
-    axis = (
-        category_axis(_("query"), 20 if answers.size > 40 else 0) if few else {"title": {"text": _("query")}}
-    )
-    figure.update_layout(
-        xaxis={**axis, "showticklabels": few}, yaxis={"title": {"text": _(PEOPLE)}}, showlegend=False
-    )
+    numbered = {"title": {"text": _("number of the query, as in the table")}, "tickformat": ","}
+    axis = category_axis(_("query")) if named else numbered
+    figure.update_layout(xaxis=axis, yaxis={"title": {"text": _(PEOPLE)}}, showlegend=False)
     caption = _("Each true answer lies within its interval with probability 95% or more.")
+    if not named:
+        caption += " " + _("The pointer tells what a query asks.")
     return finished(
-        figure, title=_("Answers"), caption=f"{caption} {_thinned(answers.size, queries)}".strip()
+        figure,
+        title=_("Answers"),
+        caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
+        is_counts=True,
+        begins=first_spread(answers),
     )
 
 

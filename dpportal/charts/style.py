@@ -16,6 +16,8 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 TRANSPARENT = "rgba(0,0,0,0)"
+SMALL = 0.01
+_BLOCK = 2**18
 # Too low, as it is, too high: apart for colour-blind people, and by lightness from the middle in print.
 DIVERGING = [[0, "var(--scale-under)"], [0.5, "var(--scale-none)"], [1, "var(--scale-over)"]]
 _AXIS = {
@@ -95,20 +97,34 @@ def finished(
     min_width: int = 0,
     is_map: bool = False,
     is_counts: bool = False,
+    begins: str = "",
 ) -> Figure:
     """Apply the shared template. height, min_width: pixels, 0 where the page decides.
 
     is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away. is_counts: whether
-    they may choose how its heights are spread.
+    they may choose how its heights are spread. begins: the spread that is chosen at first, as `first_spread` says.
     """
     figure.update_layout(template=TEMPLATE)
     if height:
         figure.update_layout(height=height)
-    said = {"min_width": min_width, "is_map": is_map, "is_counts": is_counts}
+    said = {"min_width": min_width, "is_map": is_map, "is_counts": is_counts, "begins": begins}
     meta = {name: value for name, value in said.items() if value}
     if meta:
         figure.update_layout(meta=meta)
     return Figure(json=figure.to_dict(), caption=caption, title=title)
+
+
+def first_spread(released: np.ndarray) -> str:
+    """“root” where most of the released numbers are so small beside the largest that even steps would not show them.
+
+    Of millions of numbers a block at a time is looked at, so that no copy of all is made.
+    """
+    if released.size <= 2:
+        return ""
+    numbers, small = released.reshape(-1), SMALL * max(float(released.max()), -float(released.min()))
+    blocks = (numbers[start : start + _BLOCK] for start in range(0, numbers.size, _BLOCK))
+    few = sum(int(np.count_nonzero(np.abs(block) < small)) for block in blocks)
+    return "root" if 2 * few > numbers.size else ""
 
 
 def plain(text: str) -> str:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import os
+import socket
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
@@ -25,6 +28,8 @@ from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
 
 CONNECT_SECONDS = 5
+# The server ends a statement that takes too long; a server that is gone is waited for no longer than so much more.
+PATIENCE_SECONDS = 30
 OLDEST = 140000
 # Of the binary format of COPY: a header, and two fields of 8 bytes a row, each after its length; then a trailer.
 HEADER_BYTES = 19
@@ -38,10 +43,22 @@ TYPES_OF = """SELECT oid, CASE WHEN typtype = 'e' THEN 'enum'
     FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 # A plan's reading of a whole table, and what that takes.
 WHOLE = "Seq Scan"
-SIZES_OF = """SELECT nspname::pg_catalog.text, relname::pg_catalog.text, pg_catalog.pg_relation_size(c.oid)
+SIZES_OF = """SELECT nspname::pg_catalog.text, relname::pg_catalog.text,
+    reltuples::pg_catalog.int8, pg_catalog.pg_relation_size(c.oid)
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE (nspname, relname) IN
     (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))"""
+# Tables with those that they are parts of, on all levels.
+WHOLES_OF = """WITH RECURSIVE found AS (
+    SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE (nspname, relname) IN
+    (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))
+    UNION SELECT inhparent FROM pg_catalog.pg_inherits JOIN found ON inhrelid = oid)
+    SELECT nspname::pg_catalog.text, relname::pg_catalog.text FROM found JOIN pg_catalog.pg_class AS c USING (oid)
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"""
+# The server's own functions and types before all others of the same name, wherever the role's path seeks them.
+PATH = """SELECT pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog',
+    NULLIF(pg_catalog.current_setting('search_path'), '')), true)"""
 # Whatever the server's or the role's own settings are.
 SETTINGS: dict[LiteralString, LiteralString] = {
     "standard_conforming_strings": "on",
@@ -81,12 +98,13 @@ class Session:
         return [Described(name, types.get(oid, "unknown")) for name, oid in found]
 
     def relations(self, source: str) -> list[str]:
-        """The tables that a reading of the source comes to, however many views lie between."""
+        """The tables that a reading of the source comes to, however many views lie between.
+
+        With each partition the table of which it is one, which may have others another day.
+        """
         plan = self._plan(f"SELECT * FROM {source}")
-        named = {
-            f"{node.get('Schema', '')}.{node['Relation Name']}" for node in plan if "Relation Name" in node
-        }
-        return sorted(f"{self.server}/{name}" for name in named)
+        self._run(WHOLES_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
+        return sorted(f"{self.server}/{schema}.{table}" for schema, table in self.cursor.fetchall())
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive.
@@ -95,7 +113,8 @@ class Session:
         """
         check(self.connection, self._expected(statement))
         # A copy, and not a cursor: a cursor would keep the server from working in parallel.
-        with told(), self.cursor.copy(_trusted(f"COPY ({statement}) TO STDOUT (FORMAT binary)")) as copied:
+        copying = _trusted(f"COPY ({statement}) TO STDOUT (FORMAT binary)")
+        with told(), self._answered(), self.cursor.copy(copying) as copied:
             waiting, begun = bytearray(), False
             for block in copied:
                 waiting += block
@@ -109,35 +128,37 @@ class Session:
     def _expected(self, statement: str) -> Expected:
         """Rows and bytes of every table that the plan reads: a whole one as it is stored, of others what is found."""
         nodes = [node for node in self._plan(statement) if "Relation Name" in node]
-        whole = {(n.get("Schema", ""), n["Relation Name"]) for n in nodes if n["Node Type"] == WHOLE}
-        names = sorted(whole)
-        self._run(SIZES_OF, [[schema for schema, _table in names], [table for _schema, table in names]])
-        sizes = {(schema, table): size for schema, table, size in self.cursor.fetchall()}
-        found = [
-            max(
-                node["Plan Rows"] * node["Plan Width"],
-                sizes.get(place, 0) if node["Node Type"] == WHOLE else 0,
-            )
-            for node in nodes
-            for place in [(node.get("Schema", ""), node["Relation Name"])]
-        ]
-        return Expected(sum(node["Plan Rows"] for node in nodes), sum(found))
+        whole = {_place(node) for node in nodes if node["Node Type"] == WHOLE}
+        self._run(SIZES_OF, _names(whole))
+        stored = {(schema, table): found for schema, table, *found in self.cursor.fetchall()}
+        all_rows = all_bytes = 0
+        for node in nodes:
+            rows, size = stored.get(_place(node), (0, 0)) if node["Node Type"] == WHOLE else (0, 0)
+            found = _rows_of_all(node)
+            all_rows += max(rows, found)
+            all_bytes += max(size, found * node["Plan Width"])
+        return Expected(all_rows, all_bytes)
 
     def _plan(self, statement: str) -> list[dict[str, Any]]:
-        """Every node of the plan of a query, which is not run."""
+        """Every node of the plan of a query, which is not run; workers: how many processes share it beside one."""
         self._run(f"EXPLAIN (VERBOSE, FORMAT JSON) {statement}")
         row = self.cursor.fetchone()
         assert row is not None
         plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
-        waiting, found = [plan[0]["Plan"]], []
+        waiting, found = [{**plan[0]["Plan"], "workers": 0}], []
         while waiting:
             node = waiting.pop()
             found.append(node)
-            waiting += node.get("Plans", [])
+            workers = node.get("Workers Planned", node["workers"])
+            waiting += [{**below, "workers": workers} for below in node.get("Plans", [])]
         return found
 
+    def _answered(self) -> AbstractContextManager[None]:
+        """No statement is waited for longer than the server lets it run."""
+        return _waited(self.cursor.connection, self.connection.seconds + PATIENCE_SECONDS)
+
     def _run(self, statement: str, values: list[Any] | None = None) -> None:
-        with told():
+        with told(), self._answered():
             # Prepared, so that the server takes no second statement after it.
             self.cursor.execute(_trusted(statement), values, prepare=True)
 
@@ -155,6 +176,7 @@ def reading(connection: Connection) -> Iterator[Session]:
             password=password,
             sslmode=connection.encryption,
             connect_timeout=CONNECT_SECONDS,
+            client_encoding="UTF8",
             application_name="dpportal",
         )
     opened.read_only = True
@@ -167,11 +189,12 @@ def reading(connection: Connection) -> Iterator[Session]:
 
 
 def _begun(opened: psycopg.Connection[Any], connection: Connection) -> Session:
-    with told():
+    with told(), _waited(opened, PATIENCE_SECONDS):
         cursor = opened.cursor()
         limits = {"statement_timeout": str(connection.seconds * 1000), "lock_timeout": "30000"}
         for name, value in {**SETTINGS, **limits}.items():
             cursor.execute("SELECT pg_catalog.set_config(%s, %s, true)", [name, value])
+        cursor.execute(PATH)
         version = opened.info.server_version
         if version < OLDEST:
             raise SourceFault(
@@ -185,10 +208,49 @@ def _begun(opened: psycopg.Connection[Any], connection: Connection) -> Session:
             )
         cursor.execute("SELECT transaction_timestamp(), pg_catalog.current_database()")
         [(read_at, database)] = cursor.fetchall()
-    _end_with_client(opened)
-    server = _server(opened, connection)
+        _end_with_client(opened)
+        server = _server(opened, connection)
     told_version = f"PostgreSQL {version // 10000}.{version % 10000}"
     return Session(cursor, connection, told_version, read_at, f"{server}/{database}")
+
+
+@contextmanager
+def _waited(opened: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+    """Cut the connection where the block takes longer: a server that is gone without a word would be waited for."""
+    late = threading.Timer(seconds, _cut, [opened])
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+def _cut(opened: psycopg.Connection[Any]) -> None:
+    """What waits for an answer finds the connection lost."""
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(opened.fileno())) as way:
+        way.shutdown(socket.SHUT_RDWR)
+
+
+def _place(node: dict[str, Any]) -> tuple[str, str]:
+    """Schema and name of the table that a node reads."""
+    return node.get("Schema", ""), node["Relation Name"]
+
+
+def _names(places: Collection[tuple[str, str]]) -> list[Any]:
+    """Schemas and names, each in a list."""
+    return [[schema for schema, _table in places], [table for _schema, table in places]]
+
+
+def _rows_of_all(node: dict[str, Any]) -> int:
+    """The rows that a node of a plan finds, of which the plan tells one process's share where several divide them.
+
+    As the planner divides: the process that waits for the others takes part, the less the more they are. A share is
+    told in whole rows, of which there may be half a row less.
+    """
+    rows: int = node["Plan Rows"]
+    workers = node["workers"] if node.get("Parallel Aware") else 0
+    return int((rows - 0.5) * (workers + max(0.0, 1 - 0.3 * workers))) if workers else rows
 
 
 def _pairs(waiting: bytearray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,8 +28,11 @@ from dpportal.connections.models import Connection, SharedTable
 OLDEST = 4
 # Of an unanswered call; a lost connection is tried again for some seconds.
 RETRIES, LONGEST_WAIT = 4, 2000
-CONNECT_SECONDS = 20
+# A cluster that is gone without a word is waited for no longer than so much more than a query may take.
+PATIENCE_SECONDS = 30
 TAG = "dpportal"
+# What a call is told on a way that was closed, by an error of Python's own.
+CLOSED = "closed channel"
 # They write the cluster's words of an error, which can quote a value.
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
 # Whatever the cluster's own settings are.
@@ -97,13 +100,13 @@ class Session:
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM."""
-        with self._told():
+        with self._told(), self._in_time():
             fields = self.spark.sql(f"SELECT * FROM {source} LIMIT 0").schema.fields
         return [Described(found.name, _type(found.dataType.simpleString())) for found in fields]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to; a file without a name by its place."""
-        with self._told():
+        with self._told(), self._in_time():
             plan = self._plan(f"SELECT * FROM {source}")
         named = {leaf.relation for leaf in leaves(plan)} - {""}
         return sorted(f"{_address(self.connection)}/{name}" for name in named or set(places(plan)))
@@ -126,7 +129,7 @@ class Session:
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Have the cluster end what still runs when the connection's time is over."""
+        """Have the cluster end what still runs when the connection's time is over, and wait for it no longer then."""
         done = threading.Event()
         threading.Thread(target=self._watch, args=[done], daemon=True).start()
         try:
@@ -139,11 +142,13 @@ class Session:
         if done.wait(self.connection.seconds):
             return
         self.late.set()
-        while True:
+        # An interruption may be waited for as well.
+        closing = _closing(self.spark, PATIENCE_SECONDS)
+        while not done.is_set():
             with suppress(Exception):
                 self.spark.interruptTag(TAG)
-            if done.wait(1):
-                return
+            done.wait(1)
+        closing.cancel()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -189,7 +194,23 @@ def _opened(connection: Connection, token: str) -> Any:
     return opened
 
 
+def _closing(opened: Any, seconds: float) -> threading.Timer:
+    """Will close the way to the cluster, on which whatever waits is told that it is closed."""
+    timer = threading.Timer(seconds, opened.client.close)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
 def _begun(opened: Any, connection: Connection) -> Session:
+    closing = _closing(opened, connection.seconds + PATIENCE_SECONDS)
+    try:
+        return _asked(opened, connection)
+    finally:
+        closing.cancel()
+
+
+def _asked(opened: Any, connection: Connection) -> Session:
     with told(lambda: False, connecting=True):
         version = opened.version
         if int(version.partition(".")[0]) < OLDEST:
@@ -279,7 +300,13 @@ def told(late: Callable[[], bool], *, connecting: bool = False) -> Iterator[None
 
     try:
         yield
-    except (PySparkException, RpcError) as error:
+    except (PySparkException, RpcError, ValueError) as error:
+        if (
+            isinstance(error, ValueError)
+            and not isinstance(error, PySparkException)
+            and CLOSED not in str(error)
+        ):
+            raise
         code, message = _said(error, late(), connecting)
         raise SourceFault(code, message) from None
 
@@ -293,7 +320,8 @@ def _said(error: Exception, late: bool, connecting: bool) -> tuple[str, str]:
         )
     if status in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")
-    if status in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN") and not condition:
+    # CANCELLED where the portal itself closed the way, as it waits no longer.
+    if status in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN") and not condition:
         return _unreachable() if connecting else _lost()
     if condition.startswith(("INVALID_HANDLE", "OPERATION_CANCELED")):
         return _lost()

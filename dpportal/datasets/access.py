@@ -89,6 +89,17 @@ def require_owner(dataset: Dataset, refused: Callable[[str], Exception]) -> None
 
 def require_offered(dataset: Dataset, person: User, refused: Callable[[str], Exception]) -> None:
     """Sharing a dataset opens no table of another database that administrators do not offer to this person."""
-    source = dataset.source_id
-    if source is not None and not SharedTable.offered_to(person).filter(pk=source).exists():
+    if not is_offered(dataset, person):
         raise refused(gettext(NOT_OFFERED))
+
+
+def is_offered(dataset: Dataset, person: User) -> bool:
+    """Whether a person may have the dataset's table counted; of an upload, always."""
+    source = dataset.source_id
+    return source is None or SharedTable.offered_to(person).filter(pk=source).exists()
+
+
+def kept_from(dataset: Dataset, person: User) -> str:
+    """Why somebody with whom a dataset is shared is shown no true number of it; empty if they are."""
+    shown = dataset.owner_id == person.pk or is_offered(dataset, person)
+    return "" if shown else gettext(NOT_OFFERED)

@@ -15,6 +15,7 @@ from dpportal.datasets import services
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.coarser_forms import CoarserForm
 from dpportal.datasets.domain_views import column_of, context_of, declared_of
+from dpportal.datasets.models import Dataset
 from mechanisms.domain import DomainError
 
 
@@ -32,6 +33,7 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
     if request.method == "POST" and form.is_valid():
         made = form.cleaned_data["attribute"]
         try:
+            _require_new(dataset, made.name)
             services.declare(dataset, made.name, made)
         except DomainError as wrong:
             form.add_error("name", str(wrong))
@@ -46,6 +48,16 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
         "attribute": finer,
     }
     return render(request, "datasets/coarser.html", context, status=422 if form.errors else 200)
+
+
+def _require_new(dataset: Dataset, name: str) -> None:
+    """Raise DomainError for a coarser column of a coarser one's name: what is there is never replaced unasked."""
+    found = declared_of(dataset).get(name)
+    if found is not None and found.source:
+        text = _(
+            "%(column)s: there is a coarser column of this name already. Remove it, or choose another name."
+        )
+        raise DomainError(text % {"column": name})
 
 
 @curator_required

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import fit as fits
-from dpportal.datasets.access import dataset_for
+from dpportal.datasets.access import dataset_for, kept_from
 from dpportal.datasets.models import Dataset, Fit, Right
 
 
@@ -24,6 +24,9 @@ def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = dataset_for(request, dataset_id, Right.OWN)
     if not dataset.has_records:
         messages.info(request, _("This dataset has no records to look at."))
+        return redirect("datasets:home", dataset.pk)
+    if kept := kept_from(dataset, current_user(request)):
+        messages.error(request, kept)
         return redirect("datasets:home", dataset.pk)
     if request.method == "POST":
         fits.ask(dataset)

@@ -18,8 +18,8 @@ OPENS = {
         "published. No row, no true count, and not how many rows there are."
     ),
     Right.RELEASE: _(
-        "The same, and draft, spend the budget, feed running counts, compare with the true counts, publish and "
-        "withdraw. True counts are open, but no row."
+        "Read the declaration, the ledger and everything that was released; draft, spend the budget, feed running "
+        "counts, compare with the true counts, publish and withdraw. True counts are open, but no row."
     ),
     Right.OWN: _(
         "Everything: also look at rows, declare columns, ask for budget, delete the records, share with others and "

@@ -24,6 +24,7 @@ from dpportal.datasets import connecting, services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.reading_forms import reading_form
 from dpportal.datasets.sharing_views import shared_with
@@ -129,6 +130,7 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         "streams": streams,
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
+        "who": Protection.of(domain),
         "asked": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import current_user
+from dpportal.paragraphs import ParagraphsField
 from dpportal.publishing.draft import Publication
 from dpportal.publishing.verdict import Verdict
 from mechanisms import registry
@@ -82,7 +83,7 @@ class PublishForm(DetailsForm):
 class WithdrawalForm(forms.Form):
     """Why a publication is taken back."""
 
-    because = forms.CharField(
+    because = ParagraphsField(
         required=False,
         max_length=500,
         error_messages={"max_length": _("Give a reason of at most 500 characters.")},

@@ -120,11 +120,14 @@ def power_of_ten(exponent: int) -> str:
 
 
 def rounded_up(value: float, decimals: int) -> str:
-    """A number rounded up, so that a promise is never overstated; scientific when it is very large."""
+    """A number rounded up, so that a promise is never overstated: three digits of thousands, then a power of ten."""
     if math.isinf(value):
         return _("more than %(number)s") % {"number": power_of_ten(300)}
     if value >= 10**6:
         step = 10.0 ** (math.floor(math.log10(value)) - 1)
         return f"{math.ceil(value / step * (1 - 1e-12)) * step:.2g}"
+    if value >= 1000:
+        step = 10 ** (math.floor(math.log10(value)) - 2)
+        return f"{math.ceil(value / step * (1 - 1e-12)) * step:,}"
     grid = 10**decimals
     return f"{math.ceil(value * grid - 1e-9) / grid:,.{decimals}f}"

@@ -9,7 +9,7 @@ class ReleasesConfig(AppConfig):
         from dpportal.releases.products.queries import strategies
         from mechanisms.matrix.mechanism import kept_by
 
-        kept_by(strategies.kept)
+        kept_by(strategies.Kept())
         self._listen()
 
     def _listen(self) -> None:

@@ -11,6 +11,7 @@ from dpportal.charts.report import stilled
 from dpportal.publishing import codebook, descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.headers import Headers
+from dpportal.publishing.loading import measured_in
 from dpportal.publishing.statement import epsilon_delta_text, loss_text
 from dpportal.publishing.table import Table
 from dpportal.publishing.workbook import workbook
@@ -73,6 +74,7 @@ def _explanations(
             "keeping": Keeping.of(release),
             "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
             "independent_cells": bool(cells),
+            "measured": measured_in(tables),
             "has_codebook": any(table.path.name == codebook.NAME for table in tables),
         },
     )

@@ -15,6 +15,7 @@ from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.publishing.archive import saved_name
+from dpportal.releases import titles
 from dpportal.running import queues
 from dpportal.running.jobs import AnnouncedJob, Job, JobState
 from dpportal.sealed import SealedField
@@ -35,9 +36,7 @@ class Releases(models.QuerySet["Release"]):
         return self.exclude(pk__in=Release.objects.untouched()).order_by(order, "-created_at")
 
 
-LONGEST_TITLE = 160
-# A proposed title names so many columns at most.
-TITLED_COLUMNS = 4
+LONGEST_TITLE = titles.LONGEST
 
 
 class Release(Paid):
@@ -110,10 +109,9 @@ class Release(Paid):
 
     @property
     def proposed_title(self) -> str:
-        """What it is called unless its curator says otherwise: its columns, or how many, and the dataset."""
-        many = _("%(number)s columns") % {"number": len(self.columns)}
-        columns = " × ".join(self.columns) if 0 < len(self.columns) <= TITLED_COLUMNS else many
-        return f"{columns}, {self.dataset.name}"[:LONGEST_TITLE]
+        """What it is called unless its curator says otherwise."""
+        is_choice = self.product == self.Product.SELECTION
+        return titles.proposed(self.columns, self.dataset.name, self.parameters if is_choice else {})
 
     @property
     def person_column(self) -> str:

@@ -19,14 +19,22 @@ class DamagedMeasurementError(Exception):
 
 
 def reconstruct(release: Release) -> AnyMade:
-    """Read the committed measurement, check that it is the one, and post-process it."""
+    """Read the committed measurement, check that it is the one, and post-process it.
+
+    Once its files were made from it, what was kept then decides where another machine would find others. Before that
+    nothing counts: what is kept could be of a measurement that was lost with an older copy of the database.
+    """
     with storage.local_path(release.measurement) as path:
         if storage.sha256(path) != release.measurement_sha256:
             raise DamagedMeasurementError
         # Mapped, so that the numbers of many cells are in memory only where they are worked on.
         values = np.asarray(np.load(path, mmap_mode="r"))
-    plan = confirmed_plan(release)
-    return AnyMade(release, plan, product_of(release).reconstruct(plan, Measurement(values)))
+    product, plan = product_of(release), confirmed_plan(release)
+    result = product.reconstruct(plan, Measurement(values))
+    if release.is_ready and kept.has_estimates(release):
+        with kept.estimates(release) as estimates:
+            result = product.as_kept(result, estimates)
+    return AnyMade(release, plan, result)
 
 
 def keep_page(made: AnyMade) -> None:

@@ -21,7 +21,7 @@ from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
-from dpportal.datasets.access import open_datasets, shows_own, with_right
+from dpportal.datasets.access import kept_from, open_datasets, shows_own, with_right
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.news import ended_jobs
 from dpportal.datasets.rawdata import records
@@ -206,7 +206,7 @@ def _around(release: Release) -> dict[str, Any]:
 def _verdict(request: HttpRequest, release: Release) -> Verdict | None:
     """What the truth says of the release, where the records are still there; the look is recorded."""
     comparison = records.comparison(release.dataset_id, release.pk)
-    if comparison is None:
+    if comparison is None or kept_from(release.dataset, current_user(request)):
         return None
     if request.method == "GET":
         audit.record(current_user(request), "viewed true counts", release)
@@ -307,7 +307,10 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 
 def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None:
-    """The stored comparison, its look recorded; None with a message where there is none."""
+    """The stored comparison, its look recorded; None with a message where there is none, or where it is not shown."""
+    if kept := kept_from(release.dataset, current_user(request)):
+        messages.error(request, kept)
+        return None
     found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
     if found is None:
         messages.info(

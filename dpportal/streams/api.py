@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from django.db import transaction
 from django.http import HttpRequest, JsonResponse, UnreadablePostError
 from django.utils.translation import gettext as _
@@ -21,6 +23,7 @@ from dpportal.streams.execution import PeriodRefusedError, Published, Update
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.tokens import TokenRefusedError, TooManyRequestsError
 from dpportal.streams.vault import VaultError
+from mechanisms import registry
 
 # A period of a thousand running counts takes a tenth of it.
 MAX_BODY = 2**20
@@ -89,7 +92,8 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     update = Update(index, read_increments(stream, sent["counts"]), Period.Source.PROGRAM)
     execution.catch_up(stream.pk)
     published = _publish(stream, update)
-    return JsonResponse(as_json(stream, published.period), status=201 if published.new else 200)
+    [answer] = as_json(stream, [published.period])
+    return JsonResponse(answer, status=201 if published.new else 200)
 
 
 @transaction.atomic
@@ -115,24 +119,45 @@ def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         "stream": str(stream.pk),
         "name": stream.name,
         "horizon": stream.horizon,
-        "periods": [as_json(stream, period) for period in found[:PAGE_PERIODS]],
+        "periods": as_json(stream, found[:PAGE_PERIODS]),
         "next": more and f"{request.path}?from={more}",
     }
     return JsonResponse(series)
 
 
-def as_json(stream: Stream, period: Period) -> dict[str, Any]:
-    """A published period: released counts and 95% intervals, by name where there are several."""
-    released: list[int] = period.released
-    intervals = [[count - period.half_width, count + period.half_width] for count in released]
+def as_json(stream: Stream, found: Sequence[Period]) -> list[dict[str, Any]]:
+    """Neighbouring published periods: counts, what is new, and their 95% intervals, by name where there are several."""
+    if not found:
+        return []
+    plan, places = stream.plan, np.array([period.index for period in found], dtype=np.int64)
+    halves_new = registry.stream(plan.mechanism).increment_half_widths(plan, places).tolist()
+    earlier = stream.periods.filter(index=found[0].index - 1).values_list("released", flat=True).first()
+    before: list[int] = earlier or [0] * len(stream.labels)
+    answers = []
+    for period, half_new in zip(found, halves_new, strict=True):
+        new = [count - last for count, last in zip(period.released, before, strict=True)]
+        before = period.released
+        answers.append(
+            {
+                "period": period.index,
+                "begins": stream.calendar.label(period.index),
+                "released": _named(stream, period.released),
+                "interval": _named(stream, _around(period.released, period.half_width)),
+                "new": _named(stream, new),
+                "new_interval": _named(stream, _around(new, half_new)),
+            }
+        )
+    return answers
+
+
+def _around(numbers: Sequence[int], half_width: int) -> list[list[int]]:
+    return [[number - half_width, number + half_width] for number in numbers]
+
+
+def _named(stream: Stream, values: Sequence[Any]) -> Any:
+    """One value for each running count, by its name; the value itself where there is one only."""
     labels: list[str] = stream.labels
-    single = labels == [""]
-    return {
-        "period": period.index,
-        "begins": stream.calendar.label(period.index),
-        "released": released[0] if single else dict(zip(labels, released, strict=True)),
-        "interval": intervals[0] if single else dict(zip(labels, intervals, strict=True)),
-    }
+    return values[0] if labels == [""] else dict(zip(labels, values, strict=True))
 
 
 def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:

@@ -15,7 +15,8 @@ import pandas as pd
 from dpportal.charts.report import stilled
 from dpportal.charts.series import series_figure
 from dpportal.publishing import descriptions
-from dpportal.publishing.archive import BundleFile, folder_name, write_zip
+from dpportal.publishing.archive import BundleFile, folder_name, saved_name, write_zip
+from dpportal.publishing.loading import measured_in
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.statement import loss_text
 from dpportal.publishing.table import Table
@@ -23,16 +24,19 @@ from dpportal.publishing.workbook import MOST_LINES, workbook
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, as_epsilon_delta, promise_of
+from dpportal.streams.told_apart import VALUE, value_columns
 from mechanisms import registry
 
 SERIES = "series.csv"
+ABOUT_SERIES = "Every published period with its interval"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
 MAX_REPORTED = 400
+WHOSE = "Whose running count, as the table has it: empty for missing values, and where there is one only"
 FIELDS = [
     {"name": "period", "type": "integer", "description": "Number of the period, from 1"},
     {"name": "begins", "type": "string", "description": "The period in the stream's calendar"},
-    {"name": "value", "type": "string", "description": "Whose running count; empty where there is one only"},
+    {"name": "value", "type": "string", "description": WHOSE},
     {"name": "released_count", "type": "integer", "description": "Running count with noise, unbiased"},
     {"name": "standard_error", "type": "number"},
     {"name": "interval_lower", "type": "integer"},
@@ -60,14 +64,31 @@ def names(stream: Stream) -> list[str]:
     ]
 
 
+def offered(stream: Stream) -> list[tuple[str, str, str]]:
+    """Of each of `names`: the name, the one that a page shows, and what the file is, in the words of the bundle."""
+    archive = archive_name(stream)
+    about = {
+        archive: "Everything below in one file",
+        SERIES: ABOUT_SERIES,
+        "series.xlsx": f"The same as {SERIES}, for spreadsheets",
+        **dict(zip(_drawing_names(stream), map(_about_drawing, stream.labels), strict=False)),
+        "release.json": "Every parameter, version and checksum",
+        "datapackage.json": "Column types of the table (Frictionless)",
+        "README.md": "What this is and how to read it",
+        "report.html": "What the public page says, to read in a browser and to print",
+    }
+    shown = {archive: saved_name(archive, stream.name)}
+    return [(name, shown.get(name, name), about[name]) for name in names(stream)]
+
+
 def archive_name(stream: Stream) -> str:
     return f"stream-{stream.pk}.zip"
 
 
 def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
-    table = Table(folder / SERIES, "Every published period with its interval", FIELDS)
-    write_series(series, table.path)
+    table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream))
+    write_series(stream, series, table.path)
     files = [file for file in (BundleFile.of(table), workbook(table)) if file]
     files += _drawings(stream, series, folder)
     promised = promise_of(stream)
@@ -86,9 +107,11 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
             "stream": stream,
             "about": stream.dataset.told,
             "series": series,
+            "coded": len(value_columns(stream)) > 1,
             "plan": stream.plan,
             "statement": promised,
             "files": files,
+            "measured": measured_in([table]),
         },
     )
     files += [package, readme, _report(stream, series, folder)]
@@ -127,19 +150,20 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
     return descriptions.report_file(folder, "streams/report.html", context)
 
 
-def _newest(series: Series) -> Iterator[tuple[str, str, int, int, int]]:
-    """Period, whose count, the count, and its interval's ends, newest first."""
+def _newest(series: Series) -> Iterator[tuple[str, str, *tuple[int, ...]]]:
+    """Period, whose count, the count with its interval's ends, and what is new with its own, newest first."""
     for at in range(len(series.labels) - 1, max(-1, len(series.labels) - 1 - MAX_REPORTED), -1):
-        half = int(series.half_widths[at])
+        half, half_new = int(series.half_widths[at]), int(series.increment_half_widths[at])
         for place, name in enumerate(series.names):
-            count = int(series.released[at, place])
-            yield series.labels[at], name, count, count - half, count + half
+            count, new = int(series.released[at, place]), int(series.increments[at, place])
+            ends = (new - half_new, new + half_new)
+            yield series.labels[at], name, count, count - half, count + half, new, *ends
 
 
 def make(stream: Stream, series: Series, name: str, folder: Path) -> Path:
     """Write one file of `names`, and others only where they are needed for it."""
     if name == SERIES:
-        write_series(series, folder / name)
+        write_series(stream, series, folder / name)
     elif name in _drawing_names(stream):
         _draw(stream, series, _drawing_names(stream).index(name), folder / name)
     else:
@@ -147,12 +171,20 @@ def make(stream: Stream, series: Series, name: str, folder: Path) -> Path:
     return folder / name
 
 
-def write_series(series: Series, path: Path) -> None:
+def _fields(stream: Stream) -> list[dict[str, str]]:
+    """Those of series.csv; where values are codes, their labels are a column of their own."""
+    value, *labels = (column.field() for column in value_columns(stream))
+    named = [{**value, "description": WHOSE}, *labels]
+    at = next(place for place, field in enumerate(FIELDS) if field["name"] == VALUE)
+    return [*FIELDS[:at], *named, *FIELDS[at + 1 :]]
+
+
+def write_series(stream: Stream, series: Series, path: Path) -> None:
     """series.csv: a line for each period and running count, periods in order."""
     columns = {
         "period": series.periods.repeat(series.width),
         "begins": [label for label in series.labels for _ in range(series.width)],
-        "value": series.names * len(series.labels),
+        **{column.name: column.labels * len(series.labels) for column in value_columns(stream)},
         "released_count": series.released.ravel(),
         "standard_error": series.standard_errors.repeat(series.width).round(6),
         "interval_lower": (series.released - series.half_widths[:, None]).ravel(),
@@ -184,8 +216,12 @@ def _drawings(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     for place, name in enumerate(_drawing_names(stream)):
         label = series.names[place]
         _draw(stream, series, place, folder / name)
-        files.append(BundleFile(folder / name, f"Chart: {label}" if label else "Chart"))
+        files.append(BundleFile(folder / name, _about_drawing(label)))
     return files
+
+
+def _about_drawing(label: str) -> str:
+    return f"Chart: {label}" if label else "Chart"
 
 
 def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:

@@ -29,6 +29,7 @@ from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyFor
 from dpportal.streams.models import Stream
 from dpportal.streams.series import as_epsilon_delta, promise
 from dpportal.streams.services import StreamError
+from mechanisms import registry
 from mechanisms.domain import Attribute
 from mechanisms.protocol import PlanError
 
@@ -169,6 +170,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     columns = [name for name in (draft.column, draft.summed) if name]
     context = {
         "plan": plan,
+        "strategy_title": registry.stream(plan.mechanism).title,
         "identifying": identifying,
         "version": version,
         "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),

@@ -37,7 +37,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "metadata": metadata(request, stream),
         "older": stream.supersedes,
         "newer": stream.successor,
-        "files": bundle.names(stream),
+        "files": bundle.offered(stream),
         "nav_section": "streams",
         **shown(stream, request.GET),
     }

@@ -244,10 +244,11 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
         if horizon > 1
         else "its only period"
     )
-    whole = "the whole stream" if request.horizon else "the stream, however long,"
+    whole = "the whole stream" if request.horizon else "the stream, however long"
     root = math.sqrt(error)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
+    unit = "people" if loss.unit.max_rows == 1 else "rows"
     return (
-        f"{change} one person, who has {rows}{adds} in {whole} costs {loss.symbol} = {float(loss.amount):.6g} once. "
-        f"Expected error of a running count, over {over}: {size}{' rows' if request.largest == 1 else ''}."
+        f"{change} one person, with {rows}{adds} in {whole}, costs {loss.symbol} = {float(loss.amount):.6g} once. "
+        f"Expected error of a running count, over {over}: {size}{f' {unit}' if request.largest == 1 else ''}."
     )

@@ -138,11 +138,21 @@ class Real(_Bounded):
         return [f"{a} to {b}" for a, b in pairwise(written)]
 
     def _written_edges(self) -> list[str]:
-        """The edges in as many digits as tell them apart, at least ten; seventeen always do."""
+        """The edges in as many digits as tell them apart, at least ten; seventeen always do.
+
+        Between bins of equal width one that needs more is rounded, to a thousandth of the width: thirds are 0.3333.
+        """
         for digits in range(10, 18):
             written = [f"{edge:.{digits}g}" for edge in self.all_edges]
             if len(set(written)) == len(written):
                 break
+        if self.edges or digits > 10:
+            return written
+        decimals = max(0, 3 - math.floor(math.log10((self.upper - self.lower) / self.bins)))
+        for place in range(1, self.bins):
+            edge = self.all_edges[place]
+            if float(written[place]) != edge:
+                written[place] = f"{round(edge, decimals):.10g}"
         return written
 
     def to_json(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mechanisms.domain import Domain
 from mechanisms.histogram.strategy import counts_cells_alone
 from mechanisms.histogram.tree import Tree
 from mechanisms.protocol import Plan
@@ -19,6 +20,8 @@ FOR_ORDERED_COLUMNS = (
     "privtree",
     "clustered-histogram",
 )
+# Values of a column without order, those of the cell for others among them.
+_TOLD_APART = 3
 
 
 def unsuited(plan: Plan) -> str:
@@ -26,8 +29,13 @@ def unsuited(plan: Plan) -> str:
     mechanism, domain = plan.mechanism, plan.domain
     if mechanism == "hierarchical-histogram" and counts_cells_alone(Tree(tuple(plan.details["weights"]))):
         return "For this purpose and so many cells it counts each cell by itself, just as the noisy histogram does."
-    if mechanism in FOR_ORDERED_COLUMNS and not any(a.ordered for a in domain.attributes):
-        return "It joins cells that stand side by side, which tells nothing where no column has an order."
+    if mechanism in FOR_ORDERED_COLUMNS and (mixed := _without_order(domain)):
+        return f"It joins cells that stand side by side, which tells nothing of {mixed}, whose values have no order."
     if mechanism in FOR_SEVERAL_COLUMNS and len(domain.attributes) == 1:
         return "It is made for two columns or more."
     return ""
+
+
+def _without_order(domain: Domain) -> str:
+    """The columns of which joined cells would be a mixture; two or three values are soon told apart."""
+    return ", ".join(a.name for a in domain.attributes if not a.ordered and a.size > _TOLD_APART)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial, reduce
-from hashlib import sha256
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,14 +16,22 @@ from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount, check_counts
 from mechanisms.matrix.answers import standard_errors
-from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan, QueryResult, kept_strategy
+from mechanisms.matrix.blindness import blindness, check_blindness
+from mechanisms.matrix.mechanism import (
+    Optimised,
+    Progress,
+    QueryPlan,
+    QueryResult,
+    kept_strategy,
+    kept_workload,
+)
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.optimise.bound import bound_from, nuclear_norm
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy.product import Strategy
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Workload
-from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw, repeatable
+from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.noise.sums import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, PlanError
@@ -33,12 +39,12 @@ from mechanisms.workings import Search
 
 MAX_CELLS = 2**24
 MAX_QUERIES = 10**7
-# Of a query's length, what rounding in floats may move; how often least squares is repeated to get there.
-_ROUNDING, _ROUNDS = 1e-13, 2
-# Up to so many rows what the sums do not see may move an answer by at most this share of its noise.
-_MOST_ROWS, _UNNOTICED = 10**12, 0.05
+# How often least squares is repeated until what is left is rounding in floats.
+_ROUNDS = 2
 # Cells up to which the facts of a strategy take a moment: where one product is asked for, and where several are.
 _QUICK, _QUICK_UNION = 1_024, 512
+# And entries of uploaded queries, which have no structure to be used.
+_UPLOADED, _QUICK_ENTRIES = "uploaded(", 20_000
 # Estimates are rounded to multiples of 1/this, and cut off where such numbers no longer fit 64 bits.
 _UNITS, _LARGEST = 2**10, 2**52
 
@@ -111,8 +117,7 @@ class MatrixMechanism(ABC):
         replaced = partial(_replaced, self, domain, workload, loss.definition, optimised)
         sensitivity = _moved(loss.unit, facts.column, replaced)
         law = noise_law(loss, sensitivity)
-        if facts.blind * _MOST_ROWS > _UNNOTICED * law.standard_error:
-            raise _only_nearly()
+        check_blindness(facts.blind, law)
         return QueryPlan(
             mechanism=self.name,
             domain=domain,
@@ -196,6 +201,8 @@ def _moves(sensitivity: Sensitivity) -> list[int]:
 
 
 def _takes_long(_mechanism: MatrixMechanism, _domain: Domain, workload: Workload, *_others: Any) -> bool:
+    if _UPLOADED in workload.text:
+        return workload.cells * workload.queries > _QUICK_ENTRIES
     return workload.cells > (_QUICK if len(workload.terms) == 1 else _QUICK_UNION)
 
 
@@ -206,8 +213,8 @@ def _spelled(
     definition: Definition,
     optimised: Optimised | None,
 ) -> list[Any] | None:
-    """What the facts are of, as JSON; uploaded queries, and a strategy that nobody keeps, are more than that."""
-    if "uploaded(" in workload.text or (optimised and not optimised.name):
+    """What the facts are of, as JSON; a strategy that nobody keeps is more than that."""
+    if optimised and not optimised.name:
         return None
     stored = optimised.name if optimised else ""
     return [mechanism.name, domain.to_json(), workload.text, definition.value, stored]
@@ -219,7 +226,8 @@ def _read_arguments(spelled: Sequence[Any]) -> tuple[Any, ...]:
 
     name, written, text, definition, stored = spelled
     method, domain = registry.query_mechanism(name), Domain.from_json(written)
-    return method, domain, read_workload(text, domain), Definition(definition), kept_strategy(stored)
+    read = kept_workload if _UPLOADED in text else read_workload
+    return method, domain, read(text, domain), Definition(definition), kept_strategy(stored)
 
 
 def _found_facts(
@@ -300,57 +308,6 @@ def _as_planned(strategy: Strategy, plan: QueryPlan) -> bool:
     within = moved.l1 <= stated.l1 and moved.l2_squared <= stated.l2_squared
     fits = moved == stated if plan.loss.unit.neighbours is Neighbours.ADD_REMOVE else within
     return fits and strategy.size == plan.details["sums"]
-
-
-def blindness(strategy: Strategy, workload: Workload) -> float:
-    """How far a row that the sums do not see moves an answer, as a share of its standard error for unit noise.
-
-    A table that the sums know nothing of, made from random numbers, must not move an answer by more than rounding
-    does: relative to the query's length, which counts as 0, or to how far the noise of the sums goes into the answer.
-    Raises PlanError if the sums do not determine every answer, as exactly as floats can tell.
-    """
-    if strategy.complete:
-        return 0.0
-    check_dimensions(strategy, workload)
-    unseen, blind = _unseen(strategy), 0.0
-    largest = math.sqrt(strategy.column.l2_squared * workload.cells)
-    for term in workload.terms:
-        moved = np.abs(term.answers(unseen.reshape(workload.shape)))
-        lengths = reduce(np.multiply.outer, [f.row_squares() for f in term.all_factors(workload.shape)])
-        beyond = moved > _ROUNDING * np.sqrt(np.ravel(lengths))
-        if not beyond.any():
-            continue
-        spread = np.sqrt(strategy.variances(term))
-        if (moved > _ROUNDING * largest * spread).any():
-            raise _only_nearly()
-        blind = max(blind, float((moved[beyond] / spread[beyond]).max()))
-    return blind
-
-
-def _only_nearly() -> PlanError:
-    return PlanError(
-        "The strategy's sums do not determine all answers that the workload asks for; some they give only nearly. "
-        "Choose another strategy, or add rows that hold the missing queries exactly."
-    )
-
-
-def _unseen(strategy: Strategy) -> np.ndarray:
-    """A random table of cells, (n,) floats, that no sum of the strategy tells from none."""
-    cells = repeatable(sha256(b"unseen by a strategy").digest()).normal(size=math.prod(strategy.shape))
-    for _ in range(_ROUNDS):
-        cells = cells - strategy.estimate(strategy.answers(cells))
-    return cells
-
-
-def check_dimensions(strategy: Strategy, workload: Workload) -> None:
-    """Raises PlanError if some dimensions of the workload are clearly outside of what the strategy's sums span."""
-    for term in workload.terms:
-        answered, asked = strategy.dimensions(term)
-        if answered < asked:
-            raise PlanError(
-                f"The strategy answers only {answered:,} of the {asked:,} dimensions that the workload asks for. "
-                "Choose another strategy, or add rows that tell the missing cells apart."
-            )
 
 
 def refined_estimate(strategy: Strategy, values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,8 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
-from mechanisms.matrix.answering import MatrixMechanism, check_dimensions
+from mechanisms.matrix.answering import MatrixMechanism
+from mechanisms.matrix.blindness import check_dimensions
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.strategy.grid import BITS, bits_for
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows

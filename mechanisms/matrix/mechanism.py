@@ -36,17 +36,30 @@ class Optimised:
     name: str = ""
 
 
-_keepers: list[Callable[[str], Optimised]] = []
+class Keeper(Protocol):
+    """Who keeps strategies by their names, and the uploaded queries that the text of a workload names."""
+
+    def strategy(self, name: str) -> Optimised: ...
+
+    def workload(self, text: str, domain: Domain) -> Workload: ...
 
 
-def kept_by(keeper: Callable[[str], Optimised]) -> None:
-    """Say how a strategy is found by its name: once, by whoever keeps them."""
+_keepers: list[Keeper] = []
+
+
+def kept_by(keeper: Keeper) -> None:
+    """Say where strategies and uploaded queries are found: once, by whoever keeps them."""
     _keepers[:] = [keeper]
 
 
 def kept_strategy(name: str) -> Optimised | None:
     """The strategy of that name; None for no name."""
-    return _keepers[0](name) if name else None
+    return _keepers[0].strategy(name) if name else None
+
+
+def kept_workload(text: str, domain: Domain) -> Workload:
+    """The workload that a text describes, with the uploaded queries that it names."""
+    return _keepers[0].workload(text, domain)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from mechanisms.microdata.adversarial.critic import AT_ONCE, HIDDEN
 from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.latent_classes import MOST_REFINED, MOST_SETTLED, LatentClasses
-from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws
+from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws, margin_variances
 from mechanisms.microdata.mixture import CLASSES
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
 
@@ -19,6 +19,8 @@ ROW_COPIES, PARAMETER_COPIES, TABLE_COPIES = 5, 9, 3
 # Of a block of rows at a time, while a network is trained and used. What PyTorch takes by itself, in bytes.
 STEP_COPIES, LOGIT_COPIES = 8, 4
 PROGRAM_BYTES = 600 * 2**20
+# Standard errors that a noisy total is seldom too large by: once in a thousand releases.
+FAR = 3
 # Above this share of people in a wrong cell a table says next to nothing.
 USELESS = 0.5
 # What the names of steps that measure tables of pairs begin with.
@@ -70,8 +72,16 @@ def _mean_absolute(tables: Sequence[MeasuredTable]) -> float:
 
 
 def row_count(plan: MicrodataPlan, people: int) -> int:
-    """How many rows are made of so many people."""
-    return min(MOST_ROWS, plan.rows or people)
+    """How many rows are made of so many people; where the noisy total says it, as many as it seldom exceeds."""
+    return min(MOST_ROWS, plan.rows or people + math.ceil(FAR * total_deviation(plan)))
+
+
+def total_deviation(plan: MicrodataPlan) -> float:
+    """Standard error of the estimated number of people, `margins.number_of_rows`; 0 where it is public."""
+    if plan.total is not None:
+        return 0.0
+    precision = [1 / (c * v) for c, v in zip(plan.domain.shape, margin_variances(plan), strict=True)]
+    return 1 / math.sqrt(math.fsum(precision))
 
 
 def memory(plan: MicrodataPlan, people: int) -> int:

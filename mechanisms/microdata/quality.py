@@ -79,12 +79,19 @@ def table_of_rows(rows: Integers, shape: Sequence[int], columns: Sequence[int]) 
     return np.bincount(cells, minlength=int(np.prod(sizes))).astype(np.int64).reshape(sizes)
 
 
-def correlations(tables: PairTables, counts: Integers, columns: Sequence[int]) -> Floats:
-    """Correlations of the columns' cell numbers, (k, k), from the tables of pairs; NaN where a column is constant."""
+def correlations(
+    tables: PairTables, counts: Integers, columns: Sequence[int], declared: Sequence[int]
+) -> Floats:
+    """Correlations of the columns' cell numbers, (k, k), from the tables of pairs; NaN where a column is constant.
+
+    declared: of each of the columns its cells before the one for missing values, which has no place in their order: a
+    pair's correlation is that of the rows that have both values.
+    """
     found = np.eye(len(columns))
     for i, j in combinations(range(len(columns)), 2):
         pair: Pair = (columns[i], columns[j])
-        found[i, j] = found[j, i] = _correlation(tables.table(counts, pair).astype(float))
+        table = tables.table(counts, pair)[: declared[i], : declared[j]]
+        found[i, j] = found[j, i] = _correlation(table.astype(float))
     return found
 
 

@@ -107,7 +107,7 @@ class Simulated:
 
 
 def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Microdata]) -> Iterator[Simulated]:
-    """Every method that can be planned for this shape, at three costs of the loss's kind, one release of each table.
+    """Every method that can be planned for this shape, each at three costs of the loss's kind, a release of each table.
 
     people: how many the table has. loss: its amount does not matter. Everything follows from the arguments: noise is
     drawn from a public seed, as the people are.
@@ -117,8 +117,8 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
     tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns)))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
-    for amount in AMOUNTS[loss.definition]:
-        for name, method in methods.items():
+    for name, method in methods.items():
+        for amount in AMOUNTS[loss.definition]:
             try:
                 plan = method.plan(
                     tables[0].domain, Wishes(), replace(loss, amount=Fraction(amount) * stronger)

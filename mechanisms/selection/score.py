@@ -74,6 +74,11 @@ class Score:
     def points_per_row(self) -> int:
         return 1
 
+    @property
+    def asked(self) -> str:
+        """The question with everything that an answer is not understood without."""
+        return self.title
+
     def bound(self, unit: PrivacyUnit) -> ScoreBound:
         """How far one person can move the scores."""
         raise NotImplementedError
@@ -204,6 +209,12 @@ class Quantile(Score):
     @property
     def points_per_row(self) -> int:
         return self.level.denominator
+
+    @property
+    def asked(self) -> str:
+        if self.level == Fraction(1, 2):
+            return "Median"
+        return f"Quantile {float(self.level):g}: the value that {float(100 * self.level):g} % lie below"
 
     def bound(self, unit: PrivacyUnit) -> ScoreBound:
         """m·max(a, b-a) points where rows enter or leave, m·b where they move; never monotone."""

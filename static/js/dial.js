@@ -63,6 +63,8 @@
     dial.closest("form")?.addEventListener("change", (event) => {
       if (event.target.name === "mechanism" && amount.value) ask({ epsilon: amount.value });
     });
+    // What was worked out meanwhile may change the error, or be the first to have one.
+    document.addEventListener("strategies:found", () => dial.isConnected && amount.value && ask({ epsilon: amount.value }));
     if (Number(amount.value) > 0) range.value = Math.log10(Number(amount.value));
     dial.dataset.dialReady = "";
   }

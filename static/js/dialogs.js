@@ -1,7 +1,7 @@
 /* Opens confirmation dialogs: <button data-dialog-open="id"> opens <dialog id="id">.
 
-   A button inside with data-dialog-close closes it; so does Escape. Where scripts do not run, the button should
-   be a link to a page that asks the same question: <a href="…" data-dialog-open="id">. */
+   A button inside with data-dialog-close closes it; so does Escape. Where scripts do not run, the dialog
+   stands on the page (portal.css), and neither button is there. */
 "use strict";
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog-open]");

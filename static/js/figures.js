@@ -10,6 +10,7 @@
    layout.meta.is_map: the reader may spread the colours by square root or logarithm, zoom in and drag, and take the
    lines away, by the [data-figure-tools] before the element; the numbers that are shown stay as they are.
    layout.meta.is_counts: the reader may spread the heights likewise, where one cell stands far above the others.
+   layout.meta.begins: the spread that is chosen at first.
    Include plotly.min.js before this file. Figures that htmx brings in later are drawn as they arrive. */
 "use strict";
 {
@@ -99,15 +100,18 @@
     return { data: data.map(stretch), layout: { ...layout, yaxis } };
   }
 
+  const halfWidths = ({ y, error_y }) => y.map((_, place) => error_y?.array?.[place] ?? error_y?.value ?? 0);
+
   const reach = (data) => {
-    const ends = data.flatMap(({ y, error_y }) => y.flatMap((at) => [at - (error_y?.value || 0), at + (error_y?.value || 0)]));
+    const ends = data.flatMap((trace) => halfWidths(trace).flatMap((half, place) => [trace.y[place] - half, trace.y[place] + half]));
     return [Math.min(0, ...ends), Math.max(1, ...ends)];
   };
 
-  function stretchedError({ y, error_y }, spread) {
-    const { value, ...looks } = error_y;
-    const array = y.map((at) => spread(at + value) - spread(at));
-    const arrayminus = y.map((at) => spread(at) - spread(at - value));
+  function stretchedError(trace, spread) {
+    const { value, array: halves, ...looks } = trace.error_y;
+    const widths = halfWidths(trace);
+    const array = trace.y.map((at, place) => spread(at + widths[place]) - spread(at));
+    const arrayminus = trace.y.map((at, place) => spread(at) - spread(at - widths[place]));
     return { ...looks, type: "data", symmetric: false, array, arrayminus };
   }
 
@@ -128,11 +132,12 @@
 
   function offerTools(element, figure) {
     const tools = toolsOf(element);
-    const { is_map: isMap, is_counts: isCounts } = figure.layout.meta || {};
+    const { is_map: isMap, is_counts: isCounts, begins } = figure.layout.meta || {};
     if (!tools || !(isMap || isCounts)) return;
     tools.hidden = false;
     tools.querySelector("[data-colours]").hidden = !isMap;
     tools.querySelector("[data-heights]").hidden = !isCounts;
+    if (begins) tools.querySelector(isMap ? "[data-spread]" : "[data-heights] select").value = begins;
     tools.querySelector("[data-lines]").hidden = !isMap || !figure.layout.shapes?.length;
     tools.addEventListener("change", () => draw(element, figure));
   }

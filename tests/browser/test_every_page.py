@@ -113,6 +113,25 @@ def test_a_curators_pages_are_whole_and_quiet(places, visit, width, scheme):
     assert barriers == []
 
 
+def test_long_names_break_their_lines(portal, visit):
+    """A column and a title of 100 letters without a blank."""
+    page, name = visit("curator", 390), "x" * 100
+    page.goto("/datasets/new/")
+    table = {"name": "long.csv", "mimeType": "text/csv", "buffer": f"{name}\nyes\nno\n".encode()}
+    page.get_by_label("Drop a table here").set_input_files(table)
+    page.get_by_role("button", name="Upload").click()
+    page.get_by_role("link", name="Declare the domain").click(timeout=visiting.JOB_MS)
+    page.get_by_role("button", name="Choose all").click()
+    page.get_by_role("button", name="Yes or no").click()
+    assert sideways(page) <= 0
+    page.get_by_role("link", name="long", exact=True).click()
+    page.get_by_role("button", name="New release").click()
+    page.get_by_label("Title").fill(name)
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label(name).check()
+    assert sideways(page) <= 0
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_strangers_pages_are_whole_and_quiet(places, visit, width, scheme):
     page, barriers = visit("", width, scheme), []
@@ -194,6 +213,16 @@ def test_a_half_width_typed_into_the_dial_sets_the_cost(places, visit):
 def test_an_unpublished_release_is_nowhere_for_a_stranger(places, visit):
     answer = visit().request.get(places["draft"])
     assert answer.status == 404
+
+
+def test_without_scripts_the_question_of_a_dialog_stands_on_the_page(places, portal, browser):
+    context = browser.new_context(base_url=portal.address, java_script_enabled=False)
+    page = context.new_page()
+    visiting.sign_in(page, "curator", portal.passwords["curator"])
+    page.goto(places["release"] + "compare/")
+    expect(page.get_by_role("button", name="Withdraw")).to_have_count(1)
+    expect(page.get_by_label("Reason")).to_be_visible()
+    context.close()
 
 
 def test_a_withdrawn_release_is_gone(places, visit):

@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 
-from dpportal import memory
+from dpportal import memory, restoring
 from dpportal.accounts.models import Role, User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
@@ -16,6 +17,7 @@ from tests.dpportal import building
 @pytest.fixture(autouse=True)
 def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
     """What a test has remembered goes with what it wrote to the database. The mark goes with the database itself."""
+    cache.delete(restoring.TROUBLES)
     memory.new_mark()
     folder: Path = tmp_path_factory.mktemp("memory")
     shutil.copy(settings.MEMORY_DIR / memory.MARK, folder / memory.MARK)

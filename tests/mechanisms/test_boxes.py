@@ -10,7 +10,7 @@ import pytest
 
 from mechanisms import boxes, registry
 from mechanisms.accounting import Definition, Loss
-from mechanisms.domain import Domain, Integer
+from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.histogram import box_sums
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.histogram.strategy import StrategyHistogram
@@ -181,6 +181,16 @@ def test_of_one_cell_the_interval_is_the_published_one(name, purpose):
     values = mechanism.measure(plan, TRUE.ravel(), Noise()).values
     found = box_sums.cell_sum(mechanism, plan, values, [np.array([1]), np.array([2])])
     assert found.half_width == plan.half_width
+
+
+def test_joined_cells_need_columns_with_an_order():
+    """Of a column of places blocks would be mixtures; the two or three values of a sex are soon told apart."""
+    age, place = Integer("age", upper=19), Categorical("place", values=("a", "b", "c", "d"))
+    sex = Categorical("sex", values=("f", "m"))
+    for name in ("adaptive-grid", "privtree", "quadtree"):
+        method = registry.mechanism(name)
+        assert "of place, whose values" in unsuited(method.plan(Domain((age, place, sex)), {}, PURE))
+        assert not unsuited(method.plan(Domain((age, sex)), {}, PURE))
 
 
 def test_a_hierarchy_for_single_cells_is_the_plain_histogram_and_says_so():

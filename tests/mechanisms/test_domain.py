@@ -64,6 +64,22 @@ def test_real_bins_have_equal_width() -> None:
     assert WEIGHT.labels() == ["0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1"]
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "bins", "edge"),
+    [(0.0, 1.0, 3, "0.3333"), (0.0, 100.0, 3, "33.33"), (0.0, 1e6, 7, "142857"), (4.0, 14.0, 100, "4.1")],
+)
+def test_edges_between_real_bins_have_no_more_digits_than_tell(
+    lower: float, upper: float, bins: int, edge: str
+) -> None:
+    first = Real("x", lower=lower, upper=upper, bins=bins).labels()[0]
+    assert first.partition(" to ")[2] == edge
+
+
+def test_declared_bounds_keep_their_digits() -> None:
+    labels = Real("x", lower=0.1234567891, upper=1.0, bins=3).labels()
+    assert labels[0].startswith("0.1234567891 to 0.41") and labels[-1].endswith(" to 1")
+
+
 def test_own_real_edges_are_the_bins() -> None:
     attribute = Real("x", lower=0.0, upper=9.0, edges=(0.0, 1.5, 9.0))
     assert [attribute.bounds(i) for i in range(attribute.size)] == [(0.0, 1.5), (1.5, 9.0)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
@@ -18,6 +20,7 @@ from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.tree import best_tree
 from mechanisms.matrix import answering
 from mechanisms.matrix.mechanism import Optimised, kept_by
+from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.workings import taken_from, work_out
 
@@ -28,6 +31,20 @@ SEARCHES = [
     (best_levels, (30, Definition.ZCDP)),
 ]
 DOMAIN = Domain((Integer("x", lower=1, upper=6), Integer("y", lower=1, upper=5)))
+
+
+@dataclass
+class Kept:
+    """Strategies and uploaded queries by their names."""
+
+    strategies: dict[str, Optimised] = field(default_factory=dict)
+    uploaded: dict[str, Explicit] = field(default_factory=dict)
+
+    def strategy(self, name):
+        return self.strategies[name]
+
+    def workload(self, text, domain):
+        return read_workload(text, domain, self.uploaded)
 
 
 class Written:
@@ -88,7 +105,7 @@ def test_a_kept_strategy_goes_by_its_name(shelf, monkeypatch):
     method = registry.query_mechanism("p-identity")
     found = method.optimise(DOMAIN, workload, Definition.PURE, lambda _done, _all: None)
     kept = Optimised(found.arrays, found.facts, "strategies/one")
-    kept_by({"strategies/one": kept}.__getitem__)
+    kept_by(Kept(strategies={"strategies/one": kept}))
     with taken_from(shelf):
         plan = method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), kept)
         taken = len(shelf.taken)
@@ -97,3 +114,23 @@ def test_a_kept_strategy_goes_by_its_name(shelf, monkeypatch):
     assert (
         plan.to_json() == method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), found).to_json()
     )
+
+
+def test_uploaded_queries_go_by_their_digest(shelf, monkeypatch):
+    monkeypatch.setattr("mechanisms.matrix.mechanism._keepers", [])
+    digest = "ab" * 32
+    uploaded = {digest: Explicit(sparse.csr_array(np.eye(30)[:9]), ())}
+    kept_by(Kept(uploaded=uploaded))
+    workload = read_workload(f'uploaded("{digest}")', DOMAIN, uploaded)
+    method, loss = registry.query_mechanism("haar-strategy"), Loss(Definition.PURE, Fraction(1))
+    with taken_from(shelf):
+        plan = method.plan(DOMAIN, workload, loss)
+    assert shelf.taken and plan.to_json() == method.plan(DOMAIN, workload, loss).to_json()
+
+
+def test_many_uploaded_queries_take_long():
+    """Nobody waits for 4,096 cells and their inverse in a web request, and few small ones are answered at once."""
+    for queries, long in ((5, False), (5_000, True)):
+        matrix = Explicit(sparse.csr_array(np.ones((queries, 30))), ())
+        workload = read_workload(f'uploaded("{"ab" * 32}")', DOMAIN, {"ab" * 32: matrix})
+        assert answering._takes_long(None, DOMAIN, workload) is long

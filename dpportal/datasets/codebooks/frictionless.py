@@ -6,6 +6,11 @@ from typing import Any
 
 from dpportal.datasets.codebooks import ranges
 from dpportal.datasets.codebooks.book import categories
+from dpportal.datasets.rawdata.reading import FALSE_WORDS, TRUE_WORDS
+
+# What the standard takes for yes and no where a field says nothing else.
+TRUE_VALUES = ("true", "True", "TRUE", "1")
+FALSE_VALUES = ("false", "False", "FALSE", "0")
 
 
 def fields(entries: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -29,13 +34,29 @@ def read(fields: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _entry(field: dict[str, Any]) -> dict[str, Any] | None:
     if field.get("type") == "boolean":
-        return {"kind": "boolean", "closed": True}
+        return _yes_or_no(_words(field, "trueValues"), _words(field, "falseValues"))
     constraints = field.get("constraints") if isinstance(field.get("constraints"), dict) else {}
     assert constraints is not None
     values = field.get("categories") or constraints.get("enum")
     if isinstance(values, list) and values:
         return _categories(values)
     return _bounded(field.get("type"), constraints.get("minimum"), constraints.get("maximum"))
+
+
+def _words(field: dict[str, Any], key: str) -> list[str]:
+    found = field.get(key)
+    return [str(word) for word in found] if isinstance(found, list) else []
+
+
+def _yes_or_no(yes: list[str], no: list[str]) -> dict[str, Any]:
+    """A yes-or-no column; where its words are others than those that every table is read by, categories of them.
+
+    Codes such as 1 and 2 would otherwise be read as yes and as neither, and whoever said no would be left out.
+    """
+    if {w.lower() for w in yes} <= {*TRUE_WORDS} and {w.lower() for w in no} <= {*FALSE_WORDS}:
+        return {"kind": "boolean", "closed": True}
+    yes, no = yes or list(TRUE_VALUES), no or list(FALSE_VALUES)
+    return categories([*no, *yes], ["false"] * len(no) + ["true"] * len(yes))
 
 
 def _categories(values: list[Any]) -> dict[str, Any]:

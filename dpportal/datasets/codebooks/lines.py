@@ -24,10 +24,11 @@ def read(text: str) -> dict[str, Any]:
     lines = _lines(text)
     longest = max((len(cell) for line in lines for cell in line), default=0)
     header = [cell.strip().lower() for cell in lines[0]] if lines else []
-    if len(lines) < 2 or longest > MAX_LENGTH or {len(line) for line in lines} != {len(header)}:
+    if len(lines) < 2 or longest > MAX_LENGTH:
         raise _formless()
     if not {"column", "value"} <= set(header) <= set(FIELDS) or len(set(header)) < len(header):
         raise _formless()
+    _require_even(lines)
     said: dict[str, list[dict[str, str]]] = {}
     for line in lines[1:]:
         cells = dict(zip(header, (cell.strip() for cell in line), strict=True))
@@ -43,6 +44,18 @@ def _entry(said: list[dict[str, str]]) -> dict[str, Any]:
             _("In a CSV codebook the column “filled_from_data” says “yes” or is left empty. Correct it.")
         )
     return {**entry, FILLED: True} if YES in marks else entry
+
+
+def _require_even(lines: list[list[str]]) -> None:
+    """Raises CodebookError with the place of the first line that has not as many entries as the header."""
+    expected = len(lines[0])
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != expected:
+            text = _(
+                "Of the lines that are not empty, number %(number)s has %(found)s entries, and the header has "
+                "%(expected)s. Put an entry that holds the separator in quotes."
+            )
+            raise CodebookError(text % {"number": number, "found": len(line), "expected": expected})
 
 
 def _formless() -> CodebookError:

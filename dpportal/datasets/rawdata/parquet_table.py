@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
@@ -21,6 +22,8 @@ from dpportal.datasets.rawdata.table import Oddities, TableFacts, checked_names
 BATCH_ROWS = 16_384
 ROW_GROUP_ROWS = 131_072
 READ_BUFFER_BYTES = 1 << 20
+# Where a text is composed, DuckDB takes it for the text's end: persons and categories would be one that are two.
+NUL = "\0"
 
 
 @dataclass
@@ -110,8 +113,15 @@ def _store(source: Path, target: Path, names: Sequence[str], limits: Limits, rep
 
 
 def _field(column: pa.Array, written: Written, number: int) -> pa.Array:
-    """A column's texts, noting what the curator is told of them."""
+    """A column's texts, noting what the curator is told of them. Raises UploadFault for one with a NUL character."""
     found = as_text(column)
+    kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
+    if is_text(kind) and pc.any(pc.match_substring(found.texts, NUL)).as_py():
+        raise UploadFault(
+            "binary",
+            f"Column {number + 1} holds a NUL character, which no text has. Store bytes as text, or leave it out.",
+            column=number + 1,
+        )
     written.replaced += found.replaced
     written.broken += found.broken
     written.longest = max(written.longest, found.longest)

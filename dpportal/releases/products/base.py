@@ -191,7 +191,9 @@ class Product(ABC, Generic[M, P, R]):
         method = next(m for m in self.mechanisms if m.name == name)
         error = self.wanted_error(plans[name], draft)
         figure = (
-            "" if error is None else f"{self.wanted}: {self.wanted_sign} {rounded(error)} {self.wanted_unit}"
+            ""
+            if error is None
+            else f"{self.wanted_in(draft)}: {self.wanted_sign} {rounded(error)} {self.wanted_unit}"
         )
         return [Recommended(name, method.title, method.summary, figure)]
 
@@ -211,8 +213,12 @@ class Product(ABC, Generic[M, P, R]):
         """What the job takes, about, for so many people by the curator's estimate; None where it is next to nothing."""
         return None
 
+    def wanted_in(self, draft: Release) -> Text:
+        """`wanted`, for what the draft asks."""
+        return self.wanted
+
     def wanted_error(self, plan: P, draft: Release) -> float | None:
-        """What `wanted` names, in `wanted_unit`; None if the plan does not tell."""
+        """What `wanted_in` names, in `wanted_unit`; None if the plan does not tell."""
         return None
 
     def amount_for(self, mechanism: str, loss: Loss, wanted: float) -> Decimal | None:
@@ -269,6 +275,10 @@ class Product(ABC, Generic[M, P, R]):
     def estimates(self, made: Made[P, R]) -> np.ndarray | None:
         """What `explored` needs beside the measurement, (n,) numbers to be kept; None if it needs nothing."""
         return None
+
+    def as_kept(self, result: R, estimates: np.ndarray) -> R:
+        """The result as it was when its `estimates` were kept, where another machine may find it slightly different."""
+        return result
 
     def asked(self, release: Release, plan: P, question: Mapping[str, str]) -> dict[str, Any]:
         """The answer to what a reader asks of the public page, by the address's query."""

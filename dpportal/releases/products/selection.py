@@ -23,10 +23,10 @@ from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products import telling
-from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, people_field
+from dpportal.releases.products.base import ChoiceForm, DraftError, Made, Product, Text, people_field
 from mechanisms import registry
 from mechanisms.accounting import Loss
-from mechanisms.domain import Boolean, Domain
+from mechanisms.domain import Attribute, Boolean, Domain
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.selection import (
@@ -179,11 +179,18 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
     ) -> dict[str, Any]:
         return {"resolved": plan.resolved}
 
+    def wanted_in(self, draft: Release) -> Text:
+        if draft.parameters.get("question") == Quantile.kind:
+            return _("Ranks that the value may be off, with 95% chance")
+        return self.wanted
+
     def wanted_error(self, plan: SelectionPlan, draft: Release) -> float:
         return registry.selection(plan.mechanism).lead(plan, 0.95)
 
     def foreseen(self, plan: SelectionPlan, draft: Release) -> Verdict | None:
-        return telling.foreseen(plan, self.wanted_error(plan, draft), draft.people) if draft.people else None
+        if not draft.people:
+            return None
+        return telling.foreseen(plan, self.wanted_error(plan, draft), draft.people, _asked_column(draft))
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
         chance = comparison.get("good_chance")  # not in comparisons of earlier days
@@ -229,7 +236,6 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
             "choices": made.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
             "candidate_count": len(plan.candidates),
-            "question": plan.score.title,
             "proof": plan.score.proof,
             "resolved": [list(pair) for pair in plan.resolved],
         }
@@ -260,6 +266,13 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
     def facts(self, made: Made[SelectionPlan, list[str]]) -> dict[str, Any]:
         return {"choice": made.result}
+
+
+def _asked_column(draft: Release) -> Attribute | None:
+    """The one column that a draft asks of, as it is declared now."""
+    version = draft.dataset.current_domain()
+    asked = [a for a in (version.domain().attributes if version else ()) if a.name in draft.columns]
+    return asked[0] if len(asked) == 1 else None
 
 
 def _names_in_files(made: Made[SelectionPlan, list[str]]) -> list[LabelColumn]:

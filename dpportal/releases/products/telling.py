@@ -6,6 +6,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.publishing.verdict import RATIOS, Level, Verdict, about, level_of, percent, rounded
+from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.selection import Quantile, SelectionPlan
 
 # A choice is good if it trails the best by at most this share of the best one's count; a quantile, of all ranks.
@@ -14,17 +15,18 @@ NEAR, NEAR_RANKS = 0.1, 0.02
 CHANCES = (0.9, 0.5)
 
 
-def foreseen(plan: SelectionPlan, lead: float, people: int) -> Verdict:
+def foreseen(plan: SelectionPlan, lead: float, people: int, column: Attribute | None = None) -> Verdict:
     """Before anything is spent. lead: of the best in people, which is told with 95 % chance.
 
     people: the curator's estimate. Candidates of average size stand for all of them.
+    column: that of a quantile, in whose unit its error is said too.
     """
     if plan.score.kind == Quantile.kind:
         share, ratio = lead / people, lead / people * RATIOS[0] / NEAR_RANKS
         told = _(
             "With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks."
         )
-        text = told % {"share": about(share)}
+        text = f"{told % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
     else:
         average = people / len(plan.candidates)
         ratio = lead / average
@@ -34,6 +36,18 @@ def foreseen(plan: SelectionPlan, lead: float, people: int) -> Verdict:
         text = told % {"lead": rounded(lead), "average": rounded(average)}
     level = level_of(ratio, RATIOS)
     return Verdict(level, text, 1.0 if level is Level.USEFUL else ratio / RATIOS[0])
+
+
+def _in_its_unit(share: float, column: Attribute | None) -> str:
+    """What a share of all ranks is between the bounds of a column; nothing where it has none."""
+    if isinstance(column, Date):
+        far = _("%(days)s days") % {"days": rounded(share * ((column.upper - column.lower).days + 1))}
+    elif isinstance(column, Integer | Real):
+        far = rounded(share * float(column.upper - column.lower + (1 if isinstance(column, Integer) else 0)))
+    else:
+        return ""
+    told = _("If people were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
+    return told % {"column": column.name, "far": far}
 
 
 def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:

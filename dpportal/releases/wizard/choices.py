@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,23 +9,15 @@ from django.core.exceptions import ValidationError
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
-from dpportal.charts.style import Figure
 from dpportal.publishing import cost
-from dpportal.publishing.dial import ends, shown
+from dpportal.publishing.dial import ends
 from dpportal.releases import drafts
-from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Optimisation, Release, Simulation
-from dpportal.releases.products import (
-    AUTOMATIC,
-    AnyProduct,
-    DraftError,
-    ReleasePlan,
-    method_title,
-    product_of,
-)
+from dpportal.releases.products import AUTOMATIC, DraftError, product_of
 from dpportal.releases.products.histogram.product import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
+from dpportal.releases.wizard.side_by_side import SideBySide
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 
@@ -75,12 +65,13 @@ def _proposed(asked: str) -> Decimal | None:
 
 
 def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
-    """The dial's smallest and largest cost, as powers of ten; what the form's cost means; what others have chosen."""
+    """The dial's ends, as powers of ten; what the form's cost means; what others have chosen; which error it buys."""
     amount = _proposed(form["amount"].value())
     return {
         **ends(budget.total),
         "meaning": drafts.meaning_of(draft, amount) if amount else "",
         "published_choices": cost.CHOICES,
+        "wanted": product_of(draft).wanted_in(draft),
     }
 
 
@@ -95,12 +86,8 @@ def methods(
 
     searches: those that some methods wait for. simulation: what to expect of them, where the product has one.
     """
-    chosen = form["mechanism"].value()
-    shared = {
-        "budget": budget,
-        "chosen_method": chosen,
-        **dial_shown(draft, budget, form),
-    }
+    asked = form["mechanism"].value()
+    shared = {"budget": budget, "chosen_method": asked, **dial_shown(draft, budget, form)}
     if form["purpose"].value() in Release.Purpose.values:
         draft.purpose = form["purpose"].value()
     try:
@@ -110,40 +97,16 @@ def methods(
         return {**shared, "refusal": error.messages[0]}
     except DraftError as error:
         return {**shared, "refusal": error.message}
-    product = product_of(draft)
-    made = [offer.plan for offer in offers if offer.plan]
-    rows = [_offer_row(offer, draft, made) for offer in sorted(offers, key=_place(product))]
-    suited = {row["mechanism"].name: row["plan"] for row in rows if row.get("plan") and not row["unsuited"]}
-    plans = suited or {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
-    advice = product.advice(draft, plans) if plans else None
-    recommended = product.recommended(draft, plans, advice) if plans else []
-    known = {offer.mechanism.name for offer in offers if offer.plan}
-    if chosen not in known and not (chosen == AUTOMATIC and product.has_automatic):
-        chosen = recommended[0].mechanism if recommended else None
-    best = product.suggested(draft, plans) if plans else None
-    taken = next((offer.plan for offer in offers if offer.mechanism.name == chosen), plans.get(best or ""))
-    verdict = product.foreseen(taken, draft) if taken else None
+    compared = SideBySide(draft, offers, asked, amount)
     return {
         **shared,
-        "chosen_method": chosen,
-        "verdict": verdict,
-        "better_amount": verdict and taken and verdict.amount(amount, taken.loss.definition),
-        "chosen_title": method_title(product.name, chosen) if chosen else "",
-        "chosen_error": shown(product.wanted_error(taken, draft)) if taken else None,
-        "chosen_offer": next((row for row in rows if row["mechanism"].name == chosen), None),
-        "best_method": best,
+        **compared.context,
         "amount": amount,
         # Where the form was sent its field says so.
         "exceeds": amount > budget.left and not form.errors,
-        "recommended": recommended,
-        "chosen_among_others": chosen not in [choice.mechanism for choice in recommended],
-        "advice": advice,
-        "offers": [row for row in rows if row.get("plan") and not row["unsuited"]],
-        "unsuited": [row for row in rows if not row.get("plan") or row["unsuited"]],
         "searches": active_searches(draft, searches),
         **simulated(draft, simulation, amount),
-        "parameter_fields": form.parameter_fields(chosen),
-        "figure": _noise_picture(offers, chosen, draft),
+        "parameter_fields": form.parameter_fields(compared.chosen),
     }
 
 
@@ -165,27 +128,3 @@ def active_searches(draft: Release, searches: list[Optimisation]) -> list[dict[s
         for search in searches
         if search.active
     ]
-
-
-def _place(product: AnyProduct) -> Callable[[Offer], float]:
-    """The product's order of methods; those without a plan come last."""
-    return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
-
-
-def _offer_row(offer: Offer, draft: Release, plans: list[ReleasePlan]) -> dict[str, Any]:
-    """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why it has no plan."""
-    if offer.plan is None:
-        return {"mechanism": offer.mechanism, "refusal": offer.refusal}
-    product = product_of(draft)
-    return {
-        "mechanism": offer.mechanism,
-        "plan": offer.plan,
-        "unsuited": product.unsuited(offer.plan),
-        **product.offer(offer.plan, draft, plans),
-    }
-
-
-def _noise_picture(offers: list[Offer], chosen: str | None, draft: Release) -> Figure | None:
-    possible = [offer for offer in offers if offer.plan]
-    picked = next((o for o in possible if o.mechanism.name == chosen), possible[0] if possible else None)
-    return None if picked is None else product_of(draft).noise_figure(picked.plan, draft.people)

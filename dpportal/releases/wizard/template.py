@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from itertools import product
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,11 +13,8 @@ from django.views.decorators.http import require_GET
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.releases.access import release_for
+from dpportal.releases.products.queries import matrices
 from dpportal.releases.wizard.choices import declared_columns
-from mechanisms.domain import Domain
-
-MAX_CELLS = 100_000
-BETWEEN = " · "
 
 
 @curator_required
@@ -28,18 +24,13 @@ def matrix(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     draft = release_for(request, release_id)
     declared = declared_columns(draft)
     domain = declared.project([name for name in declared.names if name in request.GET.getlist("columns")])
-    if not domain.attributes or domain.size > MAX_CELLS:
+    if not domain.attributes or domain.size > matrices.MAX_NAMED:
         text = _("Tick columns that make at most %(most)s cells first, then take the template.")
-        messages.error(request, text % {"most": f"{MAX_CELLS:,}"})
+        messages.error(request, text % {"most": f"{matrices.MAX_NAMED:,}"})
         return redirect("releases:columns", draft.pk)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="queries.csv"'
     lines = csv.writer(response, lineterminator="\n")
-    lines.writerow([_("query"), *cells_in_order(domain)])
+    lines.writerow([_("query"), *matrices.cell_names(domain)])
     lines.writerow([_("Everybody"), *[1] * domain.size])
     return response
-
-
-def cells_in_order(domain: Domain) -> list[str]:
-    """The name of every cell, as matrices have them: the last column changes fastest."""
-    return [BETWEEN.join(labels) for labels in product(*(a.labels() for a in domain.attributes))]

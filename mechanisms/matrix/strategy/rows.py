@@ -12,8 +12,8 @@ from mechanisms.arrays import Floats
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.distances import EXACT, Pairs, farthest_of_all
 from mechanisms.matrix.strategy.inverse import MAX_DENSE, Inverse
+from mechanisms.matrix.strategy.least_squares import ByCells, LeastSquares, check_dense
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
-from mechanisms.protocol import PlanError
 
 # Cells up to which pairs of columns are told apart in a product.
 PAIRED_CELLS = 2048
@@ -206,16 +206,16 @@ class TotalRows(_Queries):
 
 
 class Inverted(Rows):
-    """Least squares by the inverse of the Gram matrix, written out."""
+    """Least squares by an inverse that is written out."""
 
     @cached_property
-    def inverse(self) -> Inverse:
-        if self.size > MAX_DENSE:
-            raise PlanError(
-                f"A column has {self.size:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
-                "Choose wider bins, or the strategy of single cells."
-            )
-        return Inverse(self._gram)
+    def least_squares(self) -> LeastSquares:
+        return self._by_cells
+
+    @cached_property
+    def _by_cells(self) -> ByCells:
+        check_dense(self.size)
+        return ByCells(self._gram)
 
     @cached_property
     def _gram(self) -> Floats:
@@ -248,23 +248,20 @@ class Inverted(Rows):
         return 2 * (self.column.l2_squared - self._least_product)
 
     def solve(self, x: np.ndarray) -> np.ndarray:
-        return product(self.inverse.matrix, x)
+        return self.least_squares.solve(x)
 
     def trace(self, factor: Factor) -> float:
-        return float((factor.gram() * self.inverse.matrix).sum())
+        return self.least_squares.trace(factor)
 
     def variances(self, factor: Factor) -> np.ndarray:
-        variances: np.ndarray = np.maximum(factor.variances(self.inverse.matrix), 0.0)
-        return variances
+        return self.least_squares.variances(factor)
 
     @property
     def complete(self) -> bool:
-        return self.inverse.complete
+        return self.least_squares.complete
 
     def dimensions(self, factor: Factor) -> tuple[int, int]:
-        if self.complete:
-            return factor.rank, factor.rank
-        return self.inverse.dimensions(factor.gram(), factor.rank)
+        return self.least_squares.dimensions(factor)
 
 
 class RangeRows(_Queries, Inverted):
@@ -294,8 +291,3 @@ class RangeRows(_Queries, Inverted):
         return sparse.csr_array(
             (np.ones(cells.size, dtype=np.int64), cells, ends), shape=(self.rows, self.size)
         )
-
-
-def product(matrix: np.ndarray | sparse.csr_array, x: np.ndarray) -> np.ndarray:
-    flat = np.asarray(matrix @ x.reshape(x.shape[0], -1))
-    return flat.reshape(matrix.shape[0], *x.shape[1:])

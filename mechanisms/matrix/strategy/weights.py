@@ -11,7 +11,8 @@ from mechanisms.accounting import Definition
 from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.grid import BITS, kept_exactly, on_grid, tied
 from mechanisms.matrix.strategy.inverse import MAX_DENSE
-from mechanisms.matrix.strategy.rows import Inverted, product
+from mechanisms.matrix.strategy.least_squares import BySums, LeastSquares, product
+from mechanisms.matrix.strategy.rows import Inverted
 
 # Work up to which the L1 distances of all pairs of columns are computed, in additions.
 _L1_PAIRS = 2**26
@@ -75,11 +76,15 @@ class MatrixRows(Inverted):
         if self.rows < self.size <= MAX_DENSE:
             return self.size - self.rows
         # The least eigenvalue of AᵀA is at least the inverse's largest row sum; p roundings add up to p/12.
-        largest = float(np.abs(self.inverse.matrix).sum(axis=1).max())
+        largest = float(np.abs(self._by_cells.matrix).sum(axis=1).max())
         if self.complete and self.rows / 12 * largest <= _ROUNDED:
             return 0
         values = np.linalg.eigvalsh(self._gram)
         return max(1, int((values < self.rows / 12 / _ROUNDED).sum()))
+
+    @cached_property
+    def least_squares(self) -> LeastSquares:
+        return BySums(self._floats) if self.rows < self.size else self._by_cells
 
     @property
     def size(self) -> int:

@@ -66,6 +66,25 @@ def test_a_part_of_a_page_whose_session_ended_has_the_page_loaded_again(client, 
     assert (answer.status_code, answer["HX-Refresh"], answer.content) == (204, "true", b"")
 
 
+@pytest.mark.parametrize(
+    ("page", "back"),
+    [
+        ("http://testserver/datasets/?page=2", "/datasets/%3Fpage%3D2"),
+        ("http://elsewhere.example/datasets/", "/"),
+        ("//elsewhere.example/", "/"),
+        ("", "/"),
+    ],
+)
+def test_who_sends_a_form_too_late_returns_to_its_page(client, ready, page, back):
+    """The form's own address shows nothing: it only takes what is sent."""
+    address = reverse("releases:rename", args=[ready.pk])
+    answer = client.post(address, {"title": "Too late"}, headers={"Referer": page})
+    assert answer.url == f"{reverse('accounts:sign_in')}?next={back}"
+    assert "Nothing was saved: your session had ended." in client.get(answer.url).content.decode()
+    ready.refresh_from_db()
+    assert ready.title != "Too late"
+
+
 def test_not_every_request_writes(desk):
     before = Session.objects.get().expire_date
     desk.get(LIST)

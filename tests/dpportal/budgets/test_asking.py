@@ -126,6 +126,12 @@ def test_a_question_needs_a_reason(desk, without, reason):
     assert not without.budget_requests.exists()
 
 
+def test_five_hundred_characters_on_several_lines_are_taken(desk, without):
+    """A browser lets so many be typed, and sends two for each end of a line."""
+    ask(desk, without, ("x" * 49 + "\r\n") * 10)
+    assert without.budget_requests.get().reason == "\n".join(["x" * 49] * 10)
+
+
 def test_only_administrators_have_an_office(desk, analyst, without):
     ask(desk, without)
     asked = without.budget_requests.get()

@@ -42,6 +42,12 @@ def stream(dataset):
     return streams.open_stream(dataset)
 
 
+def test_the_first_page_and_the_list_and_what_was_found_have_titles_that_tell_them_apart(client, shelf):
+    pages = [client.get("/"), client.get(PAGE), client.get(PAGE, {"words": "ages"})]
+    told = {page.text.partition("<title>")[2].partition("</title>")[0] for page in pages}
+    assert len(told) == 3
+
+
 def titles(client, **asked):
     page = client.get(PAGE, asked)
     assert page.status_code == 200

@@ -19,6 +19,7 @@ from dpportal.charts.counts import (
     noise_figure,
     residuals_figure,
 )
+from dpportal.charts.drawing import drawing
 from mechanisms.domain import Categorical, Date, Domain, Integer, Real
 from mechanisms.noise import DiscreteLaplace
 
@@ -343,3 +344,16 @@ def test_a_cell_far_above_the_others_is_told_and_heights_may_be_spread():
     assert "One cell stands far above" in figure.caption
     alike = counts_figure(domain, raw=flat // flat, counts=flat // flat, half_width=5)
     assert "One cell" not in alike.caption
+
+
+@pytest.mark.parametrize(("largest", "begins"), [(12_000, "root"), (60, None)])
+def test_a_map_of_small_cells_beside_a_large_one_begins_with_square_roots(largest, begins) -> None:
+    """In even steps eleven cells of 12 people would all be as pale as none."""
+    domain = domain_of(Categorical("a", values=("x", "y", "z")), Categorical("b", values=("u", "v", "w")))
+    counts = np.full(domain.size, 12)
+    counts[0] = largest
+    figure = counts_figure(domain, raw=counts, counts=counts, half_width=3)
+    assert figure.json["layout"]["meta"].get("begins") == begins
+    assert ("square roots" in figure.caption) == bool(begins)
+    shades = sorted(area["opacity"] for area in drawing(figure.json)["areas"])
+    assert shades[-1] == 1 and (shades[0] > 0.05 or not begins)

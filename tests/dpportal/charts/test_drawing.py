@@ -76,9 +76,18 @@ def test_a_map_of_signed_numbers_has_two_colours():
 @pytest.mark.parametrize("answers", [5, 400])
 def test_answers_are_points_with_their_intervals(answers):
     numbers = np.arange(answers, dtype=float)
-    figure = queries.answers_figure([f"q{i}" for i in range(answers)], numbers, numbers + 1, answers)
+    figure = queries.answers_figure(
+        [f"q{i}" for i in range(answers)], numbers, numbers + 1, np.arange(answers), answers
+    )
     drawn = drawing(figure.json)
     assert sum(area["path"].count("a2 2 0 1 0 4 0") for area in drawn["areas"]) == answers
+
+
+def test_the_titles_of_axes_are_whole_and_on_the_drawing():
+    """“share of the privacy loss” was cut at its end, and ran out at the left."""
+    figure = queries.shares_figure(["a", "b"], np.array([0.4, 0.6]))
+    [title] = [text for text in drawing(figure.json)["texts"] if text["text"].startswith("share")]
+    assert (title["text"], title["x"], title["anchor"]) == ("share of the privacy loss", 0, "start")
 
 
 def test_a_running_count_is_a_line_with_a_band():

@@ -50,19 +50,42 @@ def test_of_many_answers_evenly_spaced_ones_are_drawn_and_the_caption_says_so() 
     places = drawn(MANY)
     assert places[0] == 0 and places[-1] == MANY - 1 and places.size == MAX_POINTS
     values = places.astype(float)
-    figure = answers_figure([str(i) for i in places], values, np.ones(values.size), MANY)
+    figure = answers_figure([str(i) for i in places], values, np.ones(values.size), places, MANY)
     assert "2,000 of 50,000 answers are drawn" in figure.caption
     assert numbers(figure) < 10 * MAX_POINTS
 
 
 def test_few_answers_carry_their_intervals() -> None:
-    figure = answers_figure(["a", "b"], np.array([1.0, 5.0]), np.array([2.0, 3.0]), 2)
+    figure = answers_figure(["a", "b"], np.array([1.0, 5.0]), np.array([2.0, 3.0]), np.arange(2), 2)
     assert trace(figure, "Answer")["error_y"]["array"] == [2, 3]
     assert "drawn" not in figure.caption
 
 
+def test_the_words_of_many_queries_are_at_the_pointer_and_their_numbers_on_the_axis() -> None:
+    """Words below 281 answers left a phone no room for the answers."""
+    labels = [f"workclass = Private, education = {i}" for i in range(281)]
+    figure = answers_figure(labels, np.ones(281), np.full(281, 2.5), np.arange(281), 281)
+    answers = trace(figure, "Answer")
+    assert (answers["x"][0], answers["x"][-1]) == (1, 281)
+    assert (answers["text"][280], answers["hovertext"][280]) == (labels[280], "2.5")
+    assert answers["error_y"]["array"][0] == 2.5
+
+
+def test_the_heights_of_answers_can_be_spread() -> None:
+    figure = answers_figure(["a", "b"], np.array([1.0, 9000.0]), np.ones(2), np.arange(2), 2)
+    assert figure.json["layout"]["meta"]["is_counts"]
+    # The page puts the counts where others have their own data; this chart tells its intervals otherwise.
+    assert "customdata" not in trace(figure, "Answer")
+
+
+@pytest.mark.parametrize(("largest", "begins"), [(9_000.0, "root"), (90.0, None)])
+def test_where_most_answers_are_small_beside_the_largest_the_axis_begins_with_roots(largest, begins) -> None:
+    figure = answers_figure(["a"] * 5, np.array([1, 2, 3, 4, largest]), np.ones(5), np.arange(5), 5)
+    assert figure.json["layout"]["meta"].get("begins") == begins
+
+
 def test_a_chart_for_everyone_holds_nothing_true() -> None:
-    figure = answers_figure(["a"], np.array([1.0]), np.array([2.0]), 1)
+    figure = answers_figure(["a"], np.array([1.0]), np.array([2.0]), np.arange(1), 1)
     assert "true" not in json.dumps([t.get("name", "").lower() for t in figure.json["data"]])
 
 
@@ -122,5 +145,5 @@ def test_a_large_picture_stays_small() -> None:
 
 
 def test_labels_are_never_markup() -> None:
-    figure = answers_figure(["<b>x"], np.array([1.0]), np.array([1.0]), 1)
+    figure = answers_figure(["<b>x"], np.array([1.0]), np.array([1.0]), np.arange(1), 1)
     assert "<b>x" not in json.dumps(trace(figure, "Answer")["x"])

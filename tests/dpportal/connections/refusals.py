@@ -17,7 +17,7 @@ def released(dataset: Dataset) -> Release:
     return release
 
 
-class Refusals:
+class Failing:
     """A message, the reservation void, nothing spent."""
 
     def failed(self, dataset: Dataset) -> str:
@@ -30,6 +30,10 @@ class Refusals:
     def limited(self, dataset: Dataset, **fields: object) -> None:
         Connection.objects.filter(pk=dataset.source.connection_id).update(**fields)
         dataset.source.connection.refresh_from_db()
+
+
+class Refusals(Failing):
+    """What every engine's tests run."""
 
     def test_a_credential_that_is_not_there(self, elsewhere, monkeypatch):
         monkeypatch.delenv("DPPORTAL_CREDENTIAL_REGISTER")

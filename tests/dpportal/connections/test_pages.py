@@ -12,13 +12,14 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.connections.models import Connection, SharedTable
-from dpportal.datasets import fitting, services
+from dpportal.datasets import fit, fitting, services, sharing
 from dpportal.datasets.conversion import convert
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, Fit, Right
 from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import PASSWORD, READER, connected
+from tests.dpportal.connections.refusals import released
 
 pytestmark = pytest.mark.postgres
 
@@ -213,6 +214,42 @@ class TestCurator:
         desk.post(reverse("datasets:erase", args=[elsewhere.pk]))
         elsewhere.refresh_from_db()
         assert elsewhere.state == Dataset.State.ERASED and elsewhere.releases.get().is_ready
+
+
+class TestCoOwnerToWhomItIsNotOfferedAnyMore:
+    """Sees neither how the table fits nor what was counted, though the right to the dataset is still theirs."""
+
+    @pytest.fixture
+    def theirs(self, client, elsewhere, curator, other_curator):
+        """The desk of a co-owner, and a release; the owner may still use the connection."""
+        sharing.share(elsewhere, other_curator.username, Right.OWN, curator)
+        fit.ask(elsewhere)
+        fitting.look(elsewhere.pk)
+        elsewhere.source.connection.curators.add(curator)
+        Connection.objects.update(all_curators=False)
+        client.force_login(other_curator)
+        return client, released(elsewhere)
+
+    def test_cannot_look_at_the_fit(self, theirs, elsewhere):
+        desk, _release = theirs
+        address = reverse("datasets:fit", args=[elsewhere.pk])
+        before = Fit.objects.values_list("fence", "queued_at").get()
+        for answer in (desk.get(address, follow=True), desk.post(address, follow=True)):
+            assert "not offered" in said(answer) and ">300<" not in answer.content.decode()
+        assert Fit.objects.values_list("fence", "queued_at").get() == before
+
+    @pytest.mark.parametrize("page", ["compare", "compare_csv", "publish"])
+    def test_sees_no_true_count(self, theirs, page):
+        desk, release = theirs
+        answer = desk.get(reverse(f"releases:{page}", args=[release.pk]), follow=True)
+        assert page == "publish" or "not offered" in said(answer)
+        assert not AuditEntry.objects.filter(action="viewed true counts").exists()
+
+    def test_of_an_owner_both_are_shown(self, desk, elsewhere, theirs, curator):
+        desk.force_login(curator)
+        _desk, release = theirs
+        assert ">300<" in desk.get(reverse("datasets:fit", args=[elsewhere.pk])).content.decode()
+        assert desk.get(reverse("releases:compare", args=[release.pk])).status_code == 200
 
 
 def test_the_portal_starts_without_what_speaks_to_other_engines():

@@ -77,6 +77,13 @@ def test_a_name_that_is_taken_is_refused(desk, dataset, name):
     assert dataset.current_domain().domain().names == ("colour", "age", "taken")
 
 
+def test_a_coarser_column_is_not_replaced_by_another_of_its_name(desk, dataset):
+    post(desk, dataset, 1, name="age group", edges="0, 20, 60, 99")
+    answer = post(desk, dataset, 1, name="age group", edges="0, 50, 99")
+    assert answer.status_code == 422 and "of this name already. Remove it" in answer.content.decode()
+    assert counted(dataset, "age group") == [60, 120, 120]
+
+
 def test_both_in_one_release_are_refused_with_a_reason(desk, dataset):
     services.declare(dataset, "age group", by_edges(AGE, "age group", (0, 50, 99)))
     draft = building.complete_draft(dataset)

@@ -108,3 +108,12 @@ def test_a_column_that_does_not_exist_is_404(desk, dataset):
 def test_another_curators_domain_is_404(client, dataset, other_curator):
     client.force_login(other_curator)
     assert client.get(reverse("datasets:domain", args=[dataset.pk])).status_code == 404
+
+
+def test_the_datasets_page_says_the_declaration_in_the_words_of_the_domain_page(desk, dataset):
+    page = desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
+    assert "<td>Categories</td>" in page and "<td>Whole numbers</td>" in page
+    assert "<dt>Who is protected</dt><dd>Each row, as one person, added or removed" in page
+    services.declare_unit(dataset, neighbours="replace-one", unit_column="colour", max_rows=1)
+    page = desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
+    assert "Each person in “colour”, replaced by another; at most 1 row of each counts" in page

@@ -42,6 +42,13 @@ def test_a_large_factor_is_never_understated(value):
     assert value <= float(rounded_up(value, 2)) <= 1.11 * value
 
 
+@pytest.mark.parametrize(
+    ("value", "text"), [(999.991, "1,000.00"), (1000, "1,000"), (1000.1, "1,010"), (162_754.79, "163,000")]
+)
+def test_a_factor_of_thousands_has_three_digits(value, text):
+    assert rounded_up(value, 2) == text
+
+
 def test_the_dial_says_it(client, draft):
     client.force_login(draft.created_by)
     page = client.get(reverse("releases:method", args=[draft.pk])).content.decode()

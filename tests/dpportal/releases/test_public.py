@@ -90,5 +90,22 @@ def test_a_csv_is_downloaded_not_shown(client, published):
 
 def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, published):
     page = client.get(published.get_absolute_url()).content.decode()
-    for text in ("ε = 0.1", "add-remove", "The curator states that it is public knowledge"):
+    differ = "tables that differ in one person, added or removed"
+    for text in ("ε = 0.1", differ, "The curator states that it is public knowledge"):
         assert text in page
+
+
+def test_kinds_of_columns_are_called_as_the_curator_was_asked_for_them(client, published, curator):
+    public = client.get(published.get_absolute_url()).content.decode()
+    client.force_login(curator)
+    own = client.get(reverse("datasets:home", args=[published.dataset_id])).content.decode()
+    assert "age: whole numbers, 10 cells" in public and "colour: categories, 4 cells" in public
+    assert "<td>Whole numbers</td>" in own and "<td>Categories</td>" in own
+
+
+def test_names_of_the_program_are_no_words_for_readers(client, published):
+    page = client.get(published.get_absolute_url()).content.decode()
+    facts = page[page.index('<dl class="facts">') :]
+    assert "colour: categories, 4 cells" in facts
+    for name in ("add-remove", "replace-one", "categorical"):
+        assert name not in facts

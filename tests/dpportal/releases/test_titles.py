@@ -33,6 +33,26 @@ def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
     assert len(Release(dataset=dataset, columns=["x" * 100, "y" * 100]).proposed_title) == 160
 
 
+@pytest.mark.parametrize(
+    ("columns", "parameters", "title"),
+    [
+        (["age"], {"question": "quantile", "level": "1/2"}, "Median of age, Small table"),
+        (["age"], {"question": "quantile", "level": "9/10"}, "Quantile 0.9 of age, Small table"),
+        (["100%"], {"question": "most-common-value"}, "Most common value of 100%, Small table"),
+        (["tea", "milk"], {"question": "best-option"}, "Best of tea / milk, Small table"),
+        (list("abcde"), {"question": "fewest-conflicts"}, "Fewest conflicts of 5 columns, Small table"),
+    ],
+)
+def test_a_private_choice_is_called_after_its_question(dataset, columns, parameters, title):
+    release = Release(dataset=dataset, product="selection", columns=columns, parameters=parameters)
+    assert release.proposed_title == title
+
+
+def test_a_former_question_is_not_in_the_title_of_another_product(dataset):
+    release = Release(dataset=dataset, columns=["age"], parameters={"question": "quantile", "level": "1/2"})
+    assert release.proposed_title == "age, Small table"
+
+
 def test_the_review_names_title_and_method(desk, draft):
     page = desk.get(reverse("releases:review", args=[draft.pk])).content.decode()
     assert "Colours by age" in page

@@ -70,6 +70,20 @@ def test_at_the_cost_that_is_named_it_is_useful_and_below_it_is_not(definition, 
     assert not below.is_useful
 
 
+@pytest.mark.parametrize("method", ["laplace", "gaussian", "dawa"])
+@pytest.mark.parametrize("amount", ["0.05", "0.2", "1"])
+def test_the_cost_that_is_named_does_not_depend_on_the_one_at_hand(method, amount):
+    """8,500 cells, 4,000 people: each cell may be off by 0.0941 people on average, a tenth of 2 · 4,000 / 8,500.
+
+    Laplace noise is off by 2q/(1 - q²), q = exp(-ε), which is 0.0940 at 3.06; Gaussian noise by about
+    2q/(1 + 2q), q = exp(-ρ), which is 0.0940 at 2.96.
+    """
+    definition = Definition.ZCDP if method == "gaussian" else Definition.PURE
+    verdict = usefulness.foreseen(histogram_plan(amount, 8500, definition, method), 4000, "cells")
+    named = verdict.amount(Decimal(amount), definition)
+    assert named == Decimal("3.0" if method == "gaussian" else "3.1")
+
+
 def test_plain_noise_is_named_alike_whatever_method_it_stands_for():
     """At ε = 0.05 a cell is ± 60, not the ± 55 of a normal law with that variance."""
     said = usefulness.foreseen(histogram_plan("0.05", 400, method="dawa"), 50, "cells").text

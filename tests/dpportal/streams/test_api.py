@@ -10,10 +10,12 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from dpportal.keys import Keyring
 from dpportal.streams import api, services
 from dpportal.streams.models import Period, SealedState, Stream
+from dpportal.streams.series import published
 from tests.dpportal.streams import building
 
 
@@ -46,11 +48,17 @@ def test_a_new_period_is_201_with_its_count_and_interval(stream, token) -> None:
     assert answer.status_code == 201
     period = Period.objects.get()
     [released] = period.released
+    series = published(stream)
+    assert series is not None
+    half_new = int(series.increment_half_widths[0])
     assert answer.json() == {
         "period": 1,
         "begins": "1",
         "released": released,
         "interval": [released - period.half_width, released + period.half_width],
+        # Nothing was before it: what is new is the count itself.
+        "new": released,
+        "new_interval": [released - half_new, released + half_new],
     }
     assert period.source == "program"
 
@@ -93,6 +101,24 @@ def test_counts_by_value(dataset) -> None:
     )
     assert answer.status_code == 201
     assert list(answer.json()["released"]) == ["red", "green", "blue", "Other"]
+
+
+def test_what_is_new_has_an_interval_of_its_own_wherever_the_answer_begins(dataset) -> None:
+    stream = building.open_stream(dataset, split=True, mechanism="p-identity")
+    token = token_of(stream)
+    for index in (1, 2, 3):
+        post(stream, token, {"period": index, "counts": {"red": 5, "green": 2, "blue": 1, "Other": 0}})
+    stream.published_at = timezone.now()
+    stream.save()
+    whole, part = (
+        Client().get(f"/streams/{stream.pk}/periods", {"from": first}).json()["periods"] for first in (1, 3)
+    )
+    assert part == whole[2:]
+    series = published(Stream.objects.get(pk=stream.pk))
+    assert series is not None
+    assert [period["new"]["red"] for period in whole] == series.increments[:, 0].tolist()
+    ends = [period["new_interval"]["red"] for period in whole]
+    assert [(upper - lower) // 2 for lower, upper in ends] == series.increment_half_widths.tolist()
 
 
 @pytest.mark.parametrize(

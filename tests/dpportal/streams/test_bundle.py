@@ -15,11 +15,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpportal.datasets import services as datasets
 from dpportal.streams import bundle, execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import Series, drawn
 from dpportal.streams.series import published as series_of
+from mechanisms.domain import Categorical
 from tests.dpportal.streams import building
 
 INCREMENTS = (5, 3, 4, 0)
@@ -94,8 +96,39 @@ def test_the_archive_holds_every_other_file_and_is_the_same_each_time(
     assert first[name].read_bytes() == second[name].read_bytes()
 
 
+def test_codes_stand_beside_their_labels_and_a_missing_value_is_empty(dataset, tmp_path: Path) -> None:
+    """As in the files of releases; “Missing” would be a value like any other."""
+    coded = Categorical("colour", True, values=("-9", "1"), words=("refused", "employed"))
+    datasets.declare(dataset, "colour", coded)
+    stream = building.open_stream(dataset, split=True, cells=[])
+    update = Update(1, (4,) * len(stream.labels), Period.Source.TYPED)
+    execution.publish(stream.pk, [update], noise=building.repeated_noise())
+    files = _written(Stream.objects.get(pk=stream.pk), tmp_path)
+    lines = [line.split(",")[2:4] for line in files["series.csv"].read_text().splitlines()]
+    assert lines == [
+        ["value", "value_label"], ["-9", "refused"], ["1", "employed"], ["Other", "Other"], ["", ""],
+    ]  # fmt: skip
+    pd.testing.assert_frame_equal(
+        pd.read_csv(files["series.csv"]), pd.read_excel(files["series.xlsx"]), check_dtype=False
+    )
+    assert frictionless.validate(str(files["datapackage.json"])).valid
+    assert "`value_label` says what the" in files["README.md"].read_text()
+
+
 def test_every_name_that_a_page_offers_is_made(running: Stream, tmp_path: Path) -> None:
     assert set(bundle.names(running)) <= set(_written(running, tmp_path))
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_a_page_says_of_each_file_what_the_bundle_says(dataset, tmp_path: Path, split: bool) -> None:
+    stream = building.open_stream(dataset, split=split)
+    update = Update(1, (4,) * len(stream.labels), Period.Source.TYPED)
+    execution.publish(stream.pk, [update], noise=building.repeated_noise())
+    stream = Stream.objects.get(pk=stream.pk)
+    said = {file.name: file.about for file in bundle.write(stream, _series(stream), tmp_path)}
+    offered = bundle.offered(stream)
+    assert {name: about for name, _shown, about in offered} == said
+    assert offered[0][1] == "red-ones-so-far.zip"
 
 
 def test_a_file_made_by_itself_is_the_one_of_the_bundle(running: Stream, tmp_path: Path) -> None:
@@ -125,4 +158,6 @@ def test_the_report_is_a_file_by_itself_with_chart_and_counts(running: Stream, t
     assert text.count('<svg class="still"') == 1
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
     last = files["series.csv"].read_text().splitlines()[-1].split(",")
-    assert f">{int(last[3]):,}<" in text
+    # The newest count, what is new in its period, and the ends of the intervals of both.
+    for place in (3, 5, 6, 7, 9, 10):
+        assert f">{int(last[place]):,}<" in text

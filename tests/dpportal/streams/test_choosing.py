@@ -9,6 +9,7 @@ from dpportal.running.workings import Working
 from dpportal.streams import execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period
+from mechanisms import registry
 from tests.dpportal.streams import building
 
 
@@ -36,6 +37,8 @@ def test_using_a_recommended_strategy_leads_to_the_review(curious, dataset) -> N
     assert answer.url == f"/streams/{draft.pk}/review/"
     draft.refresh_from_db()
     assert draft.mechanism == names[-1]
+    title = registry.stream(draft.mechanism).title
+    assert f"<dt>Strategy</dt><dd>{title}</dd>" in curious.get(answer.url).content.decode()
 
 
 @pytest.mark.parametrize(("expected", "said"), [(100_000, "useful"), (100, "doubtful"), (10, "useless")])

@@ -275,10 +275,10 @@ def test_a_stream_of_nothing_is_refused(mechanism: StreamMechanism) -> None:
 @pytest.mark.parametrize(
     ("horizon", "largest", "told"),
     [
-        (1, 1, "over its only period: 1.36 rows."),
-        (7, 1, "over all 7 periods: 2.71 rows."),
+        (1, 1, "over its only period: 1.36 people."),
+        (7, 1, "over all 7 periods: 2.71 people."),
         (7, 1000, "over all 7 periods: 2,828."),
-        (None, 1, "over the first 1,023 periods: 30.7 rows."),
+        (None, 1, "over the first 1,023 periods: 30.7 people."),
     ],
 )
 def test_the_explanation_tells_the_expected_error_in_words(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 
 import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.microdata.foresight import foresee, pair_error
+from mechanisms.microdata.foresight import foresee, memory, pair_error, row_count
 from mechanisms.microdata.quality import closeness, correlations, mean_deviation, table_of_rows, triples
 from mechanisms.microdata.record import unpack
 from mechanisms.microdata.tables import PairTables
@@ -39,10 +40,20 @@ def test_independent_columns_are_as_far_as_said():
     assert closeness(table, table).independent == pytest.approx(np.abs(table - product).sum() / 4000)
 
 
-def test_correlations_are_those_of_the_rows():
+def test_correlations_are_those_of_the_rows_that_have_both_values():
+    """A missing age, which is the last cell of twelve and one, is not an age above all others."""
     rows, tables = people(500), PairTables(DOMAIN.shape)
-    expected = np.corrcoef(rows[:, [0, 1, 2]].T)
-    assert correlations(tables, tables.of_rows(rows), (0, 1, 2)) == pytest.approx(expected)
+    assert (rows[:, 0] == 12).sum() > 20
+    with_age = rows[rows[:, 0] < 12]
+    expected = np.corrcoef(with_age[:, [0, 1, 2]].T)
+    expected[1, 2] = expected[2, 1] = np.corrcoef(rows[:, [1, 2]].T)[0, 1]
+    assert correlations(tables, tables.of_rows(rows), (0, 1, 2), (12, 4, 2)) == pytest.approx(expected)
+
+
+def test_a_column_of_missing_values_alone_has_no_correlation():
+    tables = PairTables((3, 3))
+    found = correlations(tables, tables.of_rows(np.array([[2, 0], [2, 1]])), (0, 1), (2, 3))
+    assert np.isnan(found[0, 1])
 
 
 def test_triples_are_few_and_small():
@@ -63,6 +74,20 @@ def test_the_error_of_columns_is_as_foreseen(method):
         )
         seen.append(np.abs(noisy - true).sum() / (2 * 800 * 4))
     assert np.mean(seen) == pytest.approx(foresee(plan, 800).column, rel=0.12)
+
+
+@pytest.mark.parametrize("amount", ["1/100000000", "1/100"])
+def test_the_rows_are_seldom_more_than_foreseen(amount):
+    """Where noise drowns the people, it is the noise that says how many rows are made; memory is foreseen for them."""
+    method = microdata("independent-columns")
+    plan = method.plan(DOMAIN, Wishes(), loss(amount))
+    counts = counted(plan, people(50))
+    made = [len(method.reconstruct(plan, method.measure(plan, counts, Noise())).rows) for _ in range(30)]
+    most = row_count(plan, 50)
+    assert sum(rows > most for rows in made) <= 2 and max(made) > most / 20
+    chosen, public = replace(plan, rows=70), replace(plan, total=50)
+    assert row_count(chosen, 50) == 70 and row_count(public, 50) == 50
+    assert memory(plan, 50) - memory(public, 50) == 5 * 8 * 4 * (most - 50)
 
 
 def test_a_loss_that_drowns_everything_is_told():

@@ -12,6 +12,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.microdata.association import cramers_v
 from mechanisms.microdata.foresight import PROGRAM_BYTES, memory
 from mechanisms.microdata.made_up_people import drawn
+from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.quality import table_of_rows
 from mechanisms.microdata.simulation import AMOUNTS, MOST_CELLS, Shape, Simulated, ranked, simulated
 from mechanisms.microdata.tables import PairTables
@@ -37,7 +38,7 @@ def test_made_up_people_have_the_shape_and_depend():
 
 
 def test_on_a_table_that_nobody_tuned_to_errors_are_near_the_simulated_ones():
-    """Adult, whose columns depend a little less than those of most public tables: within a factor of 1.6."""
+    """Adult, whose columns depend a little less than those of most public tables: within a factor of 1.75."""
     domain, rows = adult()
     true, pairs = PairTables(domain.shape).of_rows(rows), PairTables(domain.shape)
     fast = {name: FAST[name] for name in ("tree-of-pairs", "independent-columns")}
@@ -46,7 +47,7 @@ def test_on_a_table_that_nobody_tuned_to_errors_are_near_the_simulated_ones():
         counts = true if plan.pairwise else pairs.columns(true)
         made = fast[line.method].reconstruct(plan, fast[line.method].measure(plan, counts, Noise())).rows
         real = np.abs(pairs.of_rows(made) / len(made) - true / len(rows)).sum() / 2 / len(pairs.pairs)
-        assert 1 / 1.6 < real / line.pairs < 1.6, (line, real)
+        assert 1 / 1.75 < real / line.pairs < 1.75, (line, real)
 
 
 def lines(method: str, *errors: float) -> list[Simulated]:
@@ -96,14 +97,19 @@ def test_the_same_shape_gives_the_same_errors_and_more_budget_smaller_ones(singl
     assert tree == sorted(tree, reverse=True)
 
 
+def at_least_cost(methods: dict[str, Microdata]) -> list[float]:
+    """The first three methods' errors of pairs at the smallest cost."""
+    least = AMOUNTS[Definition.ZCDP][0]
+    return [s.pairs for s in simulated(Shape.of(DOMAIN), 40_000, loss(), methods) if s.amount == least][:3]
+
+
 def test_many_people_are_fewer_with_as_strong_noise(monkeypatch, single):
     """Where noise rules, at the smallest cost, the same errors at n and at n/4, up to chance, which rules clusters."""
     steady = {name: method for name, method in FAST.items() if name != "clusters"}
     monkeypatch.setattr("mechanisms.microdata.simulation.MOST_PEOPLE", 40_000)
-    all_ = [s.pairs for s in simulated(Shape.of(DOMAIN), 40_000, loss(), steady)]
+    all_ = at_least_cost(steady)
     monkeypatch.setattr("mechanisms.microdata.simulation.MOST_PEOPLE", 10_000)
-    few = [s.pairs for s in simulated(Shape.of(DOMAIN), 40_000, loss(), steady)]
-    assert few[:3] == pytest.approx(all_[:3], rel=0.4)
+    assert at_least_cost(steady) == pytest.approx(all_, rel=0.4)
 
 
 def test_the_simulated_errors_are_those_of_another_table_within_a_factor():

@@ -205,6 +205,15 @@ class Postgres(Dialect):
     name = "postgres"
     bytewise = "C"
 
+    def sql(self, expression: Expr) -> str:
+        # The server's own functions: one that somebody made for these very types would be preferred.
+        for called in list(expression.find_all(exp.Anonymous, exp.Explode)):
+            if not isinstance(called.parent, exp.Dot):
+                named = exp.Dot(this=exp.to_identifier("pg_catalog"), expression=exp.null())
+                called.replace(named)
+                named.set("expression", called)
+        return super().sql(expression)
+
     def written(self, field: Expr, type_name: str) -> Expr:
         # A cast would cut the spaces that fill a char(n) up, which a file has.
         text = call("concat", field) if type_name == "bpchar" else exp.cast(field, "text")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
 from dpportal.publishing.verdict import SHARES, Level, Verdict, about, level_of, percent, rounded
 from dpportal.releases.models import Release
 from mechanisms.counting import histogram_sensitivity
-from mechanisms.error import expectation
 from mechanisms.histogram.spending import count_law
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 from mechanisms.protocol import Plan
 
 # The share of the domain that has to be summed up until a sum stands out from its noise.
 BLOCKS = (1 / 20, 1 / 4)
 # A sum stands out if it is twice the half of its 95% interval.
 _STANDS_OUT = 2 * 1.96
+# Halvings, on a scale of logarithms, of where a divisor of noise may lie.
+STEPS = 12
 
 
 def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
@@ -26,8 +29,9 @@ def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
     if sigma is None:
         plain = count_law(plan.loss, histogram_sensitivity(plan.loss.unit))
         half_width = plain.half_width()
-        return _mild(_by_purpose(plan, plain.standard_error, half_width, people, purpose))
-    return _by_purpose(plan, sigma, plan.half_width, people, purpose)
+        return _mild(_by_purpose(plan, plain.standard_error, half_width, people, purpose, plain))
+    law = plan.noise if sigma == plan.noise.standard_error else None
+    return _by_purpose(plan, sigma, plan.half_width, people, purpose, law)
 
 
 def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
@@ -37,17 +41,22 @@ def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
     return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
 
 
-def _by_purpose(plan: Plan, sigma: float, half_width: int | None, people: int, purpose: str) -> Verdict:
-    """sigma, half_width: the standard error of a cell, and half of its 95% interval, in people."""
+def _by_purpose(
+    plan: Plan, sigma: float, half_width: int | None, people: int, purpose: str, law: NoiseLaw | None
+) -> Verdict:
+    """sigma, half_width: the standard error of a cell, and half of its 95% interval, in people.
+
+    law: of the noise that each cell has of its own; None where they share noise.
+    """
     if purpose == Release.Purpose.CELLS:
-        return _of_cells(plan, sigma, half_width, people)
+        return _of_cells(plan, sigma, half_width, people, law)
     return _of_sums(sigma, plan.domain.size, people)
 
 
-def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int) -> Verdict:
-    cells, expected = plan.domain.size, expectation(plan, people)
-    l1 = cells * math.sqrt(2 / math.pi) * sigma if expected is None else expected.l1
-    share = l1 / (2 * people)
+def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law: NoiseLaw | None) -> Verdict:
+    cells = plan.domain.size
+    absolute = law.mean_absolute if law else math.sqrt(2 / math.pi) * sigma
+    share = cells * absolute / (2 * people)
     level = level_of(share, SHARES)
     text = _(
         "Before post-processing, noise is expected to put %(percent)s of the people into another cell; a cell "
@@ -59,7 +68,28 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int) -> 
     }
     if level is Level.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
-    return Verdict(level, text, max(1.0, share / SHARES[0]))
+    wanted = SHARES[0] * 2 * people / cells
+    return Verdict(level, text, 1.0 if level is Level.USEFUL else _calmer(absolute, wanted, law))
+
+
+def _calmer(absolute: float, wanted: float, law: NoiseLaw | None) -> float:
+    """By what the scale of noise must be divided until its mean absolute value is the wanted one.
+
+    Noise in whole people soon is none at all as it becomes less than one, so the least divisor is looked for.
+    """
+    low, high = 1.0, max(1.0, absolute / wanted)
+    for _attempt in range(STEPS if law else 0):
+        middle = math.sqrt(low * high)
+        enough = _scaled(law, middle).mean_absolute <= wanted
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _scaled(law: NoiseLaw | None, by: float) -> NoiseLaw:
+    if isinstance(law, DiscreteLaplace):
+        return DiscreteLaplace(law.scale / Fraction(by))
+    assert isinstance(law, DiscreteGaussian)
+    return DiscreteGaussian(law.variance_parameter / Fraction(by) ** 2)
 
 
 def _of_sums(sigma: float, cells: int, people: int) -> Verdict:

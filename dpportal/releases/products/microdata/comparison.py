@@ -118,8 +118,9 @@ def _figures(
     if len(ordered) > 1:
         pairs = np.concatenate([table.ravel() for table in true.values()])
         chosen = [names[j] for j in ordered]
+        declared = [plan.domain.attributes[j].regular_size for j in ordered]
         for name, counts in (("true", pairs), ("synthetic", of_rows)):
-            figures[name] = pairs_figure(chosen, correlations(plan.tables, counts, ordered), name)
+            figures[name] = pairs_figure(chosen, correlations(plan.tables, counts, ordered, declared), name)
     return figures
 
 

@@ -106,6 +106,12 @@ class ColumnsForm(ChoiceForm):
         columns.choices = names
         target.choices = [("", _("None")), *names]
 
+    @property
+    def once(self) -> list[str]:
+        """Each column of the table once: a coarser one that is made of another cannot stand beside it."""
+        first = {a.column: a.name for a in reversed(self.declared.attributes)}
+        return [a.name for a in self.declared.attributes if first[a.column] == a.name]
+
     def chosen(self, draft: Release) -> dict[str, Any]:
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
         return {

@@ -63,8 +63,12 @@ def _question(attribute: Attribute, cells: np.ndarray) -> tuple[str, Labels]:
         return _("Which of its %(count)d values?") % {"count": attribute.size}, lambda c: c
     names = attribute.labels()
     if attribute.ordered:
-        middle = int(np.median(cells))
-        return _("Beyond “%(value)s” or not?") % {"value": names[middle]}, lambda c: (c > middle).astype(int)
+        # A missing value is its own cell, the last: it is not beyond any other.
+        declared = attribute.regular_size
+        values = cells[cells < declared]
+        middle = int(np.median(values)) if values.size else 0
+        beyond: Labels = lambda c: ((c > middle) & (c < declared)).astype(int)  # noqa: E731
+        return _("Beyond “%(value)s” or not?") % {"value": names[middle]}, beyond
     most = int(np.bincount(cells).argmax())
     return _("“%(value)s” or not?") % {"value": names[most]}, lambda c: (c == most).astype(int)
 
@@ -76,8 +80,9 @@ def _chances(
     answers = np.unique(labels)
     if len(answers) == 1:
         return {int(answers[0]): np.ones(len(tested))}
-    # Imported here: it takes a second, and the portal runs without it.
+    # Imported here: it takes a second, and the portal runs without it. The second comes with it.
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     others = [j for j in range(len(domain.shape)) if j != place]
     categories = [
@@ -86,8 +91,10 @@ def _chances(
     model = HistGradientBoostingClassifier(
         max_iter=ITERATIONS, categorical_features=categories, early_stopping=False, random_state=SEED
     )
-    model.fit(rows[:, others], labels)
-    return dict(zip(answers.tolist(), model.predict_proba(tested[:, others]).T, strict=True))
+    # Threads wait for each other at every step: beside another job that took several times as long as one does.
+    with threadpool_limits(1):
+        model.fit(rows[:, others], labels)
+        return dict(zip(answers.tolist(), model.predict_proba(tested[:, others]).T, strict=True))
 
 
 def _figures(chances: dict[int, np.ndarray], truth: np.ndarray) -> tuple[float, float]:

@@ -21,6 +21,8 @@ from mechanisms.microdata.tables import Grouping
 MOST_SHOWN = 12
 # Values that are named of a group whose values are no neighbours.
 MOST_NAMED = 3
+# Follows the name of a group that another one has already.
+TOGETHER = " (together)"
 
 GROUP_FIELDS = [
     {"name": "column", "type": "string"},
@@ -140,10 +142,20 @@ def _written_labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
 
 
 def group_labels(attribute: Attribute, groups: Integers) -> list[str]:
-    """A name for each group of an attribute's cells: no two alike, as their first values differ."""
+    """A name for each group of an attribute's cells; one of several values never has that of another group.
+
+    Two could be alike where a value is written with commas, as “a, b” beside the values a and b together.
+    """
     names = attribute.labels()
     members = [np.flatnonzero(groups == group).tolist() for group in range(int(groups.max()) + 1)]
-    return [_named([names[cell] for cell in cells], neighbours=attribute.ordered) for cells in members]
+    found = [_named([names[cell] for cell in cells], neighbours=attribute.ordered) for cells in members]
+    taken = {name for name, cells in zip(found, members, strict=True) if len(cells) == 1}
+    for group, cells in enumerate(members):
+        if len(cells) > 1:
+            while found[group] in taken:
+                found[group] += TOGETHER
+            taken.add(found[group])
+    return found
 
 
 def _named(values: list[str], *, neighbours: bool) -> str:

@@ -23,6 +23,8 @@ from mechanisms.microdata.simulation import AMOUNTS, EDITION, Shape, Simulated, 
 
 log = logging.getLogger(__name__)
 
+# Its figures are there in a moment, while the others are still worked out.
+QUICKEST = "tree-of-pairs"
 TOO_LONG = "The simulation took longer than an hour. Choose fewer cells or columns."
 
 
@@ -87,20 +89,26 @@ def _attempt(simulation: Simulation, claim: Claim) -> None:
 
 
 def _lines(asked: dict[str, Any], claim: Claim) -> list[dict[str, Any]]:
+    """Every method's lines, which are shown as they come, in the methods' order once all are there."""
     shape = Shape(tuple((int(size), str(kind), bool(missing)) for size, kind, missing in asked["columns"]))
-    loss, methods = Loss.from_json(asked["loss"]), {m.name: m for m in registry.MICRODATA}
-    lines, most = [], len(methods) * len(AMOUNTS[loss.definition])
+    loss, order = Loss.from_json(asked["loss"]), [m.name for m in registry.MICRODATA]
+    methods = {m.name: m for m in sorted(registry.MICRODATA, key=lambda m: m.name != QUICKEST)}
+    lines: list[dict[str, Any]] = []
     for done, line in enumerate(simulated(shape, int(asked["people"]), loss, methods), 1):
         lines.append(line.to_json())
-        claim.advance(done, most)
-    return lines
+        claim.write(lines=lines)
+        claim.advance(done, len(methods) * len(AMOUNTS[loss.definition]))
+    return sorted(lines, key=lambda line: order.index(line["method"]))
 
 
 def shown(
     simulation: Simulation | None, definition: Definition, amount: Decimal, keep: int | None = None
 ) -> dict[str, Any]:
-    """The table for a page: a line for each method, its errors at each simulated cost and between them at this one."""
-    if simulation is None or simulation.state != JobState.DONE:
+    """The table for a page: a line for each method, its errors at each simulated cost and between them at this one.
+
+    While it is worked out, of the methods that are done.
+    """
+    if simulation is None or simulation.state == JobState.FAILED:
         return {"simulation": simulation, "simulated": []}
     amounts, lines = AMOUNTS[definition], _complete(simulation, definition)
     here, titles = _after_choice(float(amount), keep), {m.name: m.title for m in registry.MICRODATA}

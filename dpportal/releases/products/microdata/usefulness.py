@@ -9,17 +9,25 @@ from django.utils.translation import gettext as _
 
 from dpportal.publishing.verdict import SHARES, Level, Verdict, about, level_of, percent
 from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.mechanism import IndependentColumns
 from mechanisms.microdata.plan import MicrodataPlan
 
 
 def foreseen(plan: MicrodataPlan, people: int) -> Verdict:
-    """Before anything is spent, by the noise of single columns: without these no dependence is worth anything."""
+    """Before anything is spent, by the noise of single columns: without these no dependence is worth anything.
+
+    Rows without any dependence are doubtful at best, whatever they cost: they are judged by pairs once they are made.
+    """
     share = foresee(plan, people).column
     level = level_of(share, SHARES)
     text = _("Noise is expected to put %(percent)s of the rows into a wrong cell of each single column.")
     if level is Level.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
-    return Verdict(level, text % {"percent": about(share)}, max(1.0, share / SHARES[0]))
+    told = text % {"percent": about(share)}
+    if plan.mechanism == IndependentColumns.name:
+        told += " " + _("They hold no dependence between columns, whatever they cost.")
+        return Verdict(Level.DOUBTFUL if level is Level.USEFUL else level, told)
+    return Verdict(level, told, max(1.0, share / SHARES[0]))
 
 
 def found(comparison: Mapping[str, Any]) -> Verdict | None:

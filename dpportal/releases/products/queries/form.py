@@ -134,6 +134,8 @@ class WorkloadForm(ChoiceForm):
             self.fields[f"{ASK}{place}"] = forms.ChoiceField(
                 label=attribute.name, choices=asks, required=False
             )
+        ordered = [a.name for a in self.declared.attributes if a.ordered]
+        self.initial.setdefault("column", next(iter(ordered), ""))  # of another there are no ranges
         self.chosen_columns: list[str] = []
 
     def chosen(self, draft: Release) -> dict[str, Any]:
@@ -307,9 +309,8 @@ class WorkloadForm(ChoiceForm):
 
 
 def _read_matrix(file: UploadedFile, domain: Domain) -> matrices.UploadedMatrix:
-    labels = domain.attributes[0].labels() if len(domain.attributes) == 1 else []
     assert file.file is not None
-    return matrices.read(file.file, file.name or "", domain.size, labels)
+    return matrices.read(file.file, file.name or "", domain.size, matrices.cell_names(domain))
 
 
 def _quoted(names: Sequence[str]) -> str:

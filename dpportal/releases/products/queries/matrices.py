@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
+from itertools import product
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +21,7 @@ from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from dpportal.releases import arrays
+from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
 
 MAX_FILE_BYTES = 64 * 2**20
@@ -29,6 +31,9 @@ MAX_QUERIES = 100_000
 MAX_NAME = 120
 FOLDER = "matrices"
 DELIMITERS = (",", ";", "\t")
+# A table with more cells than this has no header that names each of them.
+MAX_NAMED = 100_000
+BETWEEN = " · "
 BYTES_OF_A_NUMBER = 8
 # What numpy, scipy and zipfile raise for an archive that is broken, encrypted or of something else.
 UNREADABLE = (
@@ -59,7 +64,7 @@ class UploadedMatrix:
 def read(file: IO[bytes], file_name: str, cells: int, labels: Sequence[str]) -> UploadedMatrix:
     """Read a CSV, or an .npz that scipy.sparse.save_npz wrote.
 
-    cells: how many columns it must have. labels: of the cells, where one column of the table is asked.
+    cells: how many columns it must have. labels: of the cells in their order, or none where they have no names.
     Raises MatrixError.
     """
     _check_file(file, file_name)
@@ -67,6 +72,13 @@ def read(file: IO[bytes], file_name: str, cells: int, labels: Sequence[str]) -> 
     matrix = _read_npz(file, cells) if is_npz else _read_csv(file, cells, labels)
     _check_rows(matrix.rows)
     return matrix
+
+
+def cell_names(domain: Domain) -> list[str]:
+    """The name of every cell, as matrices have them: the last column changes fastest. None of too many cells."""
+    if domain.size > MAX_NAMED:
+        return []
+    return [BETWEEN.join(labels) for labels in product(*(a.labels() for a in domain.attributes))]
 
 
 def keep(matrix: UploadedMatrix) -> str:
@@ -201,7 +213,7 @@ def _checked_width(fields: list[str], cells: int, where: str) -> int:
 def _is_header(fields: list[str], labels: Sequence[str]) -> bool:
     """Whether a first line names cells. Raises MatrixError if it names them in another order than the portal's."""
     found = [field.strip() for field in fields]
-    known = list(labels)
+    known = [label.strip() for label in labels]
     if found == known:
         return True
     if known and sorted(found) == sorted(known):

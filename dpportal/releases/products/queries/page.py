@@ -40,7 +40,9 @@ def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
         return ranges_figure(attribute.labels(), factor.spans(), result.answers, result.half_widths)
     shown = drawn(result.answers.size)
     labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
-    return answers_figure(labels, result.answers[shown], result.half_widths[shown], result.answers.size)
+    return answers_figure(
+        labels, result.answers[shown], result.half_widths[shown], shown, result.answers.size
+    )
 
 
 def figures_json(name: str, figures: Iterable[Figure]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import Optimised
+from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,16 @@ def kept(name: str) -> Optimised:
         return Optimised({"strategy": matrix.rows.toarray()}, name=name)
     facts = Optimisation.objects.filter(arrays=name).values_list("facts", flat=True).first()
     return Optimised(arrays.kept(name), facts or {}, name)
+
+
+class Kept:
+    """What a worker finds by name that plans an uploaded workload or a stored strategy."""
+
+    def strategy(self, name: str) -> Optimised:
+        return kept(name)
+
+    def workload(self, text: str, domain: Domain) -> Workload:
+        return workloads.read(text, domain)
 
 
 def work_out(key: str) -> None:

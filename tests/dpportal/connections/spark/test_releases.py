@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from dpportal.connections import spark
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets.models import Dataset
 from tests import clusters
@@ -16,6 +18,7 @@ from tests.dpportal.connections.conftest import connected
 from tests.dpportal.connections.refusals import Refusals
 from tests.dpportal.connections.registers import Register
 from tests.dpportal.connections.spark.conftest import VISITS
+from tests.dpportal.connections.ways import Way
 
 pytestmark = pytest.mark.spark
 
@@ -72,6 +75,22 @@ class TestBadInput(Refusals):
         begun = time.monotonic()
         assert "ran longer than the connection allows" in self.failed(elsewhere)
         assert time.monotonic() - begun < 45
+
+    def test_a_cluster_that_is_gone_without_a_word(self, connection, curator, administrator, monkeypatch):
+        """Is not waited for longer than a query may take, nor are the interruptions that do not reach it."""
+        monkeypatch.setattr(spark, "PATIENCE_SECONDS", 2)
+        # No longer than it takes: no interruption reaches it, and it keeps the cluster from what comes next.
+        query = f"SELECT v.* FROM ({VISITS}) AS v CROSS JOIN range(150000) AS r"
+        with closing(Way(connection.port)) as way:
+            connection.port, connection.most_rows = way.port, 10**13
+            connection.save()
+            table = SharedTable.objects.create(connection=connection, title="Long", query=query)
+            dataset = building.granted(connected(table, curator), administrator)
+            self.limited(dataset, seconds=5)
+            threading.Timer(3, way.ends.set).start()
+            begun = time.monotonic()
+            assert "ran longer than the connection allows" in self.failed(dataset)
+            assert way.ends.is_set() and time.monotonic() - begun < 60
 
     def test_more_bytes_than_are_allowed(self, elsewhere):
         self.limited(elsewhere, most_bytes=100)

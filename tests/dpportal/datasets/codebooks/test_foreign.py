@@ -58,6 +58,32 @@ def test_a_frictionless_schema():
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "attribute"),
+    [
+        ({"trueValues": ["True"], "falseValues": ["False"]}, Boolean("smoker", closed=True)),
+        ({"trueValues": ["Yes", "1"], "falseValues": ["No"]}, Boolean("smoker", closed=True)),
+        (
+            {"trueValues": ["1"], "falseValues": ["2"]},
+            Categorical("smoker", values=("2", "1"), words=("false", "true")),
+        ),
+        (
+            {"falseValues": ["nein"]},
+            Categorical(
+                "smoker",
+                values=("nein", "true", "True", "TRUE", "1"),
+                words=("false", "true", "true", "true", "true"),
+            ),
+        ),
+    ],
+)
+def test_words_for_yes_and_no_that_tables_are_not_read_by_become_categories(words, attribute):
+    """With 1 for yes and 2 for no, nobody who said no would be counted in a column of yes or no."""
+    field = {"name": "smoker", "type": "boolean", **words}
+    schema = frictionless.Schema.from_descriptor({"fields": [field]})
+    assert read(schema.to_json().encode(), COLUMNS).attributes == (attribute,)
+
+
 def test_a_frictionless_package_with_labelled_categories():
     content = b"""{"resources": [{"name": "survey", "schema": {"fields": [
         {"name": "sex", "type": "integer", "categories": [

@@ -67,6 +67,7 @@ def test_columns_that_the_table_does_not_have_are_left_out_and_named(content):
         (b"\xef\xbb\xbf\n [" + b"[" * 100_000, "nested too deeply"),
         (b'["sex"]', "JSON is a list"),
         (b"", "two columns"),
+        (b"column,value\nsex,m\nsex,f,Female\n", "number 3 has 3 entries, and the header has 2"),
         (b"column,value,label,more\na,b,c,d\n", "two columns"),
         (b"\xff\xfe\x00", "UTF-8"),
         (b"x" * (MAX_BYTES + 1), "20 MB"),

@@ -146,6 +146,12 @@ def test_a_parquet_file_with_overwritten_pages_is_refused(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_parquet_column_with_a_nul_character_is_refused_by_its_number(tmp_path, kind):
+    fault = refused(tmp_path, parquet(pa.table({"a": [1, 2], "b": pa.array(["é\0A", "é\0B"]).cast(kind)})))
+    assert (fault.code, fault.column) == ("binary", 2)
+
+
 def test_a_nested_parquet_column_is_refused_by_its_number(tmp_path):
     fault = refused(tmp_path, parquet(pa.table({"a": [1], "b": [[1, 2]]})))
     assert (fault.code, fault.column) == ("nested", 2)

@@ -53,6 +53,17 @@ class TestSelection:
         (choice,) = json.loads(files(release)["release.json"])["choice"]
         assert choice in ("40–49", "50–59")
 
+    @pytest.mark.parametrize(
+        ("level", "asked"), [("1/2", "Median"), ("9/10", "Quantile 0.9: the value that 90 % lie below")]
+    )
+    def test_readers_are_told_which_quantile_was_chosen(self, rich, client, level, asked) -> None:
+        release = self.choose(rich, ["age"], "quantile", level=level)
+        services.publish(release, rich.owner)
+        bundle = files(release)
+        assert f"<h2>{asked}</h2>" in page_of(client, release)
+        assert f"- What was asked: {asked}.\n" in bundle["README.md"].decode()
+        assert asked in bundle["report.html"].decode()
+
     def test_the_date_with_the_fewest_conflicts_is_chosen(self, curator, administrator) -> None:
         dataset = building.granted(conflicts(curator), administrator, "100")
         release = self.choose(dataset, ["monday", "tuesday", "friday"], "fewest-conflicts")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,10 +11,11 @@ import pytest
 from django.urls import reverse
 
 from dpportal.publishing.verdict import Level
+from dpportal.releases.models import Release
 from dpportal.releases.products import product_of, telling
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
-from mechanisms.domain import Integer
+from mechanisms.domain import Date, Integer, Real
 from mechanisms.selection import MostCommonValue, Quantile, Score, SelectionPlan
 from tests.dpportal.releases.products.building import SURE, finished
 
@@ -40,6 +42,33 @@ def test_at_the_cost_that_is_named_it_is_useful_and_at_a_tenth_of_it_is_not(scor
         enough = foreseen(score, amount).amount(Decimal(amount), Definition.PURE)
         assert foreseen(score, str(enough)).is_useful
         assert not foreseen(score, str(enough / 10)).is_useful
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        (Integer("age", lower=0, upper=99), "over the bounds of age, that would be 5 there."),
+        (Real("rent", lower=0, upper=3000, bins=10), "over the bounds of rent, that would be 150 there."),
+        (
+            Date("day", lower=dt.date(2026, 1, 1), upper=dt.date(2026, 7, 19), step="day"),
+            "over the bounds of day, that would be 10 days there.",
+        ),
+        (None, "of all ranks."),
+    ],
+)
+def test_the_error_of_a_quantile_is_said_in_its_columns_unit(column, told):
+    """A lead of 200 among 4,000 people is a twentieth of all ranks: 5 of 100 years, 10 of 200 days."""
+    assert telling.foreseen(planned(MIDDLE, "1"), 200, PEOPLE, column).text.endswith(told)
+
+
+def test_a_quantiles_review_says_its_error_in_years(rich, client):
+    draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection", people=300)
+    draft.columns, draft.parameters = ["age"], {"question": "quantile", "level": "1/2", "picks": 1}
+    draft.mechanism, draft.amount = "permute-and-flip", Decimal("0.5")
+    draft.save()
+    client.force_login(rich.owner)
+    review = client.get(reverse("releases:review", args=[draft.pk])).content.decode()
+    assert "spread evenly over the bounds of age, that would be" in review
 
 
 def test_a_choice_is_good_within_a_tenth_of_the_best():

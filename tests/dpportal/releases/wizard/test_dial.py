@@ -111,3 +111,12 @@ def test_an_error_that_no_cost_reaches_is_said_so(desk: Client, dataset) -> None
     draft = drafted(dataset, "selection", ["age"], {"question": "most-common-value"})
     answer = desk.get(reverse("releases:dial", args=[draft.pk]), {"half_width": "0"})
     assert answer.status_code == 400 and "allow more" in answer.json()["error"]
+
+
+def test_the_error_of_a_quantile_is_one_of_ranks(desk: Client, dataset) -> None:
+    for question, label in (
+        ("quantile", "Ranks that the value may be off"),
+        ("most-common-value", "Lead of the best"),
+    ):
+        draft = drafted(dataset, "selection", ["age"], {"question": question, "level": "1/2"})
+        assert label in desk.get(reverse("releases:method", args=[draft.pk])).content.decode()

@@ -49,6 +49,32 @@ def test_a_target_of_many_values_is_halved(target, question):
     assert found["lines"][0][2] > 0.9
 
 
+def test_a_missing_value_is_not_beyond_the_others():
+    """Of forty ages and the cell of those without one: half of the ages are above the middle one."""
+    age = Integer("age", lower=0, upper=39, missing_cell=True)
+    cells = np.array([*range(40), *[40] * 60])
+    question, labels = learning._question(age, cells)
+    assert "“19”" in question
+    assert labels(np.array([19, 20, 39, 40])).tolist() == [0, 1, 1, 0]
+
+
+def test_one_thread_learns(monkeypatch):
+    """Several wait for each other while other jobs run."""
+    ensemble = pytest.importorskip("sklearn.ensemble", reason="needs requirements-learning.txt")
+    from threadpoolctl import threadpool_info
+
+    classifier, seen = ensemble.HistGradientBoostingClassifier, []
+    fit = classifier.fit
+
+    def watched(self, *given):
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp")
+        return fit(self, *given)
+
+    monkeypatch.setattr(classifier, "fit", watched)
+    learned(DOMAIN, "ill", table(60, dependent=True), table(120, dependent=True))
+    assert seen and set(seen) == {1}
+
+
 def test_without_the_extra_or_a_target_it_says_so(monkeypatch):
     rows = table(100, dependent=True)
     assert "lines" not in assessment.assess(DOMAIN, "", rows, rows)["learning"]

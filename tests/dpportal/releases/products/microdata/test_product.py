@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -11,11 +13,13 @@ import pytest
 
 from dpportal import storage
 from dpportal.accounts.models import User
+from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
-from dpportal.releases import execution, results, services
+from dpportal.releases import drafts, execution, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, product_of
+from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
 from mechanisms.microdata.adversarial.method import Adversarial
@@ -142,6 +146,31 @@ def test_the_same_measurement_gives_the_same_bytes(wide) -> None:
     assert before == {name: again[name] for name in before} and len(before) == 2
 
 
+def test_rows_made_anew_are_those_of_before_on_a_machine_that_fits_otherwise(wide, monkeypatch) -> None:
+    """Another kind of processor rounds the fit's products otherwise: here the rows come out in another order."""
+    release = made(wide)
+    before = results.reconstruct(release).result.rows
+    method = registry.microdata(release.plan_json["mechanism"])
+    own = type(method).reconstruct
+
+    def otherwise(self, plan, measurement):
+        found = own(self, plan, measurement)
+        return replace(found, rows=found.rows[::-1])
+
+    monkeypatch.setattr(type(method), "reconstruct", otherwise)
+    again = results.reconstruct(release)
+    assert (again.result.rows == before).all()
+    with storage.scratch_folder() as folder:
+        files_again = {t.path.name: storage.sha256(t.path) for t in product_of(release).tables(again, folder)}
+    assert {a.name: a.sha256 for a in release.artifacts.filter(name__in=SYNTHETIC)} == {
+        name: files_again[name] for name in SYNTHETIC
+    }
+    release.state = Release.State.MEASURED
+    assert (results.reconstruct(release).result.rows == before[::-1]).all(), (
+        "kept rows of what is not made yet"
+    )
+
+
 def test_what_cannot_occur_is_in_no_row(wide) -> None:
     zeros = [["ill", "true", "job", "j2"]]
     release = made(wide, wishes={**WISHES, "zeros": zeros}, rows=150)
@@ -225,6 +254,15 @@ def test_a_worker_that_dies_after_the_measurement_repeats_nothing(wide) -> None:
 class TestWizard:
     def draft(self, dataset: Dataset) -> Release:
         return Release.objects.create(dataset=dataset, created_by=dataset.owner, product="microdata")
+
+    def test_one_button_takes_no_column_beside_the_finer_one_that_it_is_made_of(self, wide, client) -> None:
+        group = Integer("age group", lower=0, upper=99, width=20, source="age")
+        dataset_services.declare(wide, group.name, group)
+        draft = self.draft(wide)
+        client.force_login(wide.owner)
+        text = client.get(f"/releases/{draft.pk}/columns/").content.decode()
+        assert "Take all 5 columns" in text and text.count("data-once>") == 5
+        assert text.count('name="columns"') == 6
 
     def test_it_leads_from_columns_to_review(self, wide, client) -> None:
         draft = self.draft(wide)
@@ -319,6 +357,17 @@ class TestWizard:
         response = client.post(f"/releases/{draft.pk}/columns/", {**ANSWER, **change})
         assert message in response.content.decode()
         assert wide.budgets.get().reserved == 0
+
+
+def test_rows_without_dependence_are_doubtful_whatever_they_cost(wide) -> None:
+    draft = Release(dataset=wide, created_by=wide.owner, product="microdata", people=100_000)
+    draft.columns, draft.mechanism, draft.amount = COLUMNS, "independent-columns", Decimal("50")
+    draft.parameters = {"wishes": {}}
+    _version, plan = drafts.plan_of(draft)
+    verdict = product_of(draft).foreseen(plan, draft)
+    assert verdict is not None and verdict.level == "doubtful"
+    assert verdict.amount(draft.amount, Definition.PURE) is None
+    assert verdict.text.endswith("no dependence between columns, whatever they cost.")
 
 
 @pytest.mark.parametrize("amount, expected", [("50", "useful"), ("0.01", "useless")])

@@ -12,7 +12,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.releases import services, tasks
 from dpportal.releases.models import Release, Simulation
 from dpportal.releases.products.microdata import simulations
-from dpportal.running.jobs import JobState
+from dpportal.running.jobs import Claim, JobState
 from mechanisms import registry
 from mechanisms.microdata.simulation import Simulated
 from tests.dpportal import building
@@ -54,6 +54,30 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     assert "Simulated on made-up tables" in offers and "Shares of the cost:" in offers
     assert client.get(f"{page}simulation/?amount=much").status_code == 200
     assert draft.dataset.budgets.get().reserved == 0
+
+
+def test_the_tree_is_shown_while_the_others_are_worked_out(draft, client, monkeypatch) -> None:
+    fast = tuple(
+        m for m in registry.MICRODATA if m.name in ("clusters", "tree-of-pairs", "independent-columns")
+    )
+    monkeypatch.setattr(registry, "MICRODATA", fast)
+    client.force_login(draft.dataset.owner)
+    page, seen = f"/releases/{draft.pk}/method/simulation/?amount=1", []
+    asked = services.ask_simulation(draft)
+    assert asked is not None
+
+    def look(claim: Claim, done: int, most: int | None) -> None:
+        text = client.get(page).content.decode()
+        table = text.partition("</table>")[0]
+        seen.append([method.name for method in fast if method.title in table])
+        assert "every 2s" in text and "<progress" in text
+
+    monkeypatch.setattr(Claim, "advance", look)
+    tasks.simulate(asked.key)
+    assert seen[1] == [] and seen[2] == ["tree-of-pairs"] and len(seen) == 9
+    found = Simulation.objects.get()
+    assert list(dict.fromkeys(line["method"] for line in found.lines)) == [method.name for method in fast]
+    assert "every 2s" not in client.get(page).content.decode()
 
 
 def test_nothing_of_the_data_is_in_the_question(draft) -> None:

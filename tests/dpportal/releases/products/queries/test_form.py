@@ -288,6 +288,12 @@ class TestLive:
         assert client.post(f"/releases/{draft.pk}/columns/workload/", answer).status_code == 404
 
 
+def test_a_column_with_an_order_is_proposed(curators, draft) -> None:
+    """Of colours, the first column, there are no ranges."""
+    page = curators.get(f"/releases/{draft.pk}/columns/").content.decode()
+    assert '<option value="age" selected>' in page and "has no order" not in page
+
+
 def test_what_was_chosen_is_shown_again(curators, draft) -> None:
     chosen(curators, draft, kind="width", column="age", width=4)
     page = curators.get(f"/releases/{draft.pk}/columns/").content.decode()
@@ -309,6 +315,18 @@ def test_the_template_is_a_matrix_that_can_be_uploaded(curators, draft, columns)
     answer = {"kind": "uploaded", "columns": columns, "matrix": SimpleUploadedFile("queries.csv", content)}
     _page, changed = chosen(curators, draft, **answer)
     assert changed.columns == columns
+
+
+@pytest.mark.parametrize("columns", [["age"], ["colour", "age"]])
+def test_a_template_whose_columns_were_moved_is_refused(curators, draft, columns):
+    """What it asks would be answered by other cells than it names."""
+    address = f"/releases/{draft.pk}/columns/queries.csv"
+    names, entries = curators.get(address, {"columns": columns}).content.decode().splitlines()
+    query, first, second, *others = names.split(",")
+    moved = "\n".join([",".join([query, second, first, *others]), entries])
+    file = SimpleUploadedFile("queries.csv", moved.encode())
+    page, saved = chosen(curators, draft, kind="uploaded", columns=columns, matrix=file)
+    assert "names the cells in another order" in page and saved.parameters == {}
 
 
 def test_a_template_needs_columns(curators, draft):

@@ -1,0 +1,15 @@
+"""Text of several lines that somebody types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+
+class ParagraphsField(forms.CharField):
+    """Its end of a line is one character: browsers count so while one types, and send two."""
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value)
+        return text.replace("\r\n", "\n") if text else ""

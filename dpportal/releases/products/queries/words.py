@@ -1,0 +1,69 @@
+"""What a workload asks, in words for readers: a phrase for each product of its text form."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from mechanisms.matrix.workload.notation import Part, Product, parse
+
+MOST_PHRASES = 6
+
+
+def in_words(text: str, columns: list[str]) -> str:
+    """The phrases, beginning with a capital; after a few it is said how many more there are.
+
+    columns: those that the release is of, of which tables are if the text names none.
+    """
+    products = parse(text)
+    phrases = [_of_product(product, columns) for product in products[:MOST_PHRASES]]
+    more = len(products) - len(phrases)
+    if more:
+        phrases.append(ngettext("%(count)d more", "%(count)d more", more) % {"count": more})
+    said = "; ".join(phrases)
+    return said[:1].upper() + said[1:]
+
+
+def _of_product(product: Product, columns: list[str]) -> str:
+    said = _(", combined with ").join(_of_part(part, columns) for part in product.parts)
+    if product.weight == 1:
+        return said
+    return _("%(queries)s (weight %(weight)s)") % {
+        "queries": said,
+        "weight": f"{product.weight.normalize():f}",
+    }
+
+
+def _of_part(part: Part, columns: list[str]) -> str:
+    named = " × ".join(part.columns)
+    if part.kind == "total":
+        return _("all people")
+    if part.kind == "marginals":
+        return _marginals(part, columns)
+    if part.kind == "uploaded":
+        return (
+            _("queries from a file, of %(column)s") % {"column": named} if named else _("queries from a file")
+        )
+    if part.kind == "width":
+        cells = {"cells": f"{part.number:,}", "column": named}
+        return _("every range of %(cells)s neighbouring cells of %(column)s") % cells
+    said = {
+        "identity": _("each cell of %(column)s"),
+        "marginal": _("the table %(column)s"),
+        "prefix": _("running totals of %(column)s"),
+        "ranges": _("every range of %(column)s"),
+    }
+    return said[part.kind] % {"column": named}
+
+
+def _marginals(part: Part, columns: list[str]) -> str:
+    values = {"number": part.number, "columns": ", ".join(part.columns or columns)}
+    if part.exact:
+        text = ngettext(
+            "every table of %(number)d of %(columns)s",
+            "every table of %(number)d of %(columns)s",
+            part.number,
+        )
+    else:
+        text = _("every table of up to %(number)d of %(columns)s")
+    return text % values

@@ -1,0 +1,16 @@
+"""What a workload asks, as templates show it."""
+
+from __future__ import annotations
+
+from django import template
+
+from dpportal.releases.products.queries.words import in_words
+from mechanisms.matrix.mechanism import QueryPlan
+
+register = template.Library()
+
+
+@register.filter
+def asked_in_words(plan: QueryPlan) -> str:
+    """Such as “Every range of age”."""
+    return in_words(plan.workload.text, list(plan.domain.names))

@@ -1,0 +1,114 @@
+"""The methods of a draft at one cost, side by side: those recommended, the one chosen, and what it will be worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from dpportal.charts.style import Figure
+from dpportal.publishing.dial import shown
+from dpportal.releases.drafts import Offer
+from dpportal.releases.models import Release
+from dpportal.releases.products import AUTOMATIC, AnyProduct, ReleasePlan, method_title, product_of
+
+
+class SideBySide:
+    """Works out what the wizard shows of all methods. asked: the method that the form holds, if any."""
+
+    def __init__(self, draft: Release, offers: list[Offer], asked: str | None, amount: Decimal) -> None:
+        self._draft, self._offers, self._asked, self._amount = draft, offers, asked, amount
+        self._product: AnyProduct = product_of(draft)
+
+    @property
+    def context(self) -> dict[str, Any]:
+        return {
+            **self._of_the_chosen,
+            "best_method": self._best,
+            "recommended": self._recommended,
+            "chosen_among_others": self.chosen not in [choice.mechanism for choice in self._recommended],
+            "advice": self._advice,
+            "offers": [row for row in self._rows if _is_suited(row)],
+            "unsuited": [row for row in self._rows if not _is_suited(row)],
+            "figure": self._noise_picture(),
+        }
+
+    @cached_property
+    def chosen(self) -> str | None:
+        """The method asked for, where it has a plan; else the first that is recommended."""
+        if self._asked == AUTOMATIC and self._product.has_automatic:
+            return self._asked
+        if self._asked in {offer.mechanism.name for offer in self._offers if offer.plan}:
+            return self._asked
+        return self._recommended[0].mechanism if self._recommended else None
+
+    @property
+    def _of_the_chosen(self) -> dict[str, Any]:
+        plan, chosen = self._plan_of_the_chosen, self.chosen
+        verdict = self._product.foreseen(plan, self._draft) if plan else None
+        better = verdict and plan and verdict.amount(self._amount, plan.loss.definition)
+        return {
+            "chosen_method": chosen,
+            "verdict": verdict,
+            "better_amount": better,
+            "chosen_title": method_title(self._product.name, chosen) if chosen else "",
+            "chosen_error": shown(self._product.wanted_error(plan, self._draft)) if plan else None,
+            "chosen_offer": next((row for row in self._rows if row["mechanism"].name == chosen), None),
+        }
+
+    @property
+    def _plan_of_the_chosen(self) -> ReleasePlan | None:
+        """That of the best method, where the choice is left to the portal."""
+        made = (offer.plan for offer in self._offers if offer.mechanism.name == self.chosen)
+        return next(made, self._plans.get(self._best or ""))
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        made = [offer.plan for offer in self._offers if offer.plan]
+        return [self._row(offer, made) for offer in sorted(self._offers, key=_place(self._product))]
+
+    def _row(self, offer: Offer, made: list[ReleasePlan]) -> dict[str, Any]:
+        """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why no plan."""
+        if offer.plan is None:
+            return {"mechanism": offer.mechanism, "refusal": offer.refusal}
+        return {
+            "mechanism": offer.mechanism,
+            "plan": offer.plan,
+            "unsuited": self._product.unsuited(offer.plan),
+            **self._product.offer(offer.plan, self._draft, made),
+        }
+
+    @cached_property
+    def _plans(self) -> dict[str, ReleasePlan]:
+        """The plans by method: of those that are made for the columns, or of all if none is."""
+        made = {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
+        suited = {name: plan for name, plan in made.items() if not self._product.unsuited(plan)}
+        return suited or made
+
+    @cached_property
+    def _advice(self) -> Any:
+        return self._product.advice(self._draft, self._plans) if self._plans else None
+
+    @cached_property
+    def _recommended(self) -> list[Any]:
+        return list(self._product.recommended(self._draft, self._plans, self._advice)) if self._plans else []
+
+    @cached_property
+    def _best(self) -> str | None:
+        return self._product.suggested(self._draft, self._plans) if self._plans else None
+
+    def _noise_picture(self) -> Figure | None:
+        plans = {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
+        picked = plans.get(self.chosen or "") or next(iter(plans.values()), None)
+        return None if picked is None else self._product.noise_figure(picked, self._draft.people)
+
+
+def _place(product: AnyProduct) -> Callable[[Offer], float]:
+    """The product's order of methods; those without a plan come last."""
+    return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
+
+
+def _is_suited(row: dict[str, Any]) -> bool:
+    return bool(row.get("plan")) and not row["unsuited"]
