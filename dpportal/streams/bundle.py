@@ -13,7 +13,6 @@ from typing import Any
 import pandas as pd
 
 from dpportal.charts.report import stilled
-from dpportal.charts.series import series_figure
 from dpportal.publishing import descriptions
 from dpportal.publishing.archive import ABOUT_ARCHIVE, BundleFile, folder_name, saved_name, write_zip
 from dpportal.publishing.loading import measured_in
@@ -24,6 +23,7 @@ from dpportal.publishing.workbook import MOST_LINES, about_workbook, workbook
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, as_epsilon_delta, promise_of
+from dpportal.streams.showing import Chosen, increments_chart, series_chart
 from dpportal.streams.told_apart import VALUE, value_columns
 from mechanisms import registry
 
@@ -124,17 +124,9 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
 def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     plan = stream.plan
+    each = [Chosen((place,)) for place in range(min(series.width, MAX_DRAWINGS))]
     figures = [
-        series_figure(
-            series.labels,
-            released=series.released[:, place],
-            half_widths=series.half_widths,
-            consistent=series.consistent[:, place],
-            name=series.names[place],
-            unit=series.unit,
-            periods=len(series.labels),
-        )
-        for place in range(min(series.width, MAX_DRAWINGS))
+        chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
     ]
     context = {
         "stream": stream,
