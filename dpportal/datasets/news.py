@@ -19,7 +19,7 @@ def ended_jobs(person: User) -> list[QuerySet[Any]]:
 
 def shared_with(person: User) -> QuerySet[Share]:
     """The rights that owners gave this person, the newest first."""
-    return person.shares.select_related("dataset__owner").order_by("-at")
+    return person.shares.select_related("dataset").order_by("-at")
 
 
 def news(person: User) -> int:

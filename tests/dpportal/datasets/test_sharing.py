@@ -59,7 +59,11 @@ def test_the_bell_rings_for_a_right_until_its_person_looked(client, shared, coll
     client.force_login(colleague)
     assert bell.news(colleague) == 1
     page = client.get(reverse("releases:finished"))
-    assert f"of {shared.owner.public_name} is shared with you" in page.text and "Release." in page.text
+    assert (
+        "Shared with you:" in page.text
+        and f"{shared.name}</a>" in page.text
+        and ": Release</div>" in page.text
+    )
     assert bell.news(colleague) == 0
     sharing.share(shared, "colleague", Right.OWN, shared.owner)
     assert bell.news(colleague) == 1
