@@ -108,11 +108,17 @@ class LedgerAdmin(ReadOnlyAdmin):
         return f"{entry.budget.symbol} {plain(entry.amount)}"
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """The dataset that the office names, with whom it protects now."""
+        """The dataset that the office names, with whom it protects now, and how its account counts."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         dataset = dataset_of(initial.pop("dataset", ""))
+        if dataset is None:
+            return initial
+        account = Budget.of(dataset)
+        counts = (
+            {"definition": account.definition, "delta_exponent": account.delta_exponent} if account else {}
+        )
         field = BudgetChangeForm.base_fields["dataset"]
-        return {**initial, "dataset": field.prepare_value(dataset)} if dataset else initial
+        return {**initial, **counts, "dataset": field.prepare_value(dataset)}
 
     def save_model(self, request: HttpRequest, obj: LedgerEntry, form: ModelForm, change: bool) -> None:
         assert isinstance(form, BudgetChangeForm)

@@ -192,6 +192,8 @@ class BudgetChangeForm(forms.ModelForm):
             self.add_error("knowing", ledger.unknowing_text())
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
+        elif budget and ledger.moves_delta(budget, data.get("delta_exponent", budget.delta_exponent)):
+            self.add_error("delta_exponent", ledger.other_delta_text(budget))
         if asked := data.get("answers"):
             self._check_answer(asked, dataset)
         return data

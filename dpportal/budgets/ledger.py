@@ -71,6 +71,8 @@ def grant(
     budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(other_kind_text(budget))
+    if moves_delta(budget, delta_exponent):
+        raise BudgetRefusedError(other_delta_text(budget))
     Budget.objects.filter(pk=budget.pk).update(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
@@ -281,6 +283,20 @@ def other_kind_text(budget: Budget) -> str:
     """Why a grant of the other kind is refused."""
     text = _("This budget is counted in %(symbol)s. Grant more %(symbol)s; the two kinds cannot be added.")
     return text % {"symbol": budget.symbol}
+
+
+def moves_delta(budget: Budget, exponent: int) -> bool:
+    """Whether another δ would change what was said of what this account has paid for, in files that readers have."""
+    is_read_at_delta = budget.definition == Definition.ZCDP and budget.delta_exponent != exponent
+    return is_read_at_delta and budget.entries.filter(kind=Kind.CHARGE).exists()
+
+
+def other_delta_text(budget: Budget) -> str:
+    """Why a grant with another δ is refused."""
+    text = _(
+        "What this budget has paid for says δ = %(delta)s, also in files that were downloaded. Leave n at %(exponent)s."
+    )
+    return text % {"delta": budget.delta_text, "exponent": budget.delta_exponent}
 
 
 def reduction_text(budget: Budget | None) -> str:

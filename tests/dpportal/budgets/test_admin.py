@@ -93,6 +93,30 @@ def test_a_first_grant_of_zcdp_keeps_its_delta(admin, curator):
     assert (budget.symbol, budget.delta_exponent) == ("ρ", 9)
 
 
+def paying_zcdp(curator) -> Dataset:
+    """With an account that is read at δ = 10⁻⁷ and has paid for something."""
+    dataset = stored_dataset(curator)
+    how = {"definition": "zcdp", "reason": "First", "by": curator}
+    ledger.grant(dataset, Decimal(1), delta_exponent=7, **how)
+    ledger.reserve(
+        dataset, Decimal("0.1"), key=uuid4(), definition=Definition.ZCDP, reason="Paid", by=curator
+    )
+    return dataset
+
+
+def test_a_further_grant_leaves_the_delta_at_which_releases_were_described(admin, curator):
+    dataset = paying_zcdp(curator)
+    response = admin.post(reverse(ADD), change(dataset, definition="zcdp", delta_exponent="5"))
+    assert "says δ = 10⁻⁷" in errors(response)["delta_exponent"][0]
+    assert Budget.objects.get(dataset=dataset).delta_exponent == 7
+
+
+def test_the_form_begins_with_how_the_account_counts(admin, curator):
+    dataset = paying_zcdp(curator)
+    form = admin.get(reverse(ADD), {"dataset": dataset.pk}).context["adminform"].form
+    assert (form.initial["definition"], form.initial["delta_exponent"]) == ("zcdp", 7)
+
+
 def test_a_grant_of_the_other_kind_is_refused_beside_the_field(admin, dataset):
     response = admin.post(reverse(ADD), change(dataset, definition="zcdp"))
     assert errors(response)["definition"] == [

@@ -57,6 +57,18 @@ def test_a_grant_of_the_other_kind_is_refused(dataset):
     assert parts(dataset) == amounts("1", "0", "0")
 
 
+def test_delta_can_be_mended_until_something_was_paid(curator):
+    dataset = stored_dataset(curator)
+    zcdp = {"definition": "zcdp", "reason": "More", "by": curator}
+    ledger.grant(dataset, Decimal(1), delta_exponent=6, **zcdp)
+    ledger.grant(dataset, Decimal(1), delta_exponent=7, **zcdp)
+    assert Budget.of(dataset).delta_exponent == 7
+    reserve(dataset, "0.1", definition=Definition.ZCDP)
+    with pytest.raises(BudgetRefusedError, match="Leave n at 7"):
+        ledger.grant(dataset, Decimal(1), delta_exponent=6, **zcdp)
+    assert Budget.of(dataset).total == 2
+
+
 @pytest.mark.parametrize("amount", ["0", "-1", "NaN", "Infinity", "-Infinity", "sNaN"])
 def test_an_amount_is_a_positive_number(dataset, amount):
     for change in (grant, reduce, reserve):
