@@ -34,9 +34,13 @@ def ask(dataset: Dataset, reason: str, by: User) -> bool:
     return True
 
 
-def answer_by_grant(request: BudgetRequest, reason: str) -> bool:
-    """Say yes, in the transaction of a grant, which holds the dataset. Returns whether the question still waited."""
-    return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, reason)
+def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
+    """Say yes, in the transaction of a grant, which holds the dataset. Returns whether the question still waited.
+
+    granted: how much, such as ε = 0.50, which need not be what was asked for.
+    """
+    answer = _("%(granted)s. %(reason)s") % {"granted": granted, "reason": reason}
+    return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, answer)
 
 
 def waits(request: BudgetRequest) -> bool:
@@ -63,8 +67,9 @@ def decline(request: BudgetRequest, reason: str, by: User) -> bool:
 
 
 def waiting() -> QuerySet[BudgetRequest]:
-    """The questions that nobody has answered, the oldest first."""
-    return BudgetRequest.objects.filter(state=State.WAITING).select_related("dataset__owner").order_by("at")
+    """The questions that nobody has answered, the oldest first; none of records that were deleted since."""
+    asked = BudgetRequest.objects.filter(state=State.WAITING).exclude(dataset__state=Dataset.State.ERASED)
+    return asked.select_related("dataset__owner", "by").order_by("at")
 
 
 def answered(person: User) -> QuerySet[BudgetRequest]:

@@ -76,7 +76,7 @@ def grant(
     Budget.objects.filter(pk=budget.pk).update(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
-    if answers and not answer_by_grant(answers, reason):
+    if answers and not answer_by_grant(answers, f"{budget.symbol} = {plain(amount)}", reason):
         raise BudgetRefusedError(answered_text())
     return _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
 

@@ -18,7 +18,7 @@ from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.access import dataset_for
-from dpportal.datasets.models import Right
+from dpportal.datasets.models import Dataset, Right
 from dpportal.publishing.spreadsheet import inert
 
 PAGE_SIZE = 50
@@ -46,10 +46,12 @@ def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
+    elif dataset.state == Dataset.State.ERASED:
+        messages.error(request, _("The records are deleted, so there is nothing to spend a budget on."))
     elif asking.ask(dataset, form.cleaned_data["reason"], current_user(request)):
         messages.success(request, _("Asked. The answer is announced at the bell."))
     else:
-        messages.info(request, _("You have asked already; the administrators have not answered yet."))
+        messages.info(request, _("A budget is asked for already; the administrators have not answered yet."))
     return redirect("datasets:home", dataset.pk)
 
 

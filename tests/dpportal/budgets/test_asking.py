@@ -11,9 +11,12 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
+from dpportal.accounts.models import Role, User
 from dpportal.budgets import asking, ledger
 from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.tasks import send_mail
+from dpportal.datasets import services, sharing
+from dpportal.datasets.models import Right
 from tests.dpportal.budgets.test_admin import ADD, change
 from tests.dpportal.building import stored_dataset
 
@@ -159,6 +162,32 @@ def test_both_hear_by_mail_where_there_is_a_server(
         send_mail.apply(callback.args, throw=True)
     told = [(message.to, WHY in message.body, "Not now" in message.body) for message in mail.outbox]
     assert told == [([administrator.email], True, False), ([curator.email], False, True)]
+
+
+def test_the_answer_says_how_much_was_granted(desk, office, without):
+    ask(desk, without)
+    given = change(
+        without, amount="0.25", reason="Less at first", answers=str(without.budget_requests.get().pk)
+    )
+    office.post(reverse(ADD), given)
+    assert "ε = 0.25. Less at first" in desk.get(reverse("releases:finished")).text
+
+
+def test_a_co_owners_question_is_theirs(desk, office, without, curator):
+    partner = User.objects.create_user("partner", password="x", role=Role.CURATOR)
+    sharing.share(without, "partner", Right.OWN, curator)
+    asking.ask(without, WHY, partner)
+    assert re.search(r"partner\s+\(a dataset of curator\)", office.get(reverse("office")).text)
+    assert "partner asked for a budget" in desk.get(reverse("datasets:home", args=[without.pk])).text
+
+
+def test_nobody_waits_for_a_budget_of_records_that_are_deleted(desk, office, without, curator):
+    ask(desk, without)
+    services.erase(without, curator)
+    assert WHY not in office.get(reverse("office")).text and bell(office) == 0
+    ask(desk, without, "Once more")
+    home = desk.get(reverse("datasets:home", args=[without.pk])).text
+    assert "nothing to spend a budget on" in home and "have not answered yet" not in home
 
 
 def test_without_a_server_nothing_is_sent(settings):
