@@ -14,6 +14,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
@@ -143,22 +144,33 @@ def withdraw(release: Release, by: User, because: str = "") -> None:
 
 
 def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Release:
-    """A new draft with the same choices, of the same table or of another one in which the same columns are declared.
+    """A draft with the same choices, of the same table or of another one in which the same columns are declared.
 
-    Another table's draft is called after that table, unless its curator says otherwise.
+    A proposed title follows the draft's own choices, and a cost is taken where it is counted in the same: ε is not ρ.
+    One that lies there as it was made is taken again.
     """
-    return Release.objects.create(
-        dataset=dataset or release.dataset,
-        created_by=by,
-        title="" if dataset else release.title,
-        product=release.product,
-        columns=release.columns,
-        mechanism=release.mechanism,
-        parameters=release.parameters,
-        amount=release.amount,
-        people=release.people,
-        purpose=release.purpose,
-    )
+    there = dataset or release.dataset
+    own_words = release.title if release.title != release.proposed_title else ""
+    choices = {
+        "dataset": there,
+        "created_by": by,
+        "title": own_words if there == release.dataset else "",
+        "product": release.product,
+        "columns": release.columns,
+        "mechanism": release.mechanism,
+        "parameters": release.parameters,
+        "amount": release.amount if counted_alike(release, there) else None,
+        "people": release.people,
+        "purpose": release.purpose,
+    }
+    unchanged = Release.objects.filter(state=Release.State.DRAFT, **choices).first()
+    return unchanged or Release.objects.create(**choices)
+
+
+def counted_alike(release: Release, dataset: Dataset) -> bool:
+    """Whether a table's budget is counted as that of the release, both in ε or both in ρ."""
+    own, there = release.account, Budget.of(dataset)
+    return own is not None and there is not None and own.definition == there.definition
 
 
 def declared_otherwise(release: Release, dataset: Dataset) -> list[tuple[str, int, int]]:

@@ -140,6 +140,8 @@ def again(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     draft = services.duplicate(release, current_user(request), other)
     if other is not None:
         _say_what_differs(request, release, other)
+    elif draft.title:
+        messages.info(request, _("The title is that of the other release: change it with the columns."))
     return redirect("releases:product", draft.pk)
 
 
@@ -153,6 +155,9 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
     said = {"name": other.name, "columns": ", ".join(differ)}
     if differ:
         messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % said)
+    if release.account and other.budgets.exists() and not services.counted_alike(release, other):
+        not_taken = _("The cost in %(symbol)s is not taken over: the budget of “%(name)s” is another kind.")
+        messages.warning(request, not_taken % {**said, "symbol": release.account.symbol})
     messages.info(
         request,
         _("The choices are those for “%(name)s”, the estimate of the number of people too: check it.")

@@ -76,11 +76,22 @@ def test_another_curators_job_is_404(client, other_curator, requested):
     assert client.get(reverse("releases:job", args=[requested.pk])).status_code == 404
 
 
+def test_a_cost_in_epsilon_is_none_in_rho(desk, ready, curator, administrator):
+    newer = building.stored_dataset(curator, "Next year")
+    how = {"reason": "First", "by": administrator}
+    ledger.grant(newer, Decimal(1), definition="zcdp", **how)
+    again = reverse("releases:again", args=[ready.pk])
+    told = desk.post(again, {"dataset": newer.pk}, follow=True).text
+    assert "The cost in ε is not taken over" in told
+    assert Release.objects.get(dataset=newer).amount is None
+
+
 def test_a_release_is_run_again_on_a_new_version_of_its_table(desk, ready, curator, other_curator):
     address, again = (reverse(f"releases:{name}", args=[ready.pk]) for name in ("compare", "again"))
     assert "Run again on another table" not in desk.get(address).text
     newer = building.stored_dataset(curator, "Next year")
     building.stored_dataset(other_curator, "Somebody else's")
+    ledger.grant(newer, Decimal(1), definition="pure", reason="First", by=curator)
     page = desk.get(address).text
     assert "Next year" in page and "Somebody else" not in page
     draft = Release.objects.get(pk=desk.post(again, {"dataset": newer.pk}).url.split("/")[2])

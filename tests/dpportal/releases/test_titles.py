@@ -129,3 +129,16 @@ def test_a_finished_release_is_the_beginning_of_another(desk, ready):
     assert [getattr(draft, name) for name in same] == [
         getattr(Release.objects.get(pk=ready.pk), name) for name in same
     ]
+    desk.post(reverse("releases:again", args=[ready.pk]))
+    assert Release.objects.get(state=Release.State.DRAFT) == draft
+
+
+def test_a_proposed_title_follows_the_columns_of_another_release(desk, ready):
+    again = reverse("releases:again", args=[ready.pk])
+    Release.objects.filter(pk=ready.pk).update(title=ready.proposed_title)
+    assert "change it with the columns" not in desk.post(again, follow=True).text
+    draft = Release.objects.get(state=Release.State.DRAFT)
+    draft.columns = ["age"]
+    assert draft.title == "" and draft.proposed_title == "age, Small table"
+    Release.objects.filter(pk=ready.pk).update(title="Colours by age")
+    assert "change it with the columns" in desk.post(again, follow=True).text
