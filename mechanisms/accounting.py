@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
@@ -76,6 +77,10 @@ class Loss:
     def symbol(self) -> str:
         return SYMBOL[self.definition]
 
+    def __str__(self) -> str:
+        """Such as ε = 0.25."""
+        return f"{self.symbol} = {plainly(self.amount)}"
+
     def over(self, domain: Domain) -> Loss:
         """The loss of counts over a domain: where it leaves rows out, a person may have no counted row."""
         return replace(self, unit=self.unit.allowing_absence(domain.leaves_out))
@@ -98,6 +103,11 @@ class Loss:
             value.get("may_be_absent") is True,
         )
         return cls(Definition(str(value["definition"])), Fraction(str(value["amount"])), unit)
+
+
+def plainly(number: Fraction | float, digits: int = 9) -> str:
+    """A number rounded to so many digits as people write it, without an exponent."""
+    return f"{Decimal(f'{float(number):.{digits}g}').normalize():f}"
 
 
 def compose(losses: list[Fraction]) -> Fraction:

@@ -223,7 +223,7 @@ class RandomisedResponse(Response):
     def _explanation(self, keep: Fraction, other: Fraction, loss: Loss) -> str:
         return (
             f"Each row reports its own value with probability {float(keep):.4g} and any other value with "
-            f"probability {float(other):.4g}, a ratio of at most e^ε, {loss.symbol} = {float(loss.amount):.6g}."
+            f"probability {float(other):.4g}, a ratio of at most e^ε, {loss}."
         )
 
 
@@ -273,7 +273,7 @@ class UnaryEncoding(Response):
         return (
             f"Each row answers yes or no for every value: yes for its own with probability {float(keep):.4g}, for "
             f"any other with probability {float(other):.4g}; two of the answers depend on which value a row has, "
-            f"which gives {loss.symbol} = {float(loss.amount):.6g}."
+            f"which gives {loss}."
         )
 
 

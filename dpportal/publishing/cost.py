@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from dpportal.publishing.statement import epsilon_delta_text, loss_text, rounded_up
+from dpportal.publishing.statement import epsilon_delta_text, rounded_up
 from mechanisms.accounting import Definition, Loss, chance_factor, zcdp_to_epsilon
 
 # Above it a promise is called weak.
@@ -55,7 +55,7 @@ def meaning(loss: Loss, delta: float) -> str:
     pure = loss.definition is Definition.PURE
     epsilon = float(loss.amount) if pure else zcdp_to_epsilon(float(loss.amount), delta)
     values = {
-        "loss": loss_text(loss),
+        "loss": str(loss),
         "pair": epsilon_delta_text(loss, delta),
         "factor": rounded_up(chance_factor(epsilon), 2),
     }

@@ -37,11 +37,6 @@ def statement(
     return " ".join(said)
 
 
-def loss_text(loss: Loss) -> str:
-    """The loss as a number with its symbol, such as ε = 0.25."""
-    return f"{loss.symbol} = {float(loss.amount):.6g}"
-
-
 def epsilon_delta_text(loss: Loss, delta: float, *, whole_orders: bool = False) -> str:
     """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
     if loss.definition is Definition.PURE:
@@ -58,7 +53,7 @@ def _promise(loss: Loss, pair: str, subject: str) -> str:
     if loss.definition is Definition.PURE:
         values = {
             "subject": subject,
-            "loss": loss_text(loss),
+            "loss": str(loss),
             "factor": rounded_up(chance_factor(float(loss.amount)), 2),
             "change": _change(loss),
         }
@@ -69,7 +64,7 @@ def _promise(loss: Loss, pair: str, subject: str) -> str:
             )
             % values
         )
-    values = {"subject": subject, "loss": loss_text(loss), "pair": pair}
+    values = {"subject": subject, "loss": str(loss), "pair": pair}
     return (
         _(
             "%(subject)s is zero-concentrated differentially private with %(loss)s, which implies %(pair)s: what "

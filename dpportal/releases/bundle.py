@@ -12,7 +12,7 @@ from dpportal.publishing import codebook, descriptions
 from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.headers import Headers
 from dpportal.publishing.loading import measured_in
-from dpportal.publishing.statement import epsilon_delta_text, loss_text
+from dpportal.publishing.statement import epsilon_delta_text
 from dpportal.publishing.table import Table
 from dpportal.publishing.workbook import workbook
 from dpportal.releases.keeping import Keeping
@@ -93,7 +93,7 @@ def _report(made: AnyMade, words: Words, shown: dict[str, Any], folder: Path) ->
         "plan": made.plan,
         "method_title": method_title(release.product, made.plan.mechanism),
         "statement": promise(release, made.plan.loss),
-        "loss": loss_text(made.plan.loss),
+        "loss": str(made.plan.loss),
         "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
         "filled": filled_columns(release),
         "words": words,

@@ -6,7 +6,6 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from dpportal.publishing.metadata import Metadata, of_dataset
-from dpportal.publishing.statement import loss_text
 from dpportal.releases.models import Release
 from dpportal.releases.products import ReleasePlan
 
@@ -18,7 +17,7 @@ def metadata(request: HttpRequest, release: Release, plan: ReleasePlan) -> Metad
     what = _("Differentially private release")
     return Metadata(
         title=release.title,
-        kind=of_dataset(what, release.dataset.name, loss_text(plan.loss)),
+        kind=of_dataset(what, release.dataset.name, str(plan.loss)),
         author=release.created_by.public_name,
         published=published.date(),
         address=request.build_absolute_uri(release.get_absolute_url()),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from dpportal.datasets.access import with_right
 from dpportal.publishing.downloads import attachment, citation, withdrawn
-from dpportal.publishing.statement import epsilon_delta_text, loss_text
+from dpportal.publishing.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
 from dpportal.releases.metadata import metadata
@@ -34,7 +34,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "plan": plan,
         "method_title": method_title(release.product, plan.mechanism),
         "statement": promise(release, plan.loss),
-        "loss": loss_text(plan.loss),
+        "loss": str(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
         "artifacts": release.artifacts.all() if are_current(release) else [],

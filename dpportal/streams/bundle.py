@@ -17,7 +17,6 @@ from dpportal.publishing import descriptions
 from dpportal.publishing.archive import ABOUT_ARCHIVE, BundleFile, folder_name, saved_name, write_zip
 from dpportal.publishing.loading import measured_in
 from dpportal.publishing.spreadsheet import inert_frame
-from dpportal.publishing.statement import loss_text
 from dpportal.publishing.table import Table
 from dpportal.publishing.workbook import MOST_LINES, about_workbook, workbook
 from dpportal.streams.drawing import series_svg
@@ -133,7 +132,7 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
         "statement": promise_of(stream),
-        "loss": loss_text(plan.loss),
+        "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, stream.delta),
         "about": stream.dataset.told,
         "figures": [stilled(asdict(figure)) for figure in figures],

@@ -6,7 +6,6 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from dpportal.publishing.metadata import Metadata, of_dataset
-from dpportal.publishing.statement import loss_text
 from dpportal.streams.models import Stream
 
 
@@ -17,7 +16,7 @@ def metadata(request: HttpRequest, stream: Stream) -> Metadata:
     what = _("Differentially private running count")
     return Metadata(
         title=stream.name,
-        kind=of_dataset(what, stream.dataset.name, loss_text(stream.plan.loss)),
+        kind=of_dataset(what, stream.dataset.name, str(stream.plan.loss)),
         author=stream.created_by.public_name,
         published=published.date(),
         address=request.build_absolute_uri(stream.get_absolute_url()),

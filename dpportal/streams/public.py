@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 
 from dpportal import storage
 from dpportal.publishing.downloads import attachment, citation, withdrawn
-from dpportal.publishing.statement import loss_text
 from dpportal.streams import bundle
 from dpportal.streams.access import visible_stream
 from dpportal.streams.metadata import metadata
@@ -32,7 +31,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
         "statement": promise_of(stream),
-        "loss": loss_text(plan.loss),
+        "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, delta),
         "metadata": metadata(request, stream),
         "older": stream.supersedes,

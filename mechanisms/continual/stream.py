@@ -249,6 +249,6 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
     unit = "people" if loss.unit.max_rows == 1 else "rows"
     return (
-        f"{change} one person, with {rows}{adds} in {whole}, costs {loss.symbol} = {float(loss.amount):.6g} once. "
+        f"{change} one person, with {rows}{adds} in {whole}, costs {loss} once. "
         f"Expected error of a running count, over {over}: {size}{f' {unit}' if request.largest == 1 else ''}."
     )

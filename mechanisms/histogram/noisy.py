@@ -176,10 +176,7 @@ def _explanation(loss: Loss, sensitivity: Sensitivity, law: NoiseLaw) -> str:
     else:
         moved = f"changes the counts by at most {_root(sensitivity.l2_squared)} in L2 distance"
         noise = f"discrete Gaussian noise of variance parameter {float(law.variance_parameter):.6g}"
-    return (
-        f"{change} one person, who has {rows}, {moved}, so {noise} on every count gives "
-        f"{loss.symbol} = {float(loss.amount):.6g}."
-    )
+    return f"{change} one person, who has {rows}, {moved}, so {noise} on every count gives {loss}."
 
 
 def _normalised(law: NoiseLaw, total: Mapping[str, int]) -> str:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss, Neighbours, pure_within_zcdp
+from mechanisms.accounting import Definition, Loss, Neighbours, plainly, pure_within_zcdp
 from mechanisms.arrays import Flags, Integers
 from mechanisms.noise import DiscreteLaplace, Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -230,9 +230,9 @@ def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row:
     change = "Adding or removing" if loss.unit.neighbours is Neighbours.ADD_REMOVE else "Replacing"
     direction = ", all in one direction" if bound.monotone else ""
     times = "The choice" if picks == 1 else f"Each of {picks} choices"
-    total = "" if picks == 1 else f", together {loss.symbol} = {float(loss.amount):.6g}"
+    total = "" if picks == 1 else f", together {loss}"
     return (
         f"{change} one person, who has {rows}, changes every score by at most {float(bound.sensitivity):g}"
-        f"{direction}. {times} costs ε = {float(epsilon):.6g}{total}; a candidate that trails by "
-        f"{float(1 / rate_per_row):.4g} rows loses a factor e of its chances."
+        f"{direction}. {times} costs ε = {plainly(epsilon, 6)}{total}; a candidate that trails by "
+        f"{plainly(1 / rate_per_row, 4)} rows loses a factor e of its chances."
     )

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from dpportal.publishing.statement import epsilon_delta_text, loss_text, statement
+from dpportal.publishing.statement import epsilon_delta_text, statement
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 
 ONE_ROW = PrivacyUnit(Neighbours.ADD_REMOVE, 1)
@@ -28,7 +28,17 @@ def test_a_pure_loss_has_no_delta():
 
 
 def test_the_loss_is_written_without_trailing_zeros():
-    assert loss_text(Loss(Definition.PURE, Fraction(1, 2), ONE_ROW)) == "ε = 0.5"
+    assert str(Loss(Definition.PURE, Fraction(1, 2), ONE_ROW)) == "ε = 0.5"
+    assert str(Loss(Definition.PURE, Fraction(100), ONE_ROW)) == "ε = 100"
+
+
+def test_a_small_loss_is_written_as_every_other_number():
+    loss = Loss(Definition.ZCDP, Fraction("0.00005"), ONE_ROW)
+    assert "with ρ = 0.00005, which" in statement(loss, 1e-6)
+
+
+def test_no_digit_of_a_loss_is_left_out():
+    assert str(Loss(Definition.PURE, Fraction("12.345678"), ONE_ROW)) == "ε = 12.345678"
 
 
 def test_add_remove_hides_who_is_in_the_table():
