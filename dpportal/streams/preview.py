@@ -73,6 +73,8 @@ def foreseen(stream: Stream, updates: Iterable[Update]) -> Preview:
             due = min(due, update.index)
             before = stream.periods.filter(index__gte=due).defer("released")
             known = {period.index: period for period in before}
+        if number:
+            _check_follows(stream, update.index, due + number)
         execution.check_order(stream, update.index, due + number)
         if update.index in known:
             execution.repeated(stream, known[update.index], update)
@@ -83,6 +85,19 @@ def foreseen(stream: Stream, updates: Iterable[Update]) -> Preview:
         )
     repeated = min(number, count + 1 - due)
     return Preview(due + repeated, number - repeated, repeated)
+
+
+def _check_follows(stream: Stream, index: int, due: int) -> None:
+    """Whether a line has the period after that of the line before, which is due in the file and nowhere else yet."""
+    if index != due:
+        label = stream.calendar.label
+        raise ManyError(
+            _(
+                "After %(before)s the file has %(found)s, where %(due)s is due. Write every period once, in order, "
+                "with 0 where nothing happened."
+            )
+            % {"before": label(due - 1), "found": label(index), "due": label(due)}
+        )
 
 
 def preview_of(job: StreamJob | None) -> dict[str, Any] | None:

@@ -101,7 +101,8 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     page_template = "releases/response/_page.html"
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/response/readme.md"
-    wanted = gettext_lazy("95% interval of an estimated count")
+    wanted = gettext_lazy("95% interval of an estimated share")
+    wanted_unit = gettext_lazy("% of all people")
 
     def unavailable(self, unit: PrivacyUnit) -> str:
         if unit.total_public:
@@ -132,16 +133,16 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
         return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
 
     def wanted_error(self, plan: ResponsePlan, draft: Release) -> float | None:
-        return plan.half_width(draft.people) if draft.people else None
+        return 100 * plan.half_width(draft.people) / draft.people if draft.people else None
 
     def foreseen(self, plan: ResponsePlan, draft: Release) -> Verdict | None:
         if not draft.people:
             return None
-        average = draft.people / plan.categories
-        return of_answers(plan.half_width(draft.people), average, _("An estimated count of average size"))
+        average, half_width = draft.people / plan.categories, math.ceil(plan.half_width(draft.people))
+        return of_answers(half_width, average, _("An estimated count of average size"))
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
-        return usefulness.found(comparison["errors"])
+        return usefulness.found(comparison["errors"], _("the post-processed counts"))
 
     def suggested(self, draft: Release, plans: Mapping[str, ResponsePlan]) -> str:
         return min(plans, key=lambda name: plans[name].standard_error)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import math
 from decimal import Decimal
 
 import pandas as pd
 import pytest
+from django.urls import reverse
 
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
-from dpportal.releases.products import DraftError
+from dpportal.releases.products import DraftError, product_of
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 
@@ -43,6 +46,24 @@ class TestResponse:
         )  # fmt: skip
         with pytest.raises(DraftError, match="a person is replaced"):
             drafts.plan_of(draft)
+
+    def test_the_wanted_error_is_that_of_a_share_and_what_helps_is_its_own(self, replaceable, client) -> None:
+        draft = Release.objects.create(
+            dataset=replaceable, created_by=replaceable.owner, product="response", columns=["colour"],
+            mechanism="randomised-response", amount=Decimal("0.01"), people=300,
+        )  # fmt: skip
+        plan = drafts.plan_of(draft)[1]
+        product = product_of(draft)
+        assert product.wanted_error(plan, draft) == pytest.approx(100 * plan.half_width(300) / 300)
+        client.force_login(replaceable.owner)
+        review = client.get(reverse("releases:review", args=[draft.pk])).text
+        assert f"± {math.ceil(plan.half_width(300)):,}." in review
+        assert "take a column of fewer values, or wider bins" in review and "fewer columns" not in review
+
+    def test_the_truth_is_said_of_the_counts_that_there_are(self, replaceable) -> None:
+        release = finished(replaceable, "response", ["colour"], "0.01", "randomised-response")
+        comparison = records.comparison(release.dataset_id, release.pk)
+        assert "of the post-processed counts than in truth" in product_of(release).found(comparison).text
 
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
         release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")

@@ -24,7 +24,7 @@ QUESTIONS: list[tuple[str, list[str], dict[str, Any], str, float]] = [
     ("histogram", ["age"], {}, "hierarchical-histogram", 60.0),
     ("queries", ["age"], {"workload": 'ranges("age")'}, "workload", 12.5),
     ("queries", ["age"], {"workload": 'ranges("age")'}, "automatic", 3.0),
-    ("response", ["colour"], {}, "randomised-response", 20.0),
+    ("response", ["colour"], {}, "randomised-response", 7.0),
     ("selection", ["age"], {"question": "most-common-value"}, "permute-and-flip", 17.0),
     ("microdata", ["colour", "age"], {"wishes": {}, "rows": None, "keep": None}, "independent-columns", 2.0),
 ]
