@@ -93,10 +93,10 @@ def _check_follows(stream: Stream, index: int, due: int) -> None:
         label = stream.calendar.label
         raise ManyError(
             _(
-                "After %(before)s the file has %(found)s, where %(due)s is due. Write every period once, in order, "
-                "with 0 where nothing happened."
+                "In the file another period than %(due)s follows %(before)s. Write every period once, in order, with "
+                "0 where nothing happened."
             )
-            % {"before": label(due - 1), "found": label(index), "due": label(due)}
+            % {"before": label(due - 1), "due": label(due)}
         )
 
 
