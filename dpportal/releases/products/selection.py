@@ -181,7 +181,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
     def wanted_in(self, draft: Release) -> Text:
         if draft.parameters.get("question") == Quantile.kind:
-            return _("Ranks that the value may be off, with 95% chance")
+            return _("Ranks by which a value is told from a worse one with 95% chance")
         return self.wanted
 
     def wanted_error(self, plan: SelectionPlan, draft: Release) -> float:

@@ -23,19 +23,25 @@ def foreseen(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
     """
     if plan.score.kind == Quantile.kind:
         share, ratio = lead / people, lead / people * RATIOS[0] / NEAR_RANKS
-        told = _(
-            "With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks."
-        )
-        text = f"{told % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
+        text = _of_ranks(share, column)
     else:
         average = people / len(plan.candidates)
         ratio = lead / average
         told = _(
-            "With 95 %% chance the best is told from one that trails it by %(lead)s of %(average)s people."
+            "With 95 %% chance the best is told from one that trails it by %(lead)s people; %(average)s are for a "
+            "candidate on average."
         )
         text = told % {"lead": rounded(lead), "average": rounded(average)}
     level = level_of(ratio, RATIOS)
     return Verdict(level, text, 1.0 if level is Level.USEFUL else ratio / RATIOS[0])
+
+
+def _of_ranks(share: float, column: Attribute | None) -> str:
+    """How far off the value of a quantile may be, as a share of all ranks and in the unit of its column."""
+    if share >= 1:
+        return _("Any value may be chosen, however far off: noise outweighs all ranks.")
+    told = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
+    return f"{told % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
 
 
 def _in_its_unit(share: float, column: Attribute | None) -> str:

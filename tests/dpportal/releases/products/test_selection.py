@@ -60,8 +60,8 @@ class TestSelection:
         release = self.choose(rich, ["age"], "quantile", level=level)
         services.publish(release, rich.owner)
         bundle = files(release)
-        assert f"<h2>{asked}</h2>" in page_of(client, release)
-        assert f"- What was asked: {asked}.\n" in bundle["README.md"].decode()
+        assert f"<h2>{asked} (age)</h2>" in page_of(client, release)
+        assert f"- What was asked: {asked} (age).\n" in bundle["README.md"].decode()
         assert asked in bundle["report.html"].decode()
 
     def test_the_date_with_the_fewest_conflicts_is_chosen(self, curator, administrator) -> None:

@@ -61,6 +61,12 @@ def test_the_error_of_a_quantile_is_said_in_its_columns_unit(column, told):
     assert telling.foreseen(planned(MIDDLE, "1"), 200, PEOPLE, column).text.endswith(told)
 
 
+def test_no_error_is_beyond_all_ranks():
+    """A lead of 40,000 among 4,000 people."""
+    told = telling.foreseen(planned(MIDDLE, "1"), 40_000, PEOPLE, Integer("age", lower=0, upper=99))
+    assert told.level is Level.USELESS and told.text.startswith("Any value may be chosen")
+
+
 def test_a_quantiles_review_says_its_error_in_years(rich, client):
     draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection", people=300)
     draft.columns, draft.parameters = ["age"], {"question": "quantile", "level": "1/2", "picks": 1}
