@@ -47,13 +47,18 @@ def _of_ranks(share: float, column: Attribute | None) -> str:
 def _in_its_unit(share: float, column: Attribute | None) -> str:
     """What a share of all ranks is between the bounds of a column; nothing where it has none."""
     if isinstance(column, Date):
-        far = _("%(days)s days") % {"days": rounded(share * ((column.upper - column.lower).days + 1))}
+        unit, span = _("%(number)s days"), float((column.upper - column.lower).days + 1)
     elif isinstance(column, Integer | Real):
-        far = rounded(share * float(column.upper - column.lower + (1 if isinstance(column, Integer) else 0)))
+        whole = 1 if isinstance(column, Integer) else 0
+        unit, span = "%(number)s", float(column.upper - column.lower + whole)
     else:
         return ""
+    bin_width = span / column.regular_size
     told = _("If people were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
-    return told % {"column": column.name, "far": far}
+    if bin_width > 1:
+        told += " " + _("The answer is a bin, which is %(width)s wide on average.")
+    far, width = (unit % {"number": rounded(number)} for number in (share * span, bin_width))
+    return told % {"column": column.name, "far": far, "width": width}
 
 
 def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:

@@ -48,7 +48,10 @@ def test_at_the_cost_that_is_named_it_is_useful_and_at_a_tenth_of_it_is_not(scor
     ("column", "told"),
     [
         (Integer("age", lower=0, upper=99), "over the bounds of age, that would be 5 there."),
-        (Real("rent", lower=0, upper=3000, bins=10), "over the bounds of rent, that would be 150 there."),
+        (
+            Real("rent", lower=0, upper=3000, bins=10),
+            "that would be 150 there. The answer is a bin, which is 300 wide on average.",
+        ),
         (
             Date("day", lower=dt.date(2026, 1, 1), upper=dt.date(2026, 7, 19), step="day"),
             "over the bounds of day, that would be 10 days there.",
