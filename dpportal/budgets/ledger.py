@@ -267,15 +267,15 @@ def remaining(dataset: Dataset) -> Decimal:
 
 
 def has_no_table(dataset: Dataset) -> bool:
-    """Whether its upload failed, or was one that is there already: nothing could be spent on it."""
-    return dataset.state in (Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.CANCELLED)
+    """Whether its upload failed or is there already, or its records are deleted: nothing could be spent on it."""
+    none = Dataset.State
+    return dataset.state in (none.REFUSED, none.DUPLICATE, none.CANCELLED, none.ERASED)
 
 
 def no_table_text() -> str:
     """Why a grant to such a dataset is refused."""
     return _(
-        "This upload was not loaded, so no budget can be spent on it. Choose a dataset that is stored, or have the "
-        "curator upload the file again first."
+        "No records of this dataset are stored, so no budget can be spent on it. Choose one that has some."
     )
 
 

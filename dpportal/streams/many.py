@@ -51,7 +51,7 @@ def read(
         rows = csv.reader(source, delimiter=_delimiter(header), strict=True)
         columns = _columns(next(csv.reader([header], delimiter=_delimiter(header)), []), stream, column)
         for row in rows:
-            if row:
+            if "".join(row).strip():
                 yield _update(row, columns, stream, dates, rows.line_num + 1)
     except (csv.Error, UnicodeDecodeError):
         raise ManyError(

@@ -203,12 +203,12 @@ def test_nobody_else_grants(client, dataset, request, role):
     assert total(dataset) == 1
 
 
-@pytest.mark.parametrize("state", [Dataset.State.REFUSED, Dataset.State.DUPLICATE])
-def test_an_upload_that_was_not_loaded_gets_no_budget(admin, curator, administrator, state):
+@pytest.mark.parametrize("state", [Dataset.State.REFUSED, Dataset.State.DUPLICATE, Dataset.State.ERASED])
+def test_a_dataset_without_records_gets_no_budget(admin, curator, administrator, state):
     dataset = Dataset.objects.create(owner=curator, name="Failed", file_name="failed.csv", state=state)
     response = admin.post(reverse(ADD), change(dataset))
-    assert "was not loaded" in errors(response)["dataset"][0]
-    with pytest.raises(ledger.BudgetRefusedError, match="was not loaded"):
+    assert "No records of this dataset" in errors(response)["dataset"][0]
+    with pytest.raises(ledger.BudgetRefusedError, match="No records of this dataset"):
         ledger.grant(dataset, Decimal(1), definition="pure", reason="Test", by=administrator)
     assert not Budget.objects.exists()
 

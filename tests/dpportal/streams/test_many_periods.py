@@ -130,6 +130,12 @@ def test_counts_for_several_values(dataset) -> None:
     assert vault.true_sums(stream.periods.all()) == [[1, 2, 3, 0]]
 
 
+def test_lines_without_anything_are_passed_over(stream) -> None:
+    """As spreadsheets write them below a table, and people between its parts."""
+    done(queue(stream, "period,count\r\n\r\n1,4\r\n  \r\n2,5\r\n,\r\n"))
+    assert vault.true_sums(stream.periods.all()) == [[4], [9]]
+
+
 @pytest.mark.parametrize(
     "text, told",
     [
