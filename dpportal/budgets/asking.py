@@ -13,6 +13,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import Role, User
 from dpportal.budgets.models import BudgetRequest
 from dpportal.budgets.tasks import send_mail
+from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import hold
 
@@ -87,14 +88,17 @@ def news(user: User) -> int:
 
 
 def _answer(asked: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
-    request = asked.select_related("by", "dataset").first()
+    request = asked.select_related("by", "dataset__owner").first()
     if request is None:
         return False
     asked.filter(pk=request.pk).update(state=state, answer=reason, answered_at=Now(), seen=False)
     subject = _("Your budget is granted") if state == State.GRANTED else _("No budget is granted")
     text = _("The answer for the dataset “%(dataset)s”: %(reason)s")
     words = {"dataset": request.dataset.name, "reason": reason}
-    _mail([request.by.email] if request.by.email else [], subject, text % words)
+    # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
+    still_owns = right_of(request.by, request.dataset) >= Right.OWN
+    told = request.by if still_owns else request.dataset.owner
+    _mail([told.email] if told.email else [], subject, text % words)
     return True
 
 

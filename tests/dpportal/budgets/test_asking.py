@@ -190,6 +190,20 @@ def test_nobody_waits_for_a_budget_of_records_that_are_deleted(desk, office, wit
     assert "nothing to spend a budget on" in home and "have not answered yet" not in home
 
 
+def test_whoever_owns_a_dataset_no_more_hears_no_answer(
+    settings, curator, administrator, without, django_capture_on_commit_callbacks
+):
+    settings.EMAIL_URL = "smtp://mail.example.org"
+    partner = User.objects.create_user("partner", "partner@example.org", "x", role=Role.CURATOR)
+    User.objects.filter(pk=curator.pk).update(email="owner@example.org")
+    given = sharing.share(without, "partner", Right.OWN, curator)
+    asking.ask(without, WHY, partner)
+    sharing.take_back(given, curator)
+    with django_capture_on_commit_callbacks() as callbacks:
+        asking.decline(without.budget_requests.get(), "Not now", administrator)
+    assert [callback.args[0] for callback in callbacks] == [["owner@example.org"]]
+
+
 def test_without_a_server_nothing_is_sent(settings):
     settings.EMAIL_URL = ""
     send_mail.apply([["a@example.org"], "Subject", "Text"], throw=True)
