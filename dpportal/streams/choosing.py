@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.publishing import cost, dial
-from dpportal.publishing.verdict import Verdict, of_answers
+from dpportal.publishing.verdict import Level, Verdict, of_answers, rounded
 from dpportal.streams import drafts
 from dpportal.streams.counted import DraftError
 from dpportal.streams.models import Stream
@@ -72,19 +72,22 @@ def _half_width(plan: StreamPlan) -> float:
 
 
 def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> dict[str, Any]:
-    """Whether the last running count will be of use, and from which cost on, where the curator made an estimate."""
+    """Whether the last running count will be of use, and from which cost on where the curator made an estimate."""
     found = _expected(stream, plan)
-    return {"verdict": found, "better_amount": found and found.amount(amount, plan.loss.definition)}
+    return {"verdict": found, "better_amount": found.amount(amount, plan.loss.definition)}
 
 
-def expected_of(stream: Stream) -> Verdict | None:
+def expected_of(stream: Stream) -> Verdict:
     """The same of a stream that was confirmed, for which nothing can be changed any more."""
     return _expected(stream, stream.plan)
 
 
-def _expected(stream: Stream, plan: StreamPlan) -> Verdict | None:
+def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
     if not stream.expected:
-        return None
+        text = _(
+            "Without your estimate of it, nobody can say whether a running count ± %(half)s is of any use."
+        )
+        return Verdict(Level.DOUBTFUL, text % {"half": rounded(_half_width(plan))})
     name = _("The running sum at the end") if stream.summed else _("The running count at the end")
     unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
     return of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))

@@ -38,8 +38,9 @@ def publish(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     except VaultError as shut:
         messages.error(request, str(shut))
         return redirect("streams:home", stream.pk)
-    # Before the first period there is no truth yet.
-    verdict = found or choosing.expected_of(stream)
+    # Before the first period there is no truth yet; where it was deleted, what is published speaks for itself.
+    is_new = not stream.periods.exists()
+    verdict = found or (choosing.expected_of(stream) if is_new or stream.expected else None)
     form = publication_of(
         request,
         stream,

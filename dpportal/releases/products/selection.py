@@ -188,9 +188,10 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
         return registry.selection(plan.mechanism).lead(plan, 0.95)
 
     def foreseen(self, plan: SelectionPlan, draft: Release) -> Verdict | None:
+        lead = self.wanted_error(plan, draft)
         if not draft.people:
-            return None
-        return telling.foreseen(plan, self.wanted_error(plan, draft), draft.people, _asked_column(draft))
+            return telling.unforeseen(lead)
+        return telling.foreseen(plan, lead, draft.people, _asked_column(draft))
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
         chance = comparison.get("good_chance")  # not in comparisons of earlier days

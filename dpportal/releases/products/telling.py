@@ -36,6 +36,14 @@ def foreseen(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
     return Verdict(level, text, 1.0 if level is Level.USEFUL else ratio / RATIOS[0])
 
 
+def unforeseen(lead: float) -> Verdict:
+    """Before anything is spent, where the curator made no estimate of the number of people."""
+    text = _(
+        "Without your estimate of the number of people, nobody can say how likely a lead of %(lead)s of them is."
+    )
+    return Verdict(Level.DOUBTFUL, text % {"lead": rounded(lead)})
+
+
 def _of_ranks(share: float, column: Attribute | None) -> str:
     """How far off the value of a quantile may be, as a share of all ranks and in the unit of its column."""
     if share >= 1:

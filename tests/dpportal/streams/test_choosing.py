@@ -63,9 +63,12 @@ def test_the_cost_that_would_do_is_a_link(curious, dataset) -> None:
     assert curious.get(f"/streams/{draft.pk}/strategy/", {"amount": "nan"}).status_code == 200
 
 
-def test_without_an_estimate_nothing_is_foreseen(curious, dataset) -> None:
+def test_without_an_estimate_its_use_is_in_doubt_and_no_cost_is_said(curious, dataset) -> None:
     draft = building.draft_stream(dataset)
-    assert curious.get(f"/streams/{draft.pk}/strategy/").context["verdict"] is None
+    for page in ("strategy", "review"):
+        shown = curious.get(f"/streams/{draft.pk}/{page}/")
+        assert shown.context["better_amount"] is None
+        assert "Expected: doubtful." in shown.text and "Change the periods" in shown.text
     timing = {"step": "month", "first_day": "2020-03-15", "horizon": "24", "expected": "-1"}
     assert curious.post(f"/streams/{draft.pk}/timing/", timing).status_code == 422
 

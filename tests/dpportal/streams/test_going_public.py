@@ -36,14 +36,14 @@ def asked(desk: Client, stream: Stream, page: str = "publish", **said: Any):
 
 @pytest.fixture
 def older(dataset, curator) -> Stream:
-    first = building.open_stream(dataset, name="First series", amount=Decimal("0.5"))
+    first = building.open_stream(dataset, name="First series", amount=Decimal("0.5"), expected=10**6)
     services.publish(first, curator)
     return first
 
 
 @pytest.fixture
 def newer(dataset, older) -> Stream:
-    return building.open_stream(dataset, name="Second series", amount=Decimal("0.4"))
+    return building.open_stream(dataset, name="Second series", amount=Decimal("0.4"), expected=10**6)
 
 
 def test_a_useless_stream_is_not_published_without_a_word(curious, stream) -> None:
@@ -76,9 +76,13 @@ def test_before_the_first_period_what_is_expected_is_repeated_with_nothing_to_ch
     assert not AuditEntry.objects.filter(action="viewed true counts").exists()
 
 
-def test_without_an_estimate_or_a_truth_there_is_nothing_to_say(curious, stream) -> None:
+def test_without_an_estimate_its_use_is_in_doubt(curious, stream) -> None:
     page = curious.get(f"/streams/{stream.pk}/publish/").text
-    assert "Expected:" not in page
+    assert "Expected: doubtful." in page and "nobody can say whether a running count ±" in page
+    assert asked(curious, stream).status_code == 422
+
+
+def test_without_an_estimate_or_a_truth_there_is_nothing_to_say(curious, stream) -> None:
     counted(stream, 1)
     vault.forget_sums(stream)
     assert "Useless." not in curious.get(f"/streams/{stream.pk}/publish/").text

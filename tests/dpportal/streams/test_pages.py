@@ -352,7 +352,7 @@ def test_dataset_and_ledger_lead_to_the_stream(curious, stream) -> None:
 def test_lists_show_own_and_published(curious, client, stream) -> None:
     assert "Red ones so far" in text(curious.get("/streams/"))
     assert "Red ones so far" not in text(curious.get("/streams/?show=published"))
-    curious.post(f"/streams/{stream.pk}/publish/")
+    curious.post(f"/streams/{stream.pk}/publish/", {"all_the_same": "on"})
     assert "Red ones so far" in text(Client().get("/streams/"))
     curious.post(f"/streams/{stream.pk}/withdraw/")
     assert "Red ones so far" not in text(Client().get("/streams/"))

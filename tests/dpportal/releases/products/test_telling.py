@@ -64,6 +64,16 @@ def test_the_error_of_a_quantile_is_said_in_its_columns_unit(column, told):
     assert telling.foreseen(planned(MIDDLE, "1"), 200, PEOPLE, column).text.endswith(told)
 
 
+def test_without_an_estimate_its_use_is_in_doubt(rich, client):
+    draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
+    draft.columns, draft.parameters = ["colour"], {"question": "most-common-value", "picks": 1}
+    draft.mechanism, draft.amount = "permute-and-flip", Decimal("0.5")
+    draft.save()
+    client.force_login(rich.owner)
+    review = client.get(reverse("releases:review", args=[draft.pk])).content.decode()
+    assert "Expected: doubtful." in review and "nobody can say how likely a lead of" in review
+
+
 def test_no_error_is_beyond_all_ranks():
     """A lead of 40,000 among 4,000 people."""
     told = telling.foreseen(planned(MIDDLE, "1"), 40_000, PEOPLE, Integer("age", lower=0, upper=99))
