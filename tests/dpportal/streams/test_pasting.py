@@ -18,7 +18,7 @@ def test_many_periods_need_one_source(curious, stream, sent: dict[str, str]) -> 
     ("lines", "said"),
     [
         ("period,count\n1,5\n2,3.5\n", "Line 3"),
-        ("period,count\n1,5\n3,3\n", "due next"),
+        ("period,count\n1,5\n3,3\n", "another period than 2 follows 1"),
         ("period,count\n", "holds no period"),
         ("\ufeffperiod,number\tof\r\n1,-5\r\n", "Line 2"),
     ],
