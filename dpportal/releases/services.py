@@ -163,8 +163,8 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
         "people": release.people,
         "purpose": release.purpose,
     }
-    unchanged = Release.objects.filter(state=Release.State.DRAFT, **choices).first()
-    return unchanged or Release.objects.create(**choices)
+    drafts_like_it = Release.objects.filter(state=Release.State.DRAFT, **choices).exclude(pk=release.pk)
+    return drafts_like_it.first() or Release.objects.create(**choices)
 
 
 def counted_alike(release: Release, dataset: Dataset) -> bool:
