@@ -49,6 +49,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     curious.post(f"/streams/{draft.pk}/strategy/", {"amount": "0.25", "mechanism": "fda"})
     review = curious.get(f"/streams/{draft.pk}/review/")
     assert "Look at the fit" not in review.text
+    assert "A person is counted once" in review.text and "in the table" not in review.text
     reviewed = review.context["form"]["reviewed"].value()
     curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
     working.execute(draft.jobs.get().pk)
