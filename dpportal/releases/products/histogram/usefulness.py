@@ -37,7 +37,7 @@ def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
 def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
     """After measuring, from the errors of the counts that everyone downloads. For the curator only."""
     share = min(1.0, errors["total_variation"]["counts"])
-    text = _("%(percent)s of the people are in another cell of the synthetic table than in truth.")
+    text = _("By the post-processed counts %(percent)s of the people are in another cell than in truth.")
     return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
 
 
