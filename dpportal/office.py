@@ -51,7 +51,7 @@ def decline(request: HttpRequest, request_id: int) -> HttpResponse:
 def _datasets() -> Any:
     """All datasets, those where something happened lately first."""
     public = Q(releases__published_at__isnull=False, releases__withdrawn_at=None)
-    found = Dataset.objects.with_states().select_related("owner")
+    found = Dataset.objects.with_states().select_related("owner").prefetch_related("shares__person")
     found = found.annotate(
         last_release=Max("releases__created_at"), published=Count("releases", filter=public, distinct=True)
     )

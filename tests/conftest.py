@@ -6,6 +6,7 @@ Where a server is missing its tests are skipped with the reason; in CI they fail
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 
 import psycopg
@@ -96,6 +97,16 @@ def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[clic
         _missing(reason)
     with clickhouses.started(tmp_path_factory.mktemp("clickhouse")) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def rscript() -> str:
+    """The program that runs R."""
+    found = shutil.which("Rscript")
+    if found is None:
+        _missing("R is not installed: its package r-base-core is missing")
+    assert found is not None
+    return found
 
 
 def _missing(reason: str) -> None:

@@ -38,7 +38,7 @@ def increments_figure(
         yaxis={"title": {"text": _("%(unit)s, new in the period") % {"unit": plain(unit)}}},
         showlegend=len(names) > 1 or true is not None,
     )
-    return finished(figure, title=_title(), caption=_caption(len(x), periods))
+    return finished(figure, title=_title(names), caption=_caption(len(x), periods))
 
 
 def increments_apart_figure(
@@ -56,7 +56,7 @@ def increments_apart_figure(
     def panel(place: int) -> list[go.Bar]:
         return [_bars(x, names[place], added[:, place], half_widths, unit)]
 
-    return in_panels(names, panel, title=_title(), caption=_caption(len(x), periods), unit=unit)
+    return in_panels(names, panel, title=_title(names), caption=_caption(len(x), periods), unit=unit)
 
 
 def _bars(
@@ -88,8 +88,9 @@ def _true(x: Sequence[str], true: np.ndarray, unit: str) -> go.Scatter:
     )
 
 
-def _title() -> str:
-    return _("New in each period")
+def _title(names: Sequence[str]) -> str:
+    alone = names[0] if len(names) == 1 else ""
+    return _("New in each period: %(name)s") % {"name": alone} if alone else _("New in each period")
 
 
 def _caption(drawn: int, periods: int) -> str:

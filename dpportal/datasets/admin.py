@@ -24,13 +24,28 @@ class DatasetAdmin(ReadOnlyAdmin):
     search_fields = ["name", "owner__username"]
     date_hierarchy = "created_at"
     list_select_related = ["owner", "duplicate_of"]
-    fields = ["name", "description", "owner", "state", "column_count", "created_at", "duplicate_of", "like"]
-    readonly_fields = ["like"]
+    fields = [
+        "name",
+        "description",
+        "owner",
+        "state",
+        "column_count",
+        "created_at",
+        "shared",
+        "duplicate_of",
+        "like",
+    ]
+    readonly_fields = ["shared", "like"]
     actions = ["allow_duplicates", "follow_tables"]
 
     @admin.display(description=_("columns"))
     def column_count(self, dataset: Dataset) -> int:
         return len(dataset.columns)
+
+    @admin.display(description=_("shared with"))
+    def shared(self, dataset: Dataset) -> str:
+        shares = dataset.shares.select_related("person")
+        return "; ".join(f"{share.person}: {share.get_right_display()}" for share in shares) or "–"
 
     @admin.display(description=_("nearly the same table as"))
     def like(self, dataset: Dataset) -> str:

@@ -98,8 +98,14 @@ def _groups(finer: Categorical, text: str) -> list[str]:
 
 
 def _edges(finer: Integer | Real, text: str) -> list[float]:
-    kind = int if isinstance(finer, Integer) else float
+    whole = isinstance(finer, Integer)
     try:
-        return [kind(edge.strip()) for edge in text.replace(";", ",").split(",")]
+        return [(int if whole else float)(edge.strip()) for edge in text.replace(";", ",").split(",")]
     except ValueError:
-        raise DomainError(_("Write numbers between commas, such as 0, 18, 65, 99.")) from None
+        if whole:
+            example = _(
+                "Write whole numbers between commas, such as 0, 18, 65, 99: the finer column holds no others."
+            )
+        else:
+            example = _("Write numbers between commas, such as 0, 18.5, 65, 99.")
+        raise DomainError(example) from None

@@ -25,6 +25,7 @@ from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.datasets.strip import strip
+from dpportal.datasets.templatetags.columns import kind_in_words
 from mechanisms.domain import Attribute, DomainError
 
 NEEDS_CONFIRMATION = gettext_lazy(
@@ -180,9 +181,8 @@ def context_of(dataset: Dataset) -> dict[str, Any]:
 
 def _column_shown(position: int, name: str, attribute: Attribute | None, filled: bool) -> dict[str, Any]:
     """A column's line on the list; kind: what its name suggests."""
-    kinds = dict(AttributeForm.KINDS)
-    declared_kind = kinds[attribute.kind] if attribute else ""
-    kind = kinds.get(proposed_kind(name), "")
+    declared_kind = kind_in_words(attribute) if attribute else ""
+    kind = dict(AttributeForm.KINDS).get(proposed_kind(name), "")
     line = {"position": position, "name": name, "attribute": attribute, "filled": filled}
     return {**line, "kind": kind, "declared_kind": declared_kind}
 

@@ -175,12 +175,13 @@ class Dataset(models.Model):
 
 
 class Share(models.Model):
-    """Another curator's right to a dataset. Written by `sharing` only."""
+    """Another curator's right to a dataset. Written by `sharing` only. seen: by that person, at the bell."""
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="shares")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares")
     right = models.PositiveSmallIntegerField(choices=Right.choices)
     at = models.DateTimeField(auto_now_add=True)
+    seen = models.BooleanField(default=False, editable=False)
 
     class Meta:
         ordering = ["at"]

@@ -1,4 +1,4 @@
-"""What the bell says of datasets: jobs that ended."""
+"""What the bell says of datasets: jobs that ended, and what others share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from dpportal.accounts.models import User
-from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.running.jobs import announced
 
 
@@ -17,8 +17,13 @@ def ended_jobs(person: User) -> list[QuerySet[Any]]:
     return [kind.ended(person, datasets) for kind in announced()]
 
 
+def shared_with(person: User) -> QuerySet[Share]:
+    """The rights that owners gave this person, the newest first."""
+    return person.shares.select_related("dataset").order_by("-at")
+
+
 def news(person: User) -> int:
-    """How many of them this person has not looked at."""
+    """How many of all these this person has not looked at."""
     if not person.is_curator:
         return 0
-    return sum(ended.filter(seen=False).count() for ended in ended_jobs(person))
+    return sum(found.filter(seen=False).count() for found in [*ended_jobs(person), shared_with(person)])

@@ -128,11 +128,16 @@ def export(request: HttpRequest, dataset_id: UUID, ending: str) -> HttpResponse:
 
 
 def _remark(request: HttpRequest, book: codebooks.Codebook) -> None:
-    """Say what of a codebook was not declared."""
+    """Say what of a codebook was not declared, or perhaps not as it was meant."""
     if book.left_out:
         messages.warning(request, _left_out(book.left_out))
     if book.missing_codes:
         messages.warning(request, _missing_codes(book.missing_codes))
+    if book.joined:
+        text = _(
+            "Values that the codebook gives the same label are counted together, as one cell: %(columns)s."
+        )
+        messages.info(request, text % {"columns": _quoted(book.joined)})
 
 
 def _missing_codes(counts: Sequence[tuple[str, int]]) -> str:
@@ -152,8 +157,13 @@ def _left_out(names: Sequence[str]) -> str:
         "%(count)s columns of the codebook were left out, since the table does not have them: %(names)s.",
         len(names),
     )
+    return text % {"count": len(names), "names": _quoted(names)}
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """The first of some columns' names."""
     shown = [f"“{name[:80]}”" for name in names[:MOST_NAMED]] + ["…"] * (len(names) > MOST_NAMED)
-    return text % {"count": len(names), "names": ", ".join(shown)}
+    return ", ".join(shown)
 
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:

@@ -44,7 +44,7 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
         if right >= Right.RELEASE:
             require_offered(dataset, person, _not_offered)
         given, _new = Share.objects.update_or_create(
-            dataset=dataset, person=person, defaults={"right": right}
+            dataset=dataset, person=person, defaults={"right": right, "seen": False}
         )
         audit.record(by, "shared", dataset, f"with {person.get_username()}: {Right(right).name.lower()}")
     return given

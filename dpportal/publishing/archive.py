@@ -17,6 +17,7 @@ from dpportal import storage
 from dpportal.publishing.table import Table
 
 LONGEST_NAME = 60
+ABOUT_ARCHIVE = "Everything below in one file"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def write_zip(path: Path, files: Iterable[BundleFile], at: datetime, folder: str
             with file.path.open("rb") as source, archive.open(entry, "w") as target:
                 while block := source.read(1 << 20):
                     target.write(block)
-    return BundleFile(path, "Everything below in one file")
+    return BundleFile(path, ABOUT_ARCHIVE)
 
 
 def _zip_time(at: datetime) -> tuple[int, int, int, int, int, int]:

@@ -17,6 +17,10 @@ from dpportal.publishing.table import Table
 
 FORMAT = 1
 STYLES = "css/portal.css"
+# What each file is, in the lists of files on pages and in README.md.
+ABOUT_RELEASE = "Every parameter, version and checksum"
+ABOUT_README = "What this is and how to read it"
+ABOUT_REPORT = "What the public page says, to read in a browser and to print"
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
 
 
@@ -28,7 +32,7 @@ def about_file(folder: Path, facts: dict[str, Any], files: Iterable[BundleFile])
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
         "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
     }
-    return write_json(folder / "release.json", "Every parameter, version and checksum", everything)
+    return write_json(folder / "release.json", ABOUT_RELEASE, everything)
 
 
 def package_file(
@@ -43,15 +47,19 @@ def package_file(
         **about.frictionless(),
         "resources": [_resource(table) for table in tables if table.fields],
     }
-    columns = "table" if len(tables) == 1 else "tables"
-    return write_json(folder / "datapackage.json", f"Column types of the {columns} (Frictionless)", package)
+    return write_json(folder / "datapackage.json", about_package(len(tables)), package)
+
+
+def about_package(tables: int) -> str:
+    """What datapackage.json is, beside so many tables."""
+    return f"Column types of the {'table' if tables == 1 else 'tables'} (Frictionless)"
 
 
 def readme_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
     """README.md: the bundle's explanation for people."""
     path = folder / "README.md"
     path.write_text(render_to_string(template, context), encoding="utf-8")
-    return BundleFile(path, "What this is and how to read it")
+    return BundleFile(path, ABOUT_README)
 
 
 def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
@@ -60,7 +68,7 @@ def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleF
     path.write_text(
         render_to_string(template, {**context, "styles": styles(), "alone": True}), encoding="utf-8"
     )
-    return BundleFile(path, "What the public page says, to read in a browser and to print")
+    return BundleFile(path, ABOUT_REPORT)
 
 
 def styles() -> str:

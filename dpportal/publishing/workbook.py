@@ -66,7 +66,12 @@ def workbook(table: Table) -> BundleFile | None:
     if not fits:
         path.unlink()
         return None
-    return BundleFile(path, f"The same as {table.path.name}, for spreadsheets")
+    return BundleFile(path, about_workbook(table.path.name))
+
+
+def about_workbook(table: str) -> str:
+    """What the workbook beside a table's file is."""
+    return f"The same as {table}, for spreadsheets"
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -17,8 +17,8 @@ NAMED_COLUMNS = 4
 
 def proposed(columns: Sequence[str], dataset: str, parameters: Mapping[str, Any]) -> str:
     """Its columns, or how many, what was asked of them if it is a private choice, and the dataset."""
-    asked = _asked(parameters.get("question", ""), parameters)
-    return f"{asked % {'columns': named(columns, parameters)}}, {dataset}"[:LONGEST]
+    asked = _asked(parameters.get("question", ""), named(columns, parameters), parameters)
+    return f"{asked}, {dataset}"[:LONGEST]
 
 
 def named(columns: Sequence[str], parameters: Mapping[str, Any]) -> str:
@@ -28,18 +28,15 @@ def named(columns: Sequence[str], parameters: Mapping[str, Any]) -> str:
     return (" / " if options else " × ").join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
 
 
-def _asked(question: str, parameters: Mapping[str, Any]) -> str:
-    """A question, around the place of its columns."""
+def _asked(question: str, columns: str, parameters: Mapping[str, Any]) -> str:
+    """A question with the names of its columns."""
     texts = {
+        Quantile.kind: _("Quantile %(level)s of %(columns)s"),
         MostCommonValue.kind: _("Most common value of %(columns)s"),
         BestOption.kind: _("Best of %(columns)s"),
         FewestConflicts.kind: _("Fewest conflicts of %(columns)s"),
     }
-    return _quantile(parameters) if question == Quantile.kind else texts.get(question, "%(columns)s")
-
-
-def _quantile(parameters: Mapping[str, Any]) -> str:
     level = Fraction(parameters.get("level", "1/2"))
-    if level == Fraction(1, 2):
-        return _("Median of %(columns)s")
-    return _("Quantile {level} of %(columns)s").format(level=f"{float(level):g}")
+    if question == Quantile.kind and level == Fraction(1, 2):
+        return _("Median of %(columns)s") % {"columns": columns}
+    return texts.get(question, "%(columns)s") % {"columns": columns, "level": f"{float(level):g}"}

@@ -23,7 +23,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
 from dpportal.datasets.access import kept_from, open_datasets, shows_own, with_right
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.news import ended_jobs
+from dpportal.datasets.news import ended_jobs, shared_with
 from dpportal.datasets.rawdata import records
 from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of
 from dpportal.publishing.spreadsheet import inert
@@ -68,15 +68,21 @@ def listing(request: HttpRequest) -> HttpResponse:
 @curator_required
 @require_GET
 def finished(request: HttpRequest) -> HttpResponseBase:
-    """The bell: the curator's ended jobs and answers about budgets; looking at them clears the number."""
+    """The bell: the curator's ended jobs, answers about budgets, what is shared; looking at them clears the number."""
     kinds = ended_jobs(current_user(request))
     newest = [job for ended in kinds for job in ended[:PAGE_SIZE]]
     latest = sorted(newest, key=lambda job: job.finished_at, reverse=True)[:PAGE_SIZE]
     for ended in kinds:
         ended.filter(seen=False).update(seen=True)
-    answers = asking.answered(current_user(request))
-    context = {"jobs": latest, "answers": list(answers[:ANSWERS_SHOWN]), "nav_section": "releases"}
-    answers.filter(seen=False).update(seen=True)
+    answers, shares = asking.answered(current_user(request)), shared_with(current_user(request))
+    context = {
+        "jobs": latest,
+        "answers": list(answers[:ANSWERS_SHOWN]),
+        "shares": list(shares[:ANSWERS_SHOWN]),
+        "nav_section": "releases",
+    }
+    for told in (answers, shares):
+        told.filter(seen=False).update(seen=True)
     return render(request, "releases/finished.html", context)
 
 

@@ -13,17 +13,17 @@ from typing import Any
 import pandas as pd
 
 from dpportal.charts.report import stilled
-from dpportal.charts.series import series_figure
 from dpportal.publishing import descriptions
-from dpportal.publishing.archive import BundleFile, folder_name, saved_name, write_zip
+from dpportal.publishing.archive import ABOUT_ARCHIVE, BundleFile, folder_name, saved_name, write_zip
 from dpportal.publishing.loading import measured_in
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.statement import loss_text
 from dpportal.publishing.table import Table
-from dpportal.publishing.workbook import MOST_LINES, workbook
+from dpportal.publishing.workbook import MOST_LINES, about_workbook, workbook
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, as_epsilon_delta, promise_of
+from dpportal.streams.showing import Chosen, increments_chart, series_chart
 from dpportal.streams.told_apart import VALUE, value_columns
 from mechanisms import registry
 
@@ -68,14 +68,14 @@ def offered(stream: Stream) -> list[tuple[str, str, str]]:
     """Of each of `names`: the name, the one that a page shows, and what the file is, in the words of the bundle."""
     archive = archive_name(stream)
     about = {
-        archive: "Everything below in one file",
+        archive: ABOUT_ARCHIVE,
         SERIES: ABOUT_SERIES,
-        "series.xlsx": f"The same as {SERIES}, for spreadsheets",
+        "series.xlsx": about_workbook(SERIES),
         **dict(zip(_drawing_names(stream), map(_about_drawing, stream.labels), strict=False)),
-        "release.json": "Every parameter, version and checksum",
-        "datapackage.json": "Column types of the table (Frictionless)",
-        "README.md": "What this is and how to read it",
-        "report.html": "What the public page says, to read in a browser and to print",
+        "release.json": descriptions.ABOUT_RELEASE,
+        "datapackage.json": descriptions.about_package(1),
+        "README.md": descriptions.ABOUT_README,
+        "report.html": descriptions.ABOUT_REPORT,
     }
     shown = {archive: saved_name(archive, stream.name)}
     return [(name, shown.get(name, name), about[name]) for name in names(stream)]
@@ -124,17 +124,9 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
 def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     plan = stream.plan
+    each = [Chosen((place,)) for place in range(min(series.width, MAX_DRAWINGS))]
     figures = [
-        series_figure(
-            series.labels,
-            released=series.released[:, place],
-            half_widths=series.half_widths,
-            consistent=series.consistent[:, place],
-            name=series.names[place],
-            unit=series.unit,
-            periods=len(series.labels),
-        )
-        for place in range(min(series.width, MAX_DRAWINGS))
+        chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
     ]
     context = {
         "stream": stream,

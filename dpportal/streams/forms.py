@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
-from dpportal.streams import many
+from dpportal.streams import many, preview
 from dpportal.streams.calendar import Calendar, CalendarError
 from dpportal.streams.counted import MAX_INCREMENT
 from dpportal.streams.drafts import MAX_HORIZON
+from dpportal.streams.execution import PeriodRefusedError
+from dpportal.streams.many import ManyError
 from dpportal.streams.models import Stream
+from dpportal.streams.vault import VaultError
 from mechanisms.continual.compare import Offer
 from mechanisms.domain import Attribute, Integer
 
@@ -266,11 +270,25 @@ class ManyForm(forms.Form):
     )
     dates = forms.ChoiceField(label=_("days are written as"), choices=DATE_FORMS, initial=many.ISO)
 
+    def __init__(self, *args: Any, stream: Stream, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._stream = stream
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors and bool(data.get("file")) == bool((data.get("pasted") or "").strip()):
             raise forms.ValidationError(_("Choose a file or paste lines: one of the two."))
+        if not self.errors and not data.get("file"):
+            self._check_pasted(data["pasted"])
         return data
+
+    def _check_pasted(self, pasted: str) -> None:
+        """What a worker will check again: so that lines in which something is wrong stay in their box."""
+        lines = io.StringIO(pasted.removeprefix("\ufeff"), newline="")
+        try:
+            preview.foreseen(self._stream, many.read(lines, self._stream, **self.options))
+        except (ManyError, PeriodRefusedError, VaultError) as refusal:
+            self.add_error("pasted", str(refusal))
 
     @property
     def options(self) -> dict[str, str]:

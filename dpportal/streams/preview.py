@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from dpportal.streams.models import Stream, StreamJob
+from dpportal.streams import execution
+from dpportal.streams.execution import Update
+from dpportal.streams.many import ManyError
+from dpportal.streams.models import Period, Stream, StreamJob
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,32 @@ class Preview:
             return 0
         begun = stream.calendar.index(timezone.localdate())
         return max(0, min(begun, stream.horizon or begun) - self.last)
+
+
+def foreseen(stream: Stream, updates: Iterable[Update]) -> Preview:
+    """Of what is all readable, in order, and due or published with this content.
+
+    Raises PeriodRefusedError or ManyError for what is not, beside whatever reading the updates raises.
+    """
+    number, known = 0, dict[int, Period]()
+    execution.catch_up(stream.pk)
+    count = stream.periods.count()
+    due = count + 1
+    for update in updates:
+        if number == 0:
+            due = min(due, update.index)
+            before = stream.periods.filter(index__gte=due).defer("released")
+            known = {period.index: period for period in before}
+        execution.check_order(stream, update.index, due + number)
+        if update.index in known:
+            execution.repeated(stream, known[update.index], update)
+        number += 1
+    if not number:
+        raise ManyError(
+            _("The file holds no period. Write one line for each, under the line with the names.")
+        )
+    repeated = min(number, count + 1 - due)
+    return Preview(due + repeated, number - repeated, repeated)
 
 
 def preview_of(job: StreamJob | None) -> dict[str, Any] | None:

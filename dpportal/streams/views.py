@@ -142,7 +142,7 @@ def drop_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
     stream = stream_for(request, stream_id)
-    form = ManyForm(request.POST, request.FILES, auto_id="many_%s")
+    form = ManyForm(request.POST, request.FILES, stream=stream, auto_id="many_%s")
 
     def queue() -> str:
         pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
@@ -242,7 +242,7 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
         "typed": bound.get("typed") or (PeriodForm(stream=stream, initial=initial) if typed else None),
         "records": bound.get("records")
         or (RecordsForm(initial=initial, auto_id="records_%s") if counts_people else None),
-        "many": bound.get("many") or ManyForm(auto_id="many_%s"),
+        "many": bound.get("many") or ManyForm(stream=stream, auto_id="many_%s"),
     }
 
 
@@ -287,8 +287,20 @@ def _example(stream: Stream) -> dict[str, Any]:
 def _add(
     request: HttpRequest, stream: Stream, name: str, form: BaseForm, act: Callable[[], str]
 ) -> HttpResponseBase:
-    """Do with a form of periods what `act` does; a form in which something is wrong is shown again."""
-    return _act(request, stream, act) if form.is_valid() else _home(request, stream, **{name: form})
+    """Do with a form of periods what `act` does; a form in which something is wrong is shown again.
+
+    So is one that could not be taken just now. Where its period is refused, the page is for the one that is due.
+    """
+    if not form.is_valid():
+        return _home(request, stream, **{name: form})
+    try:
+        messages.success(request, act())
+    except PeriodRefusedError as refusal:
+        messages.error(request, str(refusal))
+    except (StreamError, VaultError) as refusal:
+        messages.error(request, str(refusal))
+        return _home(request, stream, **{name: form})
+    return redirect("streams:home", stream.pk)
 
 
 def _change(

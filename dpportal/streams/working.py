@@ -33,7 +33,7 @@ from dpportal.streams.counted import DraftError, checked_increments, counted_by
 from dpportal.streams.execution import PeriodRefusedError, Update, Why
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
-from dpportal.streams.preview import Preview
+from dpportal.streams.preview import foreseen
 from dpportal.streams.vault import VaultError
 from mechanisms.noise import Noise
 
@@ -122,7 +122,8 @@ def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> 
     Where the curator has not agreed yet, the job ends with what it would publish, and the file stays for their word.
     """
     claim.step("checking")
-    found = _checked(job)
+    with _updates(job) as updates:
+        found = foreseen(job.stream, updates)
     if found.new and not job.options.get("confirmed"):
         claim.step("asking")
         claim.write(options={**job.options, "preview": found.to_json()})
@@ -150,30 +151,6 @@ def give_up(job_id: UUID, reason: str) -> None:
     claim = jobs.take_over_expired(StreamJob, job_id)
     if claim is not None:
         _fail(_job(job_id), claim, reason)
-
-
-def _checked(job: StreamJob) -> Preview:
-    """What is in the file: all readable, in order, and due or published with this content. Raises what refuses it."""
-    stream, number, known = job.stream, 0, dict[int, Period]()
-    execution.catch_up(stream.pk)
-    count = stream.periods.count()
-    due = count + 1
-    with _updates(job) as updates:
-        for update in updates:
-            if number == 0:
-                due = min(due, update.index)
-                before = stream.periods.filter(index__gte=due).defer("released")
-                known = {period.index: period for period in before}
-            execution.check_order(stream, update.index, due + number)
-            if update.index in known:
-                execution.repeated(stream, known[update.index], update)
-            number += 1
-    if not number:
-        raise ManyError(
-            _("The file holds no period. Write one line for each, under the line with the names.")
-        )
-    repeated = min(number, count + 1 - due)
-    return Preview(due + repeated, number - repeated, repeated)
 
 
 @contextmanager

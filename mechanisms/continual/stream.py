@@ -128,12 +128,12 @@ class PlannedStream(ABC, Generic[S]):
     def increment_half_widths(self, plan: StreamPlan, periods: Integers) -> Integers:
         """Whole numbers h so that a count less the one before ± h holds the true increment with probability >= 0.95.
 
-        As `half_widths`; but both counts are rounded, so that their difference is off by h + 1 or more only where its
-        noise is above h.
+        As `half_widths`, which it is of the first period; after it both counts are rounded, so that their difference is
+        off by h + 1 or more only where its noise is above h.
         """
         strategy = self.strategy(plan)
         energies, powers = strategy.increment_energies(periods), strategy.increment_fourth_powers(periods)
-        return _half_widths(plan.noise, strategy, energies, powers, 0.0)
+        return _half_widths(plan.noise, strategy, energies, powers, np.where(periods > 1, 0.0, 0.5))
 
     def _check(self, request: StreamRequest, loss: Loss) -> None:
         check_amount(loss)
@@ -159,7 +159,7 @@ class PlannedStream(ABC, Generic[S]):
 
 
 def _half_widths(
-    law: NoiseLaw, strategy: Errors, energies: Floats, fourth_powers: Floats, rounded_away: float
+    law: NoiseLaw, strategy: Errors, energies: Floats, fourth_powers: Floats, rounded_away: float | Floats
 ) -> Integers:
     """Of sums of noises with coefficients of these squares and fourth powers, see `PlannedStream.half_widths`.
 

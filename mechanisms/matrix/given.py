@@ -18,7 +18,7 @@ from mechanisms.matrix.blindness import check_dimensions
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.strategy.grid import BITS, bits_for
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
-from mechanisms.matrix.strategy.inverse import MAX_DENSE
+from mechanisms.matrix.strategy.inverse import too_many
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
 from mechanisms.matrix.strategy.levels import HaarRows, LevelRows, TreeRows
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked, Strategy, plain
@@ -288,12 +288,7 @@ def too_long(workload: Workload, any_size: Callable[[Factor], bool] = lambda _: 
     """
     tied = (axis for axis in range(len(workload.shape)) if is_fitted(workload, axis))
     longest = max((workload.shape[axis] for axis in tied if not _all(any_size, workload, axis)), default=1)
-    if longest <= MAX_DENSE:
-        return ""
-    return (
-        f"A column has {longest:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
-        "Choose wider bins, or the strategy of single cells."
-    )
+    return too_many(longest)
 
 
 def _all(holds: Callable[[Factor], bool], workload: Workload, axis: int) -> bool:

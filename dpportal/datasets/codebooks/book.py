@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mechanisms.domain import Attribute
+from mechanisms.domain import Attribute, Categorical
 
 FILLED = "filled_from_data"
 MISSING_CODES = "missing_codes"  # in what a foreign codebook says of a column: how many
@@ -24,6 +24,12 @@ class Codebook:
     filled: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()
     missing_codes: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """Columns some of whose values have the same label, and so one cell."""
+        lists = (a for a in self.attributes if isinstance(a, Categorical))
+        return tuple(a.name for a in lists if a.words and not a.has_codes)
 
 
 def categories(values: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:

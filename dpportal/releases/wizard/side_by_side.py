@@ -40,7 +40,7 @@ class SideBySide:
         """The method asked for, where it has a plan; else the first that is recommended."""
         if self._asked == AUTOMATIC and self._product.has_automatic:
             return self._asked
-        if self._asked in {offer.mechanism.name for offer in self._offers if offer.plan}:
+        if self._asked in self._made:
             return self._asked
         return self._recommended[0].mechanism if self._recommended else None
 
@@ -61,31 +61,37 @@ class SideBySide:
     @property
     def _plan_of_the_chosen(self) -> ReleasePlan | None:
         """That of the best method, where the choice is left to the portal."""
-        made = (offer.plan for offer in self._offers if offer.mechanism.name == self.chosen)
-        return next(made, self._plans.get(self._best or ""))
+        return self._made.get(self.chosen or "") or self._made.get(self._best or "")
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
-        made = [offer.plan for offer in self._offers if offer.plan]
-        return [self._row(offer, made) for offer in sorted(self._offers, key=_place(self._product))]
+        return [self._row(offer) for offer in sorted(self._offers, key=_place(self._product))]
 
-    def _row(self, offer: Offer, made: list[ReleasePlan]) -> dict[str, Any]:
+    def _row(self, offer: Offer) -> dict[str, Any]:
         """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why no plan."""
         if offer.plan is None:
             return {"mechanism": offer.mechanism, "refusal": offer.refusal}
         return {
             "mechanism": offer.mechanism,
             "plan": offer.plan,
-            "unsuited": self._product.unsuited(offer.plan),
-            **self._product.offer(offer.plan, self._draft, made),
+            "unsuited": self._unsuited[offer.mechanism.name],
+            **self._product.offer(offer.plan, self._draft, list(self._made.values())),
         }
 
     @cached_property
+    def _made(self) -> dict[str, ReleasePlan]:
+        """The plans by method."""
+        return {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
+
+    @cached_property
+    def _unsuited(self) -> dict[str, str]:
+        """Why a method is not made for the columns, by method; empty for one that is."""
+        return {name: self._product.unsuited(plan) for name, plan in self._made.items()}
+
+    @cached_property
     def _plans(self) -> dict[str, ReleasePlan]:
-        """The plans by method: of those that are made for the columns, or of all if none is."""
-        made = {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
-        suited = {name: plan for name, plan in made.items() if not self._product.unsuited(plan)}
-        return suited or made
+        """The plans of methods that are made for the columns, or of all if none is."""
+        return {name: plan for name, plan in self._made.items() if not self._unsuited[name]} or self._made
 
     @cached_property
     def _advice(self) -> Any:
@@ -100,8 +106,7 @@ class SideBySide:
         return self._product.suggested(self._draft, self._plans) if self._plans else None
 
     def _noise_picture(self) -> Figure | None:
-        plans = {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
-        picked = plans.get(self.chosen or "") or next(iter(plans.values()), None)
+        picked = self._made.get(self.chosen or "") or next(iter(self._made.values()), None)
         return None if picked is None else self._product.noise_figure(picked, self._draft.people)
 
 

@@ -14,6 +14,16 @@ from mechanisms.matrix.workload.factor import NEGLIGIBLE
 MAX_DENSE = 2**13
 
 
+def too_many(cells: int) -> str:
+    """Why a column of so many cells has no inverse that fits in memory; empty if it has one."""
+    if cells <= MAX_DENSE:
+        return ""
+    return (
+        f"A column has {cells:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
+        "Choose wider bins, or the strategy of single cells."
+    )
+
+
 class Inverse:
     """(AᵀA)⁺ of a strategy A, from its Gram matrix.
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.arrays import Floats
-from mechanisms.matrix.strategy.inverse import MAX_DENSE, Inverse
+from mechanisms.matrix.strategy.inverse import Inverse, too_many
 from mechanisms.matrix.workload.factor import Factor
 from mechanisms.protocol import PlanError
 
@@ -118,11 +118,8 @@ class BySums:
 
 def check_dense(cells: int) -> None:
     """Raises PlanError where a matrix of cells by cells would not fit in memory."""
-    if cells > MAX_DENSE:
-        raise PlanError(
-            f"A column has {cells:,} cells, and this strategy ties at most {MAX_DENSE:,} together. "
-            "Choose wider bins, or the strategy of single cells."
-        )
+    if refusal := too_many(cells):
+        raise PlanError(refusal)
 
 
 def _dense(matrix: np.ndarray | sparse.csr_array) -> np.ndarray:

@@ -55,6 +55,11 @@ def test_edges_inside_a_bin_of_the_finer_column_are_refused(desk, dataset, edges
     assert len(dataset.current_domain().attributes.all()) == 2
 
 
+def test_edges_of_whole_numbers_are_whole(desk, dataset):
+    answer = post(desk, dataset, 1, name="age group", edges="0, 18.5, 99")
+    assert "Write whole numbers between commas" in answer.content.decode()
+
+
 @pytest.mark.parametrize(
     "groups",
     [

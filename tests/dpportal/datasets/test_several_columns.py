@@ -110,6 +110,14 @@ def test_the_mark_goes_when_a_codebook_replaces_the_values(desk, dataset):
     assert marked(dataset) == {"age"}
 
 
+def test_values_that_share_a_label_are_told(desk, dataset):
+    content = b"column,value,label\ncolour,red,warm\ncolour,yellow,warm\ncolour,blue,cold\nsize,1,small\nsize,2,large\n"
+    file = SimpleUploadedFile("codebook.csv", content)
+    answer = desk.post(reverse("datasets:codebook", args=[dataset.pk]), {"codebook": file})
+    told = " ".join(map(str, get_messages(answer.wsgi_request)))
+    assert "counted together, as one cell: “colour”." in told
+
+
 def test_codes_that_a_codebook_calls_missing_are_counted_for_the_curator(desk, dataset):
     content = b"""<codeBook><var name="colour"><catgry><catValu>1</catValu></catgry>
         <catgry missing="Y"><catValu>8</catValu></catgry><catgry missing="Y"><catValu>9</catValu></catgry>

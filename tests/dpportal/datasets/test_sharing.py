@@ -55,6 +55,29 @@ def left(dataset) -> Decimal:
     return dataset.budgets.get().left
 
 
+def test_the_bell_rings_for_a_right_until_its_person_looked(client, shared, colleague):
+    client.force_login(colleague)
+    assert bell.news(colleague) == 1
+    page = client.get(reverse("releases:finished"))
+    assert (
+        "Shared with you:" in page.text
+        and f"{shared.name}</a>" in page.text
+        and ": Release</div>" in page.text
+    )
+    assert bell.news(colleague) == 0
+    sharing.share(shared, "colleague", Right.OWN, shared.owner)
+    assert bell.news(colleague) == 1
+    sharing.take_back(Share.objects.get(), shared.owner)
+    assert bell.news(colleague) == 0
+    assert shared.name not in client.get(reverse("releases:finished")).text
+
+
+def test_administrators_see_with_whom_datasets_are_shared(client, shared):
+    client.force_login(building.person("chief", Role.ADMINISTRATOR))
+    for address in (reverse("office"), reverse("admin:datasets_dataset_change", args=[shared.pk])):
+        assert "colleague: Release" in client.get(address).text
+
+
 @pytest.mark.parametrize("name", ["colleague", " colleague ", "colleague@OFFICE.example"])
 def test_a_curator_is_named_by_user_name_or_address(client, dataset, colleague, name):
     client.force_login(dataset.owner)
@@ -154,6 +177,7 @@ def test_what_was_measured_is_finished_whoever_asked(asked, monkeypatch):
 
 
 def test_the_bell_rings_for_who_asked(asked, colleague):
+    Share.objects.update(seen=True)
     execution.execute(asked.pk)
     assert (bell.news(colleague), bell.news(asked.dataset.owner)) == (1, 0)
     sharing.take_back(Share.objects.get(), asked.dataset.owner)

@@ -1,8 +1,10 @@
-"""The example of a README: it runs as it is written, and shows an interval wherever there is one."""
+"""The example of a README: it runs as written, in Python and in R, and shows an interval wherever there is one."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,48 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, **context: Any) -> dict[s
     left: dict[str, Any] = {}
     exec(code, left)
     return left
+
+
+def run_in_r(rscript: str, folder: Path, shown: str, **context: Any) -> str:
+    """What R prints of an expression after the R part."""
+    [code] = re.findall(r"```r\n(.*?)```", render_to_string("_load.md", context), re.DOTALL)
+    (folder / "example.R").write_text(f"options(warn = 2)\n{code}\ncat({shown})\n", encoding="utf-8")
+    command = [rscript, "--vanilla", "example.R"]
+    settings = {**os.environ, "LC_ALL": "C.UTF-8"}
+    return subprocess.run(
+        command, cwd=folder, env=settings, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+CELLS = (
+    "größe,colour,noisy_count,count,standard_error,interval_lower,interval_upper\n"
+    "-9,'=red,5.0,5,2.0,1.0,9.0\n"
+    ',"a ""b"", # c",-3.0,0,2.0,-7.0,1.0\n'
+)
+
+
+def test_r_reads_cells_and_says_the_interval_of_a_sum_as_python_does(rscript, tmp_path, monkeypatch) -> None:
+    (tmp_path / "histogram.csv").write_text(CELLS, encoding="utf-8")
+    asked = {"table": "histogram.csv", "summed": True}
+    left = run(tmp_path, monkeypatch, **asked)
+    shown = "total, half_width, unlist(one_cell), is.na(table[[1]]), table$colour[2], names(table)[1]"
+    said = run_in_r(rscript, tmp_path, shown, **asked).split(maxsplit=7)
+    assert float(said[0]) == left["total"] == 2
+    assert float(said[1]) == pytest.approx(left["half_width"], rel=1e-6)
+    assert list(map(float, said[2:5])) == left["one_cell"].tolist() == [5, 1, 9]
+    assert said[5:] == ["FALSE", "TRUE", 'a "b", # c größe']
+
+
+def test_r_reads_estimates_and_what_is_new(rscript, tmp_path) -> None:
+    measured = measured_in(tables(tmp_path, "rows.csv", "estimates.csv"))
+    asked = {"table": "rows.csv", "measured": measured}
+    assert run_in_r(rscript, tmp_path, "unlist(one_line)", **asked) == "5 3 7"
+    series = {
+        "table": "series.csv",
+        "measured": measured_in(tables(tmp_path, "series.csv")),
+        "increments": True,
+    }
+    assert run_in_r(rscript, tmp_path, "unlist(new)", **series) == "1 -9 5 3 7"
 
 
 def test_estimates_in_a_file_of_their_own_are_read_with_their_interval(tmp_path, monkeypatch) -> None:

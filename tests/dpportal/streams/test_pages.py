@@ -229,13 +229,6 @@ def test_the_page_reloads_when_the_stream_is_opened(curious, dataset) -> None:
     assert live["HX-Refresh"] == "true"
 
 
-@pytest.mark.parametrize("sent", [{}, {"pasted": "  "}, {"pasted": "period,count\n1,2", "dates": "%c"}])
-def test_many_periods_need_one_source(curious, stream, sent: dict[str, str]) -> None:
-    page = curious.post(f"/streams/{stream.pk}/add/many/", {"dates": "%Y-%m-%d", **sent})
-    assert page.status_code == 422
-    assert not StreamJob.objects.filter(kind="counts").exists()
-
-
 @pytest.mark.slow
 def test_a_file_of_records_in_the_browser(curious, stream) -> None:
     file = SimpleUploadedFile("march.csv", b"colour,age\nred,3\nred,4\nblue,5\n")

@@ -111,3 +111,4 @@ def test_the_first_increment_is_the_first_count() -> None:
         plan = mechanism.plan(StreamRequest(20), Loss(definition, Fraction(1)))
         first = np.array([1])
         assert mechanism.increment_variances(plan, first) == pytest.approx(mechanism.variances(plan, first))
+        assert mechanism.increment_half_widths(plan, first) == mechanism.half_widths(plan, first)

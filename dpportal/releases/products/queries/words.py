@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from mechanisms.matrix.workload.notation import Part, Product, parse
 
@@ -19,7 +18,7 @@ def in_words(text: str, columns: list[str]) -> str:
     phrases = [_of_product(product, columns) for product in products[:MOST_PHRASES]]
     more = len(products) - len(phrases)
     if more:
-        phrases.append(ngettext("%(count)d more", "%(count)d more", more) % {"count": more})
+        phrases.append(_("%(count)d more") % {"count": more})
     said = "; ".join(phrases)
     return said[:1].upper() + said[1:]
 
@@ -58,12 +57,8 @@ def _of_part(part: Part, columns: list[str]) -> str:
 
 def _marginals(part: Part, columns: list[str]) -> str:
     values = {"number": part.number, "columns": ", ".join(part.columns or columns)}
-    if part.exact:
-        text = ngettext(
-            "every table of %(number)d of %(columns)s",
-            "every table of %(number)d of %(columns)s",
-            part.number,
-        )
-    else:
-        text = _("every table of up to %(number)d of %(columns)s")
-    return text % values
+    exactly, at_most = (
+        _("every table of %(number)d of %(columns)s"),
+        _("every table of up to %(number)d of %(columns)s"),
+    )
+    return (exactly if part.exact else at_most) % values
