@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "dpportal.pages.only_sent.OnlySent",
     "dpportal.serving.unreachable.StorageUnreachable",
     "dpportal.catalogue.readers.counted",
 ]

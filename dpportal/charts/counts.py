@@ -237,7 +237,7 @@ def _residual_histogram(series: Series, half_width: int | None, unit: str) -> go
         )
     title = _("released − true (%(unit)s)") % {"unit": unit}
     figure.update_layout(
-        xaxis={"title": {"text": title}, "tickformat": "+,"}, yaxis={"title": {"text": _("cells")}}
+        xaxis={"title": {"text": title}, "tickformat": ","}, yaxis={"title": {"text": _("cells")}}
     )
     return figure
 

@@ -33,7 +33,7 @@ def difference_figure(
         figure.add_trace(heat_map(panels, _("Noisy − true"), z, text), row + 1, 1)
     name_axes(figure, panels, len(cells))
     reach = max(1, *(int(np.abs(trace.z).max()) for trace in figure.data))
-    bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}, "tickformat": "+,"}
+    bar = {"title": {"text": unit, "font": {"color": "var(--muted)", "size": 12}}, "tickformat": ","}
     axis = {"cmin": -reach, "cmax": reach, "colorscale": DIVERGING, "colorbar": bar}
     figure.update_layout(coloraxis=axis, margin={"t": 64})
     return finished(

@@ -138,6 +138,11 @@ class Dataset(models.Model):
         return self.state == self.State.COUNTED
 
     @property
+    def had_table(self) -> bool:
+        """Whether there is or was a table of its people, here or elsewhere; what is closed since still tells."""
+        return bool(self.file_name) or self.is_elsewhere
+
+    @property
     def takes_streams(self) -> bool:
         """Whether running counts of its people can be opened: a table elsewhere brings no new periods."""
         return self.has_rows or self.is_tableless

@@ -42,8 +42,12 @@ class Protection:
 
     def __str__(self) -> str:
         """In words, for a page and for an administrator who grants."""
+        return self.in_words(_("each row, as one person"))
+
+    def in_words(self, anybody: str) -> str:
+        """anybody: who it is where no column names them."""
         if not self.unit_column:
-            who = _("each row, as one person")
+            who = anybody
         elif self.ignore_case:
             who = _("each person in “%(column)s”, whatever the capitals") % {"column": self.unit_column}
         else:

@@ -69,6 +69,7 @@ class Wizard(Generic[D]):
             "budget": draft.account,
             "form": form,
             "steps": self._numbered(step, draft.pk),
+            "step_label": dict(self.steps)[step],
             "nav_section": self.space,
         }
         wrong = form is not None and form.is_bound and form.errors

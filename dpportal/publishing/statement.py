@@ -20,18 +20,21 @@ def statement(
     *,
     whole_orders: bool = False,
     kept_by_curator: bool = False,
+    without_table: bool = False,
 ) -> str:
     """What the loss promises a person.
 
     delta: at which a zCDP loss is also read as (ε, δ), by whole orders alone where no others are proved.
     person_column: whose equal values are one person's rows; empty where each person has one row. subject: of the
     sentence, translated; "This release" if empty. kept_by_curator: whether no program, but whoever counts sees to it
-    that nobody has more rows.
+    that nobody has more rows. without_table: whether the portal has nobody's rows, but numbers alone.
     """
     pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
     said = (
         _promise(loss, pair, subject or _("This release")),
-        _who(loss.unit, person_column, kept_by_curator),
+        _counted(loss.unit, person_column)
+        if without_table
+        else _who(loss.unit, person_column, kept_by_curator),
         _limits(),
     )
     return " ".join(said)
@@ -101,6 +104,22 @@ def _who(unit: PrivacyUnit, person_column: str, kept_by_curator: bool) -> str:
         "more; %(hidden)s."
     )
     return text % {"column": person_column, "rows": rows, "hidden": hidden}
+
+
+def _counted(unit: PrivacyUnit, person: str) -> str:
+    """Of people whom the curator counts. person: by what the curator knows them again, where one may count twice."""
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        hidden = _("even whether they are counted stays hidden")
+    else:
+        hidden = _("when and where they are counted stays hidden")
+    times = ngettext("once", "at most %(times)s times", unit.max_rows) % {"times": unit.max_rows}
+    if not person:
+        return _("A person is counted %(times)s; %(hidden)s.") % {"times": times, "hidden": hidden}
+    text = _(
+        "A person, known again by “%(person)s”, is counted %(times)s: the portal is told numbers, and the curator who "
+        "counts sees to that; %(hidden)s."
+    )
+    return text % {"person": person, "times": times, "hidden": hidden}
 
 
 def _limits() -> str:

@@ -110,8 +110,16 @@ class Release(Paid):
     @property
     def proposed_title(self) -> str:
         """What it is called unless its curator says otherwise."""
-        is_choice = self.product == self.Product.SELECTION
-        return titles.proposed(self.columns, self.dataset.name, self.parameters if is_choice else {})
+        return titles.proposed(self.columns, self.dataset.name, self._question)
+
+    @property
+    def columns_named(self) -> str:
+        """What stands for its columns where there is a line for them."""
+        return titles.named(self.columns, self._question) if self.columns else ""
+
+    @property
+    def _question(self) -> dict[str, Any]:
+        return self.parameters if self.product == self.Product.SELECTION else {}
 
     @property
     def person_column(self) -> str:

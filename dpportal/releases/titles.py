@@ -17,11 +17,15 @@ NAMED_COLUMNS = 4
 
 def proposed(columns: Sequence[str], dataset: str, parameters: Mapping[str, Any]) -> str:
     """Its columns, or how many, what was asked of them if it is a private choice, and the dataset."""
-    question = parameters.get("question", "")
-    between = " / " if question in (BestOption.kind, FewestConflicts.kind) else " × "
+    asked = _asked(parameters.get("question", ""), named(columns, parameters), parameters)
+    return f"{asked}, {dataset}"[:LONGEST]
+
+
+def named(columns: Sequence[str], parameters: Mapping[str, Any]) -> str:
+    """The columns as they are counted together or chosen among; of many, how many they are."""
+    options = parameters.get("question", "") in (BestOption.kind, FewestConflicts.kind)
     many = _("%(number)s columns") % {"number": len(columns)}
-    named = between.join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
-    return f"{_asked(question, named, parameters)}, {dataset}"[:LONGEST]
+    return (" / " if options else " × ").join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
 
 
 def _asked(question: str, columns: str, parameters: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import ledger
+from dpportal.budgets.amounts import plain
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.fit import shown_warnings
@@ -95,9 +96,10 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
     try:
         budget = drafts.budget_of(draft)
-        initial = {"amount": _linked(request) or draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER}
+        offered = _linked(request) or draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER
+        initial = {"amount": plain(offered)}
         typed = StrategyForm(request.POST)
-        amount = initial["amount"] if "amount" in typed.errors else typed.cleaned_data["amount"]
+        amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
         made = drafts.offers(draft, amount)
     except DraftError as refusal:
         return wizard.page(request, "strategy", draft, None, refusal=str(refusal))

@@ -119,7 +119,13 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion) -> str:
     whole = registry.stream(plan.mechanism).whole_orders
     # A stream remembers nobody: where people can have several rows, no file of records is counted.
     return statement(
-        plan.loss, delta, version.unit_column, _("This stream"), whole_orders=whole, kept_by_curator=True
+        plan.loss,
+        delta,
+        version.unit_column,
+        _("This stream"),
+        whole_orders=whole,
+        kept_by_curator=True,
+        without_table=not version.dataset.had_table,
     )
 
 

@@ -20,6 +20,8 @@
   const signed = (size) => (number) => Math.sign(number) * size(Math.abs(number));
   const SPREADS = { root: signed(Math.sqrt), log: signed((size) => Math.log10(1 + size)) };
   const BACK = { root: signed((size) => size ** 2), log: signed((size) => 10 ** size - 1) };
+  // In pixels, and in letters.
+  const NARROW = 480, LONGEST_NAME = 18;
   const SHARES = [0, 0.01, 0.1, 0.25, 0.5, 1];
 
   const configuration = (name, isMap) => ({
@@ -142,8 +144,19 @@
     tools.addEventListener("change", () => draw(element, figure));
   }
 
+  /* On a phone names are cut that would leave no room for what they name; the pointer tells them whole. */
+  function withShortNames(element, { data, layout }) {
+    if (element.clientWidth >= NARROW) return layout;
+    const named = data.flatMap(({ x, y }) => [x, y].filter(Array.isArray)).flat();
+    const long = named.filter((name) => typeof name === "string" && name.length > LONGEST_NAME);
+    const labelalias = Object.fromEntries(long.map((name) => [name, `${name.slice(0, LONGEST_NAME - 1).trimEnd()}…`]));
+    const axes = Object.keys({ xaxis: 0, yaxis: 0, ...layout }).filter((key) => /^[xy]axis/.test(key));
+    return { ...layout, ...Object.fromEntries(axes.map((axis) => [axis, { ...layout[axis], labelalias }])) };
+  }
+
   function draw(element, figure) {
-    const { data, layout } = coloured(asChosen(element, figure), getComputedStyle(document.documentElement));
+    const chosen = asChosen(element, figure);
+    const { data, layout } = coloured({ ...chosen, layout: withShortNames(element, chosen) }, getComputedStyle(document.documentElement));
     const name = (document.getElementById(`${element.id}-title`)?.textContent || element.id).trim();
     return Plotly.react(element, data, layout, configuration(name, Boolean(layout.meta?.is_map)));
   }

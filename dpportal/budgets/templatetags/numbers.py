@@ -13,6 +13,7 @@ from django.template.defaultfilters import floatformat
 from django.utils.formats import get_format, localize
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
 
@@ -71,8 +72,12 @@ def _separated(written: str) -> str:
 
 @register.filter
 def percent(value: float | str | None) -> str:
-    """A share as a percentage with one decimal: 95.4 %."""
-    return f"{100 * value:.1f} %" if isinstance(value, int | float) else "–"
+    """A share as a percentage with one decimal: 95.4 %. Only what is certain is 0.0 % or 100.0 %."""
+    if not isinstance(value, int | float):
+        return "–"
+    if 0.9995 <= value < 1:
+        return _("over 99.9 %")
+    return _("under 0.1 %") if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
 @register.filter

@@ -142,7 +142,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
         return of_answers(half_width, average, _("An estimated count of average size"))
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
-        return usefulness.found(comparison["errors"], _("the post-processed counts"))
+        return usefulness.found(comparison["errors"])
 
     def suggested(self, draft: Release, plans: Mapping[str, ResponsePlan]) -> str:
         return min(plans, key=lambda name: plans[name].standard_error)

@@ -112,7 +112,9 @@ class QuestionForm(ChoiceForm):
         return [a.name for a in self.declared.attributes if isinstance(a, Boolean)]
 
     def chosen(self, draft: Release) -> dict[str, Any]:
-        return {"question": MostCommonValue.kind, "picks": 1, "level": "0.5", **super().chosen(draft)}
+        said = {"question": MostCommonValue.kind, "picks": 1, "level": "1/2", **super().chosen(draft)}
+        # A draft keeps a fraction, which a field of numbers would show as empty and send back as the median.
+        return {**said, "level": f"{float(Fraction(said['level'])):g}"}
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -62,7 +62,9 @@ def test_signing_out_ends_the_session(client, curator):
 
 def test_a_link_cannot_sign_anyone_out(client, curator):
     client.force_login(curator)
-    assert client.get(reverse("accounts:sign_out")).status_code == 405
+    answer = client.get(reverse("accounts:sign_out"))
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST, OPTIONS")
+    assert "This address only takes what a form sends" in answer.text
     assert "_auth_user_id" in client.session
 
 

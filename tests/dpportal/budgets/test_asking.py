@@ -187,7 +187,7 @@ def test_nobody_waits_for_a_budget_of_records_that_are_deleted(desk, office, wit
     assert WHY not in office.get(reverse("office")).text and bell(office) == 0
     ask(desk, without, "Once more")
     home = desk.get(reverse("datasets:home", args=[without.pk])).text
-    assert "nothing to spend a budget on" in home and "have not answered yet" not in home
+    assert "nothing to spend a budget on" in home and "no administrator has answered" not in home
 
 
 def test_whoever_owns_a_dataset_no_more_hears_no_answer(

@@ -11,7 +11,7 @@ from django.template import engines
 from django.template.defaultfilters import floatformat
 from django.utils import translation
 
-from dpportal.budgets.templatetags.numbers import grouped, number_cells, tenths
+from dpportal.budgets.templatetags.numbers import grouped, number_cells, percent, tenths
 
 RANDOM = np.random.default_rng(4)
 FLOATS = [*(RANDOM.normal(size=500) * 10.0 ** RANDOM.integers(-3, 13, 500)).tolist(), 0.25, 0.05, -0.04, -0.0]
@@ -23,6 +23,11 @@ def test_they_are_those_of_the_language(language):
     with translation.override(language):
         assert [tenths(v) for v in FLOATS] == [floatformat(v, "1g") for v in FLOATS]
         assert [grouped(int(v)) for v in FLOATS] == [intcomma(int(v)) for v in FLOATS]
+
+
+def test_only_what_is_certain_is_nothing_or_all():
+    assert [percent(v) for v in (0, 0.0001, 0.0005, 0.954)] == ["0.0 %", "under 0.1 %", "0.1 %", "95.4 %"]
+    assert [percent(v) for v in (0.9999, 1, None)] == ["over 99.9 %", "100.0 %", "–"]
 
 
 def test_odd_values_are_those_of_django():

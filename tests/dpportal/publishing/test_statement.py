@@ -65,6 +65,16 @@ def test_the_column_that_makes_rows_one_person_s_is_named():
     assert "All rows with the same “patient” are one person's, who counts with at most 3 rows" in text
 
 
+def test_of_people_without_a_table_no_row_and_no_table_is_spoken_of():
+    once = statement(Loss(Definition.PURE, Fraction(1), ONE_ROW), 1e-6, without_table=True)
+    assert "A person is counted once; even whether they are counted stays hidden." in once
+    thrice = Loss(Definition.PURE, Fraction(1), PrivacyUnit(Neighbours.REPLACE_ONE, 3))
+    several = statement(thrice, 1e-6, "patient number", without_table=True)
+    assert "known again by “patient number”, is counted at most 3 times" in several
+    assert "when and where they are counted stays hidden" in several
+    assert "row" not in once + several and "table" not in once + several
+
+
 def test_a_person_with_several_rows_is_said():
     unit = PrivacyUnit(Neighbours.ADD_REMOVE, 3)
     assert "at most 3 rows" in statement(Loss(Definition.PURE, Fraction(1), unit), 1e-6)

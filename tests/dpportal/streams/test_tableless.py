@@ -40,6 +40,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     dataset = begun(**BY_REGION)
     home = curious.get(f"/datasets/{dataset.pk}/")
     assert "New stream" in home.text and "New release" not in home.text
+    assert "for each person, added or removed" in home.text and "each row" not in home.text
     offered = curious.get(f"/streams/new/{dataset.pk}/")
     assert offered.context["form"].initial["mode"] == "each" and "Add up" not in offered.text
     counted = {"name": "Admitted", "mode": "each", "column": "region"}
@@ -49,6 +50,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     curious.post(f"/streams/{draft.pk}/strategy/", {"amount": "0.25", "mechanism": "fda"})
     review = curious.get(f"/streams/{draft.pk}/review/")
     assert "Look at the fit" not in review.text
+    assert "A person is counted once" in review.text and "in the table" not in review.text
     reviewed = review.context["form"]["reviewed"].value()
     curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
     working.execute(draft.jobs.get().pk)
@@ -58,6 +60,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     answer = curious.post(f"/streams/{draft.pk}/add/", typed, follow=True)
     assert "Period 1 is published." in answer.text
     compare = curious.get(f"/streams/{draft.pk}/compare/")
+    assert f"/streams/{draft.pk}/publish/" in compare.text, "its next step"
     assert f"/streams/{draft.pk}/compare/" in answer.text and compare.context["rows"][0]["true"] == 12
     draft.refresh_from_db()
     assert (draft.labels, len(draft.periods.get().released)) == (["north", "south", "east"], 3)

@@ -69,10 +69,12 @@ def _why(line: Ranked, ranked: Ranking) -> str:
     if line.mechanism in PLAIN:
         reasons.append(_("Each cell is counted by itself, the simplest to explain."))
     if line is ranked.methods[0]:
-        reasons.append(_("None is known to be better for this."))
+        reasons.append(_("None is known to be better for this on the whole."))
     elif line.as_good:
         reasons.append(_("The drawn tables do not tell it from the first."))
     reasons.append(
-        _("On drawn tables like yours its error was %(ratio)s times that of the best, on average.")
+        _(
+            "On drawn tables like yours its error was on average %(ratio)s times that of whichever was best there."
+        )
     )
     return " ".join(reasons) % {"ratio": f"{line.ratio:.2f}"}

@@ -34,15 +34,11 @@ def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
     return _by_purpose(plan, sigma, plan.half_width, people, purpose, law)
 
 
-def found(errors: Mapping[str, Mapping[str, float]], where: str = "") -> Verdict:
-    """After measuring, from the errors of the counts that everyone downloads. For the curator only.
-
-    where: these counts are, translated; in the synthetic table if empty.
-    """
+def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
+    """After measuring, from the errors of the counts that everyone downloads. For the curator only."""
     share = min(1.0, errors["total_variation"]["counts"])
-    text = _("%(percent)s of the people are in another cell of %(where)s than in truth.")
-    said = {"percent": percent(share), "where": where or _("the synthetic table")}
-    return Verdict(level_of(share, SHARES), text % said)
+    text = _("By the post-processed counts %(percent)s of the people are in another cell than in truth.")
+    return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
 
 
 def _by_purpose(

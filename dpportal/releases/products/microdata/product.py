@@ -11,7 +11,7 @@ import numpy as np
 from django.http import QueryDict
 from django.utils.translation import gettext, gettext_lazy
 
-from dpportal.budgets.templatetags.numbers import significant
+from dpportal.budgets.templatetags.numbers import percent
 from dpportal.charts.report import stilled
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
@@ -165,9 +165,11 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
     ) -> list[Recommended]:
         """The method of least simulated error; none before the simulation has ended."""
         titles = {method.name: (method.title, method.summary) for method in self.mechanisms}
-        figure = gettext("Simulated: pairs of columns are wrong by %(error)s.")
+        figure = gettext(
+            "Simulated: %(percent)s of the people in another cell of a pair of columns, on average."
+        )
         return [
-            Recommended(name, *titles[name], figure % {"error": significant(error)})
+            Recommended(name, *titles[name], figure % {"percent": percent(error)})
             for name, error in advice[:1]
         ]
 

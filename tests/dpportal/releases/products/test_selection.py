@@ -84,6 +84,23 @@ class TestSelection:
         text = client.get(f"/releases/{release.pk}/compare/").content.decode()
         assert "True score" in text and "33.3 %" in text
 
+    def test_going_back_keeps_the_quantile(self, rich, client) -> None:
+        draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
+        client.force_login(rich.owner)
+        page = f"/releases/{draft.pk}/columns/"
+        client.post(page, {"question": "quantile", "columns": ["age"], "level": "0.9", "picks": 1})
+        draft.refresh_from_db()
+        assert (draft.parameters["level"], draft.columns_named) == ("9/10", "age")
+        assert client.get(page).context["form"]["level"].value() == "0.9"
+
+    def test_options_are_named_beside_each_other_and_not_crossed(self, curator) -> None:
+        best = Release(
+            product="selection", columns=["monday", "friday"], parameters={"question": "best-option"}
+        )
+        assert best.columns_named == "monday / friday"
+        assert Release(product="histogram", columns=["age", "sex"]).columns_named == "age × sex"
+        assert Release(product="microdata", columns=list("abcde")).columns_named == "5 columns"
+
     def test_more_picks_than_candidates_are_refused_beside_the_field(self, rich, client) -> None:
         draft = Release.objects.create(dataset=rich, created_by=rich.owner, product="selection")
         client.force_login(rich.owner)

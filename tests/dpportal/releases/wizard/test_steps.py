@@ -36,6 +36,12 @@ def test_chosen_columns_are_saved(desk, draft):
     assert answer.url == address(draft, "method")
 
 
+def test_each_step_has_a_title_of_its_own(desk, draft):
+    pages = (desk.get(address(draft, step)).text for step in ("product", "columns", "method", "review"))
+    titles = [page.partition("<title>")[2].partition(" ·")[0] for page in pages]
+    assert titles == ["Product", "Columns and cells", "Method and accuracy", "Review"]
+
+
 def test_a_chosen_method_and_its_cost_are_saved(desk, draft):
     fields = {"mechanism": "laplace-histogram", "amount": "0.25", "purpose": "cells"}
     answer = desk.post(address(draft, "method"), fields)

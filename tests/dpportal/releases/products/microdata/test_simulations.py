@@ -111,14 +111,14 @@ def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) ->
     polled = client.get(f"{page}simulation/?amount=1")
     assert polled.headers["HX-Trigger"] == "simulation:found"
     for amount, best, error in (
-        ("0.1", "independent", "0.200"),
-        ("1", "tree", "0.200"),
-        ("10", "latent", "0.100"),
+        ("0.1", "independent", "20.0 %"),
+        ("1", "tree", "20.0 %"),
+        ("10", "latent", "10.0 %"),
     ):
         text = client.post(f"{page}offers/", {"amount": amount}).content.decode()
         [named] = re.findall(r'name="use" value="(\w+)', text)
         assert named == best
-        assert f"Simulated: pairs of columns are wrong by {error}." in text
+        assert f"Simulated: {error} of the people in another cell of a pair" in text
         [chosen] = re.findall(r'value="(\w+)[\w-]*" checked', text)
         assert chosen == best, "the page begins with what it recommends"
         first = text.index(f'<th scope="row">{registry.microdata(LONG[best]).title}</th>')
