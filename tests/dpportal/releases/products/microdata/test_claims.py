@@ -92,8 +92,8 @@ def test_where_columns_are_kept_the_page_tells_of_their_pairs_alone(wide, client
     assert used["pairs"] == len(shown["measured"]) == len(pairs) == 2
     by_file = (pairs["groups"] * pairs["standard_error"]).mean() / 2**0.5 / (2 * 300)
     assert shown["pair_error"] == pytest.approx(by_file, rel=0.2)
-    # The methods that cannot choose columns could not have made it.
-    assert {line["title"] for line in shown["expected"]} == {"Latent classes", "Tree of pairs"}
+    # Any method could have made it.
+    assert {line["title"] for line in shown["expected"]} >= {"Clusters", "Private partition"}
 
 
 class TestWizard:
