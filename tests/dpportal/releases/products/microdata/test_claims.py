@@ -96,6 +96,19 @@ def test_where_columns_are_kept_the_page_tells_of_their_pairs_alone(wide, client
     assert {line["title"] for line in shown["expected"]} >= {"Clusters", "Private partition"}
 
 
+def test_what_was_declared_not_to_occur_is_no_finding_of_the_rows(wide, client) -> None:
+    zeros = [["ill", "true", "job", "j2"], ["ill", "true", "age", "0-4"]]
+    release = released(wide, "clusters", wishes={"target": "ill", "zeros": zeros}, keep=3)
+    services.publish(release, wide.owner)
+    page, given = page_of(client, release), files(release)
+    for text in (page, given["report.html"].decode()):
+        assert "Known beforehand" in text and "<li>ill = true, job = j2</li>" in text
+    assert "pairs of values were declared from public knowledge" in given["README.md"].decode()
+    client.force_login(wide.owner)
+    without = page_of(client, released(wide, "tree-of-pairs"))
+    assert "Known beforehand" not in without
+
+
 class TestWizard:
     def draft(self, dataset: Dataset, client, **answer) -> Release:
         client.force_login(dataset.owner)
