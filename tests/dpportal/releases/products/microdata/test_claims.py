@@ -155,3 +155,12 @@ class TestWizard:
         assert self.chosen(client, draft, "tree-of-pairs", "100").status_code == 302
         draft.refresh_from_db()
         assert draft.amount == Decimal(100)
+
+    def test_a_target_that_chose_the_columns_was_used(self, wide, client) -> None:
+        draft = self.draft(wide, client, keep=3, weights="age, 2")
+        assert self.chosen(client, draft, "clusters").status_code == 302
+        text = client.get(f"/releases/{draft.pk}/review/").content.decode()
+        assert (
+            "uses the target column only to choose columns. This method does not use weights of columns."
+            in text
+        )
