@@ -164,3 +164,11 @@ class TestWizard:
             "uses the target column only to choose columns. This method does not use weights of columns."
             in text
         )
+
+    def test_many_values_that_cannot_occur_are_counted_and_the_first_named(self, wide, client) -> None:
+        zeros = "\n".join(f"job, j{job}, since, 2000-{month:02d}" for month in range(1, 13) for job in (0, 1))
+        draft = self.draft(wide, client, keep=3, zeros=zeros)
+        assert self.chosen(client, draft, "clusters").status_code == 302
+        text = client.get(f"/releases/{draft.pk}/review/").content.decode()
+        assert "<dd>24 <small>job = j0, since = 2000-01;" in text
+        assert text.count("since = 2000") == 20 and "Where one of the two columns is not kept" in text
