@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -58,6 +58,13 @@ def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
 def picks_left(domain: Domain, wishes: Wishes, keep: int) -> int:
     """How many columns are chosen beside those always kept; 0 also where all of them are kept."""
     return max(0, keep - len(_always_kept(domain, wishes))) if keep < len(domain.shape) else 0
+
+
+def fewest_kept(domain: Domain, wishes: Wishes, keep: int, places: Collection[int]) -> int:
+    """How many of the columns at some places are kept, whichever are picked."""
+    always = set(_always_kept(domain, wishes))
+    others = set(range(len(domain.shape))) - always - set(places)
+    return len(always & set(places)) + max(0, keep - len(always) - len(others))
 
 
 def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> list[int]:

@@ -106,7 +106,10 @@ class Microdata(ABC):
             raise PlanError(
                 f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
             )
-        self._check(domain, wishes)
+        if keep is not None:
+            check_choice(domain, wishes, keep)
+            check_criterion(criterion, total)
+        self._check(domain, wishes, keep)
         self._check_groups(domain, keep)
         if rows is not None and not 1 <= rows <= MOST_ROWS:
             raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
@@ -121,18 +124,11 @@ class Microdata(ABC):
             shares=shares,
             rows=rows,
             total=total,
-            pairwise=self.pairwise,
+            pairwise=self.pairwise or keep is not None,
             keep=keep,
             explanation=self._explanation(shares, keep),
             criterion=criterion,
         )
-        if keep is not None:
-            check_choice(domain, wishes, keep)
-            check_criterion(criterion, total)
-            if not self.pairwise or self.whole_rows:
-                raise PlanError(
-                    "This method measures no pair, so columns cannot be chosen first. Choose another."
-                )
         margin_laws(plan)
         self._check_noise(plan)
         return plan
@@ -160,6 +156,9 @@ class Microdata(ABC):
             return Measurement(pack([noisy, *self._further(plan, counts, margins, noise)]))
         kept = kept_columns(plan, counts, margins, noise)
         among = plan.tables.among(counts, kept)
+        if self.whole_rows:
+            packed = WholeRows(sizes).among(counts[plan.cells :], kept)
+            among = np.concatenate([among, packed])
         further = self._further(plan.of_columns(kept), among, margins.of_columns(kept), noise)
         return Measurement(pack([noisy, np.array(kept), *further]))
 
@@ -182,7 +181,7 @@ class Microdata(ABC):
         rows = _whole(plan, kept, made, margins, random)
         return replace(made, rows=rows[random.permutation(len(rows))])
 
-    def _check(self, domain: Domain, wishes: Wishes) -> None:  # noqa: B027
+    def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:  # noqa: B027
         """Raise PlanError if the method cannot do what is wished, or not with these columns: most can."""
 
     def _check_groups(self, domain: Domain, keep: int | None) -> None:

@@ -12,6 +12,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Boolean, Domain
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.components import Components, components
+from mechanisms.microdata.features import fewest_kept
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -47,11 +48,17 @@ class PrincipalComponents(Microdata):
     without_pairs = "rows were counted along the directions below."
     heeds = frozenset()
 
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
-        if len(ordered_columns(domain)) < 2:
+    def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:
+        ordered = ordered_columns(domain)
+        if len(ordered) < 2:
             raise PlanError(
                 "Principal components need at least two columns of numbers, dates or yes and no. Choose more of them, "
                 "or another method."
+            )
+        if keep is not None and fewest_kept(domain, wishes, keep, ordered) < 2:
+            raise PlanError(
+                "Principal components need at least two columns of numbers, dates or yes and no, and among those that "
+                "tell most there may be fewer. Keep more columns, or choose another method."
             )
 
     def _check_noise(self, plan: MicrodataPlan) -> None:

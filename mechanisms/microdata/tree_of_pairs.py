@@ -46,7 +46,7 @@ class TreeOfPairs(Microdata):
     summary = "Measures the tables of pairs that form a tree, chosen by how much they tell. Made in a second."
     shares = {MARGINS: Fraction(1, 3), CHOICES: Fraction(1, 3), TABLES: Fraction(1, 3)}
 
-    def _check(self, domain: Domain, wishes: Wishes) -> None:
+    def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:
         required = wishes.required_pairs(domain)
         if len(spanning_tree(len(domain.shape), [], [], required)) < len(required):
             raise PlanError(

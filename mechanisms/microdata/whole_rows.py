@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +51,16 @@ class WholeRows:
         if values.size % len(self.words):
             raise ValueError(f"whole rows of {len(self.words)} words cannot take {values.size} integers")
         return values.size // len(self.words)
+
+    def among(self, values: Integers, places: Sequence[int]) -> Integers:
+        """The same rows of some columns alone, packed."""
+        fewer = WholeRows(tuple(self.shape[place] for place in places))
+        words = np.empty((len(fewer.words), self.number(values)), dtype=np.int64)
+        start = 0
+        for rows in self.blocks(values):
+            words[:, start : start + len(rows)] = fewer.pack(rows[:, list(places)]).reshape(len(words), -1)
+            start += len(rows)
+        return words.ravel()
 
     def blocks(self, values: Integers) -> Iterator[Integers]:
         """(n, d) int64 again, some rows at a time, so that memory never holds all of them unpacked."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mechanisms.domain import Domain
+from mechanisms.domain import Attribute, Domain
 from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.possible_row import SearchEndedError, possible_row
 from mechanisms.microdata.tables import Pair
@@ -88,9 +88,11 @@ class Wishes:
     def impossible(self, domain: Domain) -> Impossible:
         """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
         found: dict[Pair, list[tuple[int, int]]] = {}
+        columns = {name for zero in self.zeros for name in (zero[0], zero[2])}
+        named = {name: _cells_named(domain.attributes[domain.names.index(name)]) for name in columns}
         for first, value, second, other in self.zeros:
-            a, x = _cell(domain, first, value)
-            b, y = _cell(domain, second, other)
+            a, x = domain.names.index(first), _cell(named[first], first, value)
+            b, y = domain.names.index(second), _cell(named[second], second, other)
             pair, cells = ((a, b), (x, y)) if a < b else ((b, a), (y, x))
             found.setdefault(pair, []).append(cells)
         return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(found.items())})
@@ -115,11 +117,26 @@ class Wishes:
         )
 
 
-def _cell(domain: Domain, column: str, label: str) -> tuple[int, int]:
-    place = domain.names.index(column)
-    labels = domain.attributes[place].labels()
-    if label not in labels:
+def _cells_named(attribute: Attribute) -> dict[str, int | None]:
+    """The cells by their labels, and by these with the hyphen that a keyboard has; None where two have one label."""
+    labels = attribute.labels()
+    found: dict[str, int | None] = {}
+    for cell, label in enumerate(labels):
+        found[label] = None if label in found else cell
+    for cell, label in enumerate(labels):
+        found.setdefault(label.replace("–", "-"), cell)
+    return found
+
+
+def _cell(named: Mapping[str, int | None], column: str, label: str) -> int:
+    if label not in named:
         raise PlanError(
             f"{column} has no declared value of that name: {label}. Write it as the column's page shows it."
         )
-    return place, labels.index(label)
+    cell = named[label]
+    if cell is None:
+        raise PlanError(
+            f"{column} has two cells that are called {label}, so nobody can tell which one is meant. Give the declared "
+            "value another name on the column's page."
+        )
+    return cell

@@ -24,6 +24,8 @@ DOMAIN = Domain(
         Categorical("town", values=("x", "y"), closed=True, misfits_to=0),
     )
 )
+# The last column is one of numbers, so that any three have components.
+NUMBERS = Domain((*DOMAIN.attributes[:3], Integer("town", lower=0, upper=1)))
 
 
 def of_methods(methods: Iterable[Microdata] = MICRODATA) -> list[Any]:

@@ -112,11 +112,11 @@ def _slots(
 
 def _is_noisy(plan: MicrodataPlan, part: int, place: int, parts: Sequence[np.ndarray], size: int) -> bool:
     """Whether a part holds a draw: of components the products and the last one, else what is no group or pair."""
-    if plan.mechanism == "principal-components":
-        return part == (1 if place == 0 else len(parts) - 1)
-    if plan.mechanism == "clusters":
-        return part > 1
     first = 2 if plan.keep is None else 3
+    if plan.mechanism == "principal-components":
+        return part == (first - 1 if place == 0 else len(parts) - 1)
+    if plan.mechanism == "clusters":
+        return part >= first
     if plan.mechanism == "tree-of-pairs":
         return part > first
     return (

@@ -22,7 +22,7 @@ from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.registry import microdata
 from mechanisms.selection import ExponentialMechanism
 from mechanisms.selection.odds import exponential
-from tests.mechanisms.microdata.building import DOMAIN, counted, loss, of_methods, people
+from tests.mechanisms.microdata.building import DOMAIN, NUMBERS, counted, loss, of_methods, people
 from tests.mechanisms.neighbours import UNITS, changes, name
 
 every_method = pytest.mark.parametrize("method", of_methods())
@@ -71,9 +71,8 @@ def test_the_shares_sum_to_one(method):
 @every_method
 @pytest.mark.parametrize("amount", ["0.1", "0.000177138", "1.0907857"])
 def test_the_steps_cost_the_loss_to_the_last_digit(method, amount):
-    choices = [{}] if method.whole_rows or not method.pairwise else [{}, {"keep": 3}]
-    for further in choices:
-        plan = method.plan(DOMAIN, Wishes(target="ill"), loss(amount), **further)
+    for keep in (None, 3):
+        plan = method.plan(NUMBERS, Wishes(target="ill"), loss(amount), keep=keep)
         steps = [plan.step(name).amount for name in plan.shares]
         assert all(isinstance(step, Fraction) for step in steps) and sum(steps) == Fraction(amount)
 

@@ -9,15 +9,26 @@ import pytest
 
 from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
 from mechanisms.domain import Categorical, Domain
+from mechanisms.microdata import whole_rows
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.settling import settle
 from mechanisms.microdata.tables import PairTables
+from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.registry import MICRODATA, microdata
-from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, of_methods, people
+from tests.mechanisms.microdata.building import (
+    DOMAIN,
+    NUMBERS,
+    counted,
+    distance,
+    loss,
+    of_methods,
+    people,
+    skip_unless_offered,
+)
 
 every_method = pytest.mark.parametrize("method", of_methods())
 # Those that measure tables of pairs, categories included.
@@ -198,6 +209,35 @@ def test_the_columns_that_tell_most_about_the_target_are_kept(method, definition
     assert len(result.margins) == 4
 
 
+@every_method
+@pytest.mark.parametrize("definition", Definition)
+def test_columns_are_chosen_before_any_method(method, definition):
+    skip_unless_offered(method, definition)
+    wishes = Wishes(target="job", zeros=(("job", "a", "ill", "true"),))
+    plan = method.plan(NUMBERS, wishes, loss("50", definition), keep=3)
+    result = method.reconstruct(plan, method.measure(plan, counted(plan, people()), Noise()))
+    assert result.columns == (0, 1, 2)
+    assert not ((result.rows[:, 1] == 0) & (result.rows[:, 2] == 1)).any()
+
+
+def test_whole_rows_of_some_columns_keep_their_cells(monkeypatch):
+    monkeypatch.setattr(whole_rows, "BLOCK", 7)
+    rows = np.random.default_rng(1).integers(0, 2**40, (30, 4))
+    whole, fewer = WholeRows((2**40,) * 4), WholeRows((2**40,) * 2)
+    found = list(fewer.blocks(whole.among(whole.pack(rows), [1, 3])))
+    assert np.array_equal(np.vstack(found), rows[:, [1, 3]])
+    assert fewer.number(whole.among(whole.pack(rows[:0]), [1, 3])) == 0
+
+
+def test_components_need_two_ordered_columns_whichever_are_kept():
+    wishes, method = Wishes(target="job"), microdata("principal-components")
+    with pytest.raises(PlanError, match="among those that tell most there may be fewer"):
+        method.plan(DOMAIN, wishes, loss(), keep=2)
+    assert method.plan(DOMAIN, Wishes(target="ill"), loss(), keep=4)
+    with pytest.raises(PlanError, match="there may be fewer"):
+        method.plan(DOMAIN, Wishes(target="ill"), loss(), keep=3)
+
+
 def test_required_columns_are_kept_whatever_they_tell():
     wishes = Wishes(target="ill", required=(("ill", "town"),))
     plan, measurement = measured(microdata("tree-of-pairs"), wishes, keep=2)
@@ -216,7 +256,7 @@ def test_a_choice_of_columns_needs_a_target_and_a_fitting_number():
     for method, target, keep, word in (
         ("latent-classes", "", 2, "Choose the target"),
         ("latent-classes", "ill", 5, "between 2 and 4"),
-        ("independent-columns", "ill", 2, "Choose another"),
+        ("independent-columns", "", 2, "Choose the target"),
     ):
         with pytest.raises(PlanError, match=word):
             microdata(method).plan(DOMAIN, Wishes(target=target), loss(), keep=keep)

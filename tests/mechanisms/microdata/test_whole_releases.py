@@ -87,9 +87,10 @@ def test_a_release_leaks_no_more_than_stated_and_more_than_a_third(method, unit,
     assert float(loss.amount) / 3 < leaked(found, definition) <= float(loss.amount) * (1 + 1e-9)
 
 
+@every_method
 @pytest.mark.parametrize("definition", Definition)
-def test_so_does_one_whose_columns_are_chosen_first(definition):
-    loss, found = released("tree-of-pairs", "add-remove", definition, 1, wishes=Wishes(target="c"), keep=2)
+def test_so_does_one_whose_columns_are_chosen_first(method, definition):
+    loss, found = released(method, "add-remove", definition, 1, wishes=Wishes(target="c"), keep=2)
     assert len(found.picks) == 1
     assert leaked(found, definition) <= float(loss.amount) * (1 + 1e-9)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from mechanisms.domain import Categorical, Domain
+from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.quality import closeness, table_of_rows
@@ -16,6 +17,7 @@ from mechanisms.microdata.tables import Grouping
 from mechanisms.microdata.tree_of_pairs import with_margins
 from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
+from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
 from tests.mechanisms.microdata.building import counted, loss
 
@@ -67,6 +69,29 @@ def test_errors_are_smaller_with_zeros_than_without(name, amount):
     known, never = error(name, NEVER, amount)
     assert broken and not never
     assert known < 0.95 * without
+
+
+def test_a_thousand_zeros_of_a_column_of_thousands_are_read_while_a_page_waits():
+    domain = Domain((Integer("a", lower=0, upper=4999), Categorical("b", values=("x", "y"))))
+    wishes = Wishes(zeros=tuple(("a", str(value), "b", "x") for value in range(1250)))
+    start = time.process_time()
+    wishes.check(domain)
+    assert time.process_time() - start < 1
+    assert len(wishes.impossible(domain).cells[(0, 1)]) == 1250
+
+
+def test_a_range_of_values_can_be_typed_with_a_hyphen():
+    domain = Domain((Integer("a", lower=-4, upper=5, width=5), Categorical("b", values=("1-2", "1–2"))))
+    zeros = (("a", "-4-0", "b", "1-2"), ("a", "1–5", "b", "1–2"))
+    assert Wishes(zeros=zeros).impossible(domain).cells == {(0, 1): ((0, 0), (1, 1))}
+
+
+def test_a_label_of_two_cells_is_none_of_them():
+    """Earlier declarations could call a value as the cell for missing values is called."""
+    domain = Domain((Categorical("a", True, ("red", "Missing")), Categorical("b", True, ("x", "y"))))
+    with pytest.raises(PlanError, match="two cells that are called Missing"):
+        Wishes(zeros=(("a", "Missing", "b", "x"),)).check(domain)
+    assert Wishes(zeros=(("a", "red", "b", "Missing"),)).impossible(domain).cells == {(0, 1): ((0, 3),)}
 
 
 def test_groups_are_known_empty_only_if_all_their_cells_are():

@@ -28,6 +28,9 @@ from dpportal.datasets.rawdata.persons import Persons
 from mechanisms.domain import Attribute, Categorical, Domain
 
 LABEL, CELL, PERSON = "label", "cell", "person"
+# Columns of categories up to which each is joined with its declared values. Every join carries all columns, in memory
+# that an engine reserves: with 120 columns it took more than a worker has.
+MOST_JOINED = 60
 
 
 @dataclass(frozen=True)
@@ -185,8 +188,11 @@ def valued_rows(
     rows = exp.select(*(fields + values + whose.told() + _passed(beside) or [exp.convert(1)])).from_(
         source.dialect.once(rows, "numbers"), copy=False
     )
-    for place, a, field in columns:
-        rows = _looked_up(rows, place, a, field) if isinstance(a, Categorical) else rows
+    categories = [(place, a, field) for place, a, field in columns if isinstance(a, Categorical)]
+    if len(categories) > MOST_JOINED:
+        return source.dialect.once(_compared(rows, source.dialect, categories), "valued")
+    for place, a, field in categories:
+        rows = _looked_up(rows, place, a, field)
     return source.dialect.once(rows, "valued")
 
 
@@ -271,6 +277,24 @@ def _looked_up(rows: Select, place: int, attribute: Categorical, field: Field) -
     declared = field.dialect.lookup(known, name)
     rows = rows.join(declared, on=sought.eq(exp.column("category", table=name)), join_type="left", copy=False)
     return rows.select(exp.alias_(exp.column(CELL, table=name), label), copy=False)
+
+
+def _compared(rows: Select, dialect: Dialect, categories: Sequence[tuple[int, Categorical, Field]]) -> Select:
+    """The rows with label_i as `_looked_up` finds it, by comparing a field with one declared value after the other."""
+    among = {place: known_categories(a, field) for place, a, field in categories}
+    sought = [as_numbered(value, "sought", place) for place, (value, _known) in among.items()]
+    labels = []
+    for place, (_value, known) in among.items():
+        found: Expr = exp.null()
+        if known:
+            found = exp.Case(this=numbered("sought", place), ifs=[_if(value, cell) for value, cell in known])
+        labels.append(as_numbered(exp.cast(found, "bigint"), LABEL, place))
+    named = dialect.once(rows.select(*sought, copy=False), "sought")
+    return exp.select("*", *labels).from_(named, copy=False)
+
+
+def _if(value: Expr, cell: int) -> exp.If:
+    return exp.If(this=value, true=exp.convert(cell))
 
 
 def numbered(name: str, place: int | str) -> Expr:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from mechanisms import registry
+from mechanisms.microdata.features import FEATURES
 from mechanisms.microdata.plan import MicrodataPlan
 
 MEASURED_PAIRS = gettext_lazy(
@@ -46,7 +47,7 @@ def relied_on(plan: MicrodataPlan) -> str:
 
 
 def unheeded(plan: MicrodataPlan) -> str:
-    """Which of the curator's wishes the method does not follow, in a sentence; empty if it follows all."""
+    """Which of the curator's wishes the method does not follow, in sentences; empty if it follows all."""
     wishes = plan.wishes
     said = {
         "target": (wishes.target, _("the target column")),
@@ -54,8 +55,15 @@ def unheeded(plan: MicrodataPlan) -> str:
         "pairs": (wishes.pairs, _("weights of pairs")),
     }
     heeds = registry.microdata(plan.mechanism).heeds
-    names = [label for wish, (given, label) in said.items() if given and wish not in heeds]
-    return _("This method does not use %(wishes)s.") % {"wishes": ", ".join(names)} if names else ""
+    unused = [wish for wish, (given, _label) in said.items() if given and wish not in heeds]
+    sentences = []
+    if "target" in unused and FEATURES in plan.shares:
+        unused.remove("target")
+        sentences.append(_("This method uses the target column only to choose columns."))
+    if unused:
+        names = ", ".join(said[wish][1] for wish in unused)
+        sentences.append(_("This method does not use %(wishes)s.") % {"wishes": names})
+    return " ".join(sentences)
 
 
 def weighted(plan: MicrodataPlan) -> list[tuple[str, int]]:

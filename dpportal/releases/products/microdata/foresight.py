@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from dpportal.releases.products.effort import Effort
 from dpportal.releases.products.histogram.foresight import label_bytes
@@ -24,7 +25,9 @@ AT_REST = 300 * 2**20
 SECONDS_AT_REST = 1
 # Of one processor: for every row and pair of columns that is counted; for every value of a row that is written.
 PAIR_NANOSECONDS, WRITTEN_MICROSECONDS = 12, 0.7
-# For every pair of columns, and each cell of its table, that the curator's comparison goes through.
+# For every pair of columns that is counted, however few rows.
+COUNTED_SECONDS = 0.0001
+# For every pair of columns that the rows have, and each cell of its table, that the curator's comparison goes through.
 COMPARED_SECONDS, COMPARED_MICROSECONDS = 0.003, 0.7
 # For every value of a row that a method makes; the DP-GAN's is from a single table (Adult).
 MADE_MICROSECONDS = {
@@ -52,14 +55,14 @@ def effort(plan: MicrodataPlan, people: int | None) -> Effort:
     On shapes of 2 to 60 columns, 10 to 200 values and a thousand to a million people time and memory were within a
     factor of two.
     """
-    counted, columns = people or 0, len(plan.domain.shape)
-    rows, pairs = row_count(plan, counted), columns * (columns - 1) // 2
+    counted, kept = people or 0, _kept(plan)
+    rows, pairs, compared = row_count(plan, counted), _pairs(plan.domain.shape), _pairs(kept)
     seconds = (
         SECONDS_AT_REST
-        + PAIR_NANOSECONDS * 1e-9 * counted * pairs
-        + (WRITTEN_MICROSECONDS + MADE_MICROSECONDS[plan.mechanism]) * 1e-6 * rows * columns
-        + COMPARED_SECONDS * pairs
-        + COMPARED_MICROSECONDS * 1e-6 * plan.tables.size
+        + (COUNTED_SECONDS + PAIR_NANOSECONDS * 1e-9 * counted) * pairs
+        + (WRITTEN_MICROSECONDS + MADE_MICROSECONDS[plan.mechanism]) * 1e-6 * rows * len(kept)
+        + COMPARED_SECONDS * compared
+        + COMPARED_MICROSECONDS * 1e-6 * plan.tables.size * compared / pairs
     )
     if plan.mechanism == LatentClasses.name:
         seconds += _fits(plan, counted) + _exchanges(plan, rows)
@@ -71,16 +74,26 @@ def effort(plan: MicrodataPlan, people: int | None) -> Effort:
     )
 
 
+def _kept(plan: MicrodataPlan) -> Sequence[int]:
+    """The cells of the columns that the rows have: where some are chosen, of as many of the largest."""
+    return plan.domain.shape if plan.keep is None else sorted(plan.domain.shape)[-plan.keep :]
+
+
+def _pairs(shape: Sequence[int]) -> int:
+    return len(shape) * (len(shape) - 1) // 2
+
+
 def _fits(plan: MicrodataPlan, people: int) -> float:
     """Seconds of the mixture's fits: more groups, and of more columns more pairs of them that are measured."""
     most = math.sqrt(COARSENESS * max(1, people) / (0.4 * plan.pair_deviation))
-    groups = sum(min(most_groups_of(size), max(FEWEST, min(MOST, most))) for size in plan.domain.shape)
-    return FITTED_SECONDS * groups * (1 + len(plan.domain.shape) / FITTED_BESIDE)
+    shape = _kept(plan)
+    groups = sum(min(most_groups_of(size), max(FEWEST, min(MOST, most))) for size in shape)
+    return FITTED_SECONDS * groups * (1 + len(shape) / FITTED_BESIDE)
 
 
 def _exchanges(plan: MicrodataPlan, rows: int) -> float:
     """Seconds of settling rows."""
-    shape = plan.domain.shape
+    shape = _kept(plan)
     if len(shape) > MOST_SETTLED:
         return 0.0
     refined = sum(shape) <= MOST_REFINED

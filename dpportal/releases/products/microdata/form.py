@@ -108,9 +108,24 @@ class ColumnsForm(ChoiceForm):
 
     @property
     def once(self) -> list[str]:
-        """Each column of the table once: a coarser one that is made of another cannot stand beside it."""
-        first = {a.column: a.name for a in reversed(self.declared.attributes)}
-        return [a.name for a in self.declared.attributes if first[a.column] == a.name]
+        """Each column of the table once that says something: one beside it that is coarser cannot stand there, too."""
+        telling = [a for a in self.declared.attributes if a.size > 1]
+        first = {a.column: a.name for a in reversed(telling)}
+        return [a.name for a in telling if first[a.column] == a.name]
+
+    @property
+    def left_out(self) -> int:
+        """How many columns of the table have one value only, however they are declared."""
+        return len({a.column for a in self.declared.attributes}) - len(self.once)
+
+    @property
+    def too_many(self) -> str:
+        """Why those of `once` cannot be taken together; empty if they can."""
+        try:
+            check_columns(self.declared.project(self.once))
+        except PlanError as refusal:
+            return str(refusal)
+        return ""
 
     def chosen(self, draft: Release) -> dict[str, Any]:
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))

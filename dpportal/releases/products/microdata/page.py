@@ -17,6 +17,8 @@ from mechanisms.microdata.foresight import foresee, pair_error
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
 MOST_LINES = 2_000
+# Pairs of values that cannot occur together which a page names; all are in release.json.
+MOST_IMPOSSIBLE = 20
 
 
 def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
@@ -29,6 +31,8 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
         "rows": len(result.rows),
         "kept": list(kept.domain.names) if plan.keep is not None else [],
         "relied_on": claims.relied_on(plan),
+        "impossible": [list(zero) for zero in kept.wishes.zeros[:MOST_IMPOSSIBLE]],
+        "all_impossible": len(kept.wishes.zeros),
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
         "measured": [

@@ -59,6 +59,11 @@ def file_text(kind: str, value: str | None) -> str | None:
     return value.replace("\r\n", "\n").replace("\r", "\n") or None
 
 
+def decimals(number: Decimal) -> int:
+    """How many digits follow the point, without zeros at the end; `normalize` would round to 28 digits first."""
+    return len(f"{number:f}".partition(".")[2].rstrip("0"))
+
+
 def _plain(value: str) -> str:
     number = Decimal(value)
     if not number.is_finite():

@@ -179,7 +179,7 @@ def test_what_cannot_occur_is_in_no_row(wide) -> None:
     assert not (rows["ill"].fillna(False) & (rows["job"] == "j2")).any()
 
 
-@pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs"])
+@pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs", "clusters", "private-partition"])
 def test_only_the_columns_that_tell_of_the_target_are_kept(wide, client, method) -> None:
     """Age and job decide who is ill; date and weight are chance."""
     release = made(wide, method, wishes={"target": "ill"}, keep=3)

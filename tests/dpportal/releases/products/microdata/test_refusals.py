@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from dpportal.accounts.models import User
+from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
 from dpportal.releases.models import Release
 from mechanisms.domain import Attribute, Boolean, Categorical, Integer
@@ -81,6 +82,30 @@ def test_what_cannot_be_is_refused_and_nothing_spent(wide, client, answer, messa
     assert message in text and "Methods compared" not in text
     draft.refresh_from_db()
     assert draft.columns == [] and untouched(wide)
+
+
+def asked(client, dataset: Dataset) -> str:
+    """The page of the wizard's second step."""
+    client.force_login(dataset.owner)
+    draft = Release.objects.create(dataset=dataset, created_by=dataset.owner, product="microdata")
+    return client.get(f"/releases/{draft.pk}/columns/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("wide", "said"),
+    [(296, "Choose between 2 and 250 columns, not 299"), (2, "at most 33,554,432 fit in memory")],
+    indirect=["wide"],
+)
+def test_all_columns_are_offered_only_where_they_can_be_taken(wide, client, said) -> None:
+    page = asked(client, wide)
+    assert "Not all columns of the table can be taken together" in page and said in page
+    assert "Take all" not in page
+
+
+def test_columns_of_one_value_are_not_among_all_that_are_offered(wide, client) -> None:
+    services.declare(wide, "others", Integer("others", lower=0, upper=9))
+    page = asked(client, wide)
+    assert "Take all 5 columns with more than one value" in page and page.count("data-once>") == 5
 
 
 @pytest.mark.parametrize("wide", [70], indirect=True)

@@ -132,10 +132,10 @@ def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) ->
 
 
 def test_a_method_that_cannot_be_taken_is_not_recommended(draft, client) -> None:
-    """Where columns are chosen first, single columns would not do; the question is then for so many columns."""
+    """Of two columns that are kept none may have an order; the question is then for so many columns."""
     draft.parameters = {"wishes": {"target": "ill"}, "rows": None, "keep": 2}
     draft.save()
-    answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), independent=(0.2, 0.1, 0.05))
+    answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), principal=(0.2, 0.1, 0.05))
     assert len(Simulation.objects.get().question["columns"]) == 2
     client.force_login(draft.dataset.owner)
     text = client.get(f"/releases/{draft.pk}/method/").content.decode()

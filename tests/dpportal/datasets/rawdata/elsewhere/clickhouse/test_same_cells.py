@@ -243,3 +243,9 @@ def made(clickhouse, declared: str) -> str:
     clickhouse.owner("DROP TABLE IF EXISTS odd")
     clickhouse.owner(f"CREATE TABLE odd (x {declared}) ENGINE = Memory")
     return "odd"
+
+
+def test_a_number_of_more_decimals_than_the_type_has_does_not_fit():
+    """However many digits are before them."""
+    assert not fits("numeric", "1234567890123.123456789012345678901")
+    assert fits("numeric", "1234567890123.12345678901234567890") and fits("numeric", "0.000")

@@ -9,7 +9,7 @@ from decimal import Decimal
 from dpportal.connections.clickhouse import literal
 from dpportal.datasets.rawdata.elsewhere.clickhouse import ClickHouse
 from tests.dpportal.datasets.rawdata.elsewhere import twins
-from tests.dpportal.datasets.rawdata.elsewhere.twins import Columns, Twin
+from tests.dpportal.datasets.rawdata.elsewhere.twins import Columns, Twin, decimals
 
 DECLARED = {
     "text": "String",
@@ -63,7 +63,7 @@ def fits(kind: str, value: str | None) -> bool:
     number = Decimal(value)
     if not number.is_finite() or number.adjusted() >= MOST_DIGITS:
         return False
-    return not number or number.normalize().as_tuple().exponent >= -PLACES
+    return decimals(number) <= PLACES
 
 
 def _declared(kind: str) -> str:

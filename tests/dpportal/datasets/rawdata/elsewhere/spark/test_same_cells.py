@@ -137,3 +137,9 @@ def test_texts_that_are_no_unicode_and_texts_of_a_collation_are_as_a_file_has_th
     spark.table = f"(SELECT x COLLATE UTF8_LCASE AS x FROM {rows} AS t(x)) AS source"
     found = spark.counts({"x": ("text", [])}, domain, [("x",)], ReadOptions(), None)
     assert found.tolist() == [1, 2, 1, 0, 0]
+
+
+def test_a_number_of_more_decimals_than_the_type_has_does_not_fit():
+    """However many digits are before them."""
+    assert not fits("numeric", "-385515348491491744215.5602021439647")
+    assert fits("numeric", "-85515348491491744215.560202143900") and fits("numeric", "0.000")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpportal.datasets.rawdata.elsewhere.spark import Spark
-from tests.dpportal.datasets.rawdata.elsewhere.twins import Columns, Twin
+from tests.dpportal.datasets.rawdata.elsewhere.twins import Columns, Twin, decimals
 
 ARROW = {
     "text": pa.string(),
@@ -64,7 +64,7 @@ def fits(kind: str, value: str | None) -> bool:
     number = Decimal(value)
     if not number.is_finite() or number.adjusted() > 25:
         return False
-    return not number or number.normalize().as_tuple().exponent >= -12
+    return decimals(number) <= 12
 
 
 def _values(kind: str, values: Sequence[str | None]) -> list[Any]:
