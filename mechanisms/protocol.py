@@ -110,7 +110,7 @@ class Result:
     raw: (n,) estimates before they are made non-negative: integers where each cell was measured by itself,
         else floats; unbiased unless the plan's error depends on the data.
     counts: (n,) integers >= 0, the estimates made into the counts of a possible table.
-    half_width: (n,) of each estimate's 95% interval, where it differs from the plan's; else None.
+    half_width: (n,) of each estimate's 95 % interval, where it differs from the plan's; else None.
     partition: (n,) integers, the block of cells that each cell was measured with, to be drawn; or None.
     method: the title of the method that was taken, where that was chosen privately.
     """

@@ -25,7 +25,7 @@ from mechanisms.protocol import Measurement, PlanError
 MAX_CATEGORIES = 10_000
 MAX_AMOUNT = 1000
 MAX_REPORT_BYTES = 2**31
-# The normal law's 97.5% quantile.
+# The normal law's 97.5 % quantile.
 _Z = 1.959963984540054
 _COIN = 2**32
 _BLOCK = 2**22
@@ -52,17 +52,17 @@ class ResponsePlan:
     explanation: str
 
     def half_width(self, rows: int) -> float:
-        """Half the 95% interval of an estimated count of a value that nobody has, in rows; rows >= 0."""
+        """Half the 95 % interval of an estimated count of a value that nobody has, in rows; rows >= 0."""
         return float(self.reach(np.zeros(1), rows)[0])
 
     def reach(self, shares: Floats, rows: int, beside: float = 0.0) -> Floats:
-        """Half the 95% interval of the counts of values of these shares, in rows: wide enough for whole reports.
+        """Half the 95 % interval of the counts of values of these shares, in rows: wide enough for whole reports.
 
         beside: the variance that a report has whatever its row's value.
 
         By the normal law with a score interval's z²/4 more variance, and the part of a report by which a sum on the
         integers reaches farther than a continuous one (`noise.sums`). With it, and the widest share that the interval
-        allows, exact coverage stays above 95% from 1 row on, for noise of less than a report too.
+        allows, exact coverage stays above 95 % from 1 row on, for noise of less than a report too.
         """
         per_report = 1 / (float(self.keep) - float(self.other))
         reached: Floats = (
@@ -94,7 +94,7 @@ class ResponsePlan:
 class Estimate:
     """Estimated number of rows with each value; all (k,) floats, in rows.
 
-    counts: unbiased, so some may be negative. half_width: of the 95% interval.
+    counts: unbiased, so some may be negative. half_width: of the 95 % interval.
     """
 
     counts: np.ndarray

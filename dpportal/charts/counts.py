@@ -63,7 +63,7 @@ def counts_figure(
 ) -> Figure:
     """Released counts, and true counts beside them if given.
 
-    raw, counts, true: (domain.size,) in cell order. half_width: of one raw count's 95% interval.
+    raw, counts, true: (domain.size,) in cell order. half_width: of one raw count's 95 % interval.
     partition: (domain.size,) labels of the blocks of cells that were measured together, drawn as lines.
     One column: bars, or steps with a band above MAX_BARS cells. Two: heat maps side by side on one scale.
     More: small multiples of such heat maps. Raises ValueError if an array has not the domain's size.
@@ -163,7 +163,7 @@ def residuals_figure(
 def _residuals_caption(half_width: int | None, unit: str) -> str:
     if half_width is None:
         return _("This method's error depends on the data, so there is no interval to compare with.")
-    text = _("Shaded: ± %(half_width)s %(unit)s, where at least 95%% of the noisy counts are expected.")
+    text = _("Shaded: ± %(half_width)s %(unit)s, where at least 95 %% of the noisy counts are expected.")
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 
 
@@ -370,7 +370,7 @@ def _interval_caption(half_width: int | None, unit: str) -> str:
         return _("This method's error depends on the data, so no interval is drawn.")
     text = _(
         "Intervals: ± %(half_width)s %(unit)s around the noisy count. "
-        "Each holds the true count with probability 95%% or more."
+        "Each holds the true count with probability 95 %% or more."
     )
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 

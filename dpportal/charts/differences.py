@@ -17,7 +17,7 @@ def difference_figure(
 ) -> Figure:
     """Where the noisy counts are too high and where too low, of two or more columns.
 
-    raw, true: (domain.size,) in cell order. half_width: of one noisy count's 95% interval. Cells are merged and
+    raw, true: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. Cells are merged and
     columns summed over as in `counts_figure`; a merged mark shows the difference of the sums.
     """
     series = shaped(domain, {"noisy": raw, "true": true})
@@ -51,5 +51,5 @@ def _caption(half_width: int | None, unit: str) -> str:
     )
     if half_width is None:
         return text
-    band = _("Differences up to %(half_width)s %(unit)s are within the 95%% interval of a single cell.")
+    band = _("Differences up to %(half_width)s %(unit)s are within the 95 %% interval of a single cell.")
     return text + " " + band % {"half_width": f"{half_width:,}", "unit": unit}

@@ -23,7 +23,7 @@ def increments_figure(
     unit: str = "people",
     periods: int = 0,
 ) -> Figure:
-    """Bars for what neighbouring periods added, each with its 95% interval; and the true ones if given.
+    """Bars for what neighbouring periods added, each with its 95 % interval; and the true ones if given.
 
     labels: of the T periods. names: of the k series; one empty name for one series. added, true: (T, k). half_widths:
     (T,). periods: how many there are in all, if these are the newest of them.
@@ -96,7 +96,7 @@ def _title(names: Sequence[str]) -> str:
 def _caption(drawn: int, periods: int) -> str:
     text = _(
         "The released count less the one before: unbiased, and noisy, so it may be below 0. Each interval holds "
-        "the true number with probability 95% or more. Neighbouring counts share noise, so it is narrower than the "
+        "the true number with probability 95 % or more. Neighbouring counts share noise, so it is narrower than the "
         "intervals of both added up."
     )
     if drawn >= periods:

@@ -170,7 +170,7 @@ def panels_caption(panels: Panels, *, half_width: int | None, unit: str) -> str:
     elif panels.single_cells:
         text = _(
             "Each noisy count is within ± %(half_width)s %(unit)s of the true one "
-            "with probability 95%% or more."
+            "with probability 95 %% or more."
         )
         sentences.append(text % {"half_width": f"{half_width:,}", "unit": unit})
     else:

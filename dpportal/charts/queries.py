@@ -59,7 +59,7 @@ def answers_figure(
     numbered = {"title": {"text": _("number of the query, as in the table")}, "tickformat": ","}
     axis = category_axis(_("query")) if named else numbered
     figure.update_layout(xaxis=axis, yaxis={"title": {"text": _(PEOPLE)}}, showlegend=False)
-    caption = _("Each true answer lies within its interval with probability 95% or more.")
+    caption = _("Each true answer lies within its interval with probability 95 % or more.")
     if not named:
         caption += " " + _("The pointer tells what a query asks.")
     return finished(
@@ -131,10 +131,10 @@ def comparison_figure(
     figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
     figure.update_xaxes(title_text=_("true answer (people)"), tickformat=",", row=2, col=1)
     inside = _(
-        "Below, enlarged: the errors. Where an answer's 95% interval crosses the line, it holds the truth."
+        "Below, enlarged: the errors. Where an answer's 95 % interval crosses the line, it holds the truth."
     )
     between = _(
-        "Below, enlarged: the errors, each with two dashes where its 95% interval ends; between them is inside."
+        "Below, enlarged: the errors, each with two dashes where its 95 % interval ends; between them is inside."
     )
     caption = inside if few else between
     return finished(
@@ -299,7 +299,11 @@ def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatte
     edge = {"x": _numbers(x), "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     lower = go.Scatter(**edge, y=_numbers(middle - half), showlegend=False)
     upper = go.Scatter(
-        **edge, y=_numbers(middle + half), fill="tonexty", fillcolor="var(--interval)", name=_("95% interval")
+        **edge,
+        y=_numbers(middle + half),
+        fill="tonexty",
+        fillcolor="var(--interval)",
+        name=_("95 % interval"),
     )
     return [lower, upper]
 
@@ -307,7 +311,7 @@ def _band(x: np.ndarray, middle: np.ndarray, half: np.ndarray) -> list[go.Scatte
 def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
     """Where the interval of an error ends, above and below: dashes, since an area would fill what lies between."""
     return go.Scatter(
-        name=_("95% interval"),
+        name=_("95 % interval"),
         x=_numbers(np.concatenate([x, x])),
         y=_numbers(np.concatenate([half, -half])),
         mode="markers",

@@ -32,7 +32,7 @@ def series_figure(
     unit: str = "people",
     periods: int = 0,
 ) -> Figure:
-    """A released running count with its 95% band; beside it what never falls, and the true count if given.
+    """A released running count with its 95 % band; beside it what never falls, and the true count if given.
 
     labels: of the T drawn periods. released, half_widths, consistent, true: (T,), in `unit`. name: which series.
     periods: how many there are in all, if these are some of them.
@@ -127,9 +127,9 @@ def line(
 
 
 def band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Scatter]:
-    """The 95% band as an area between its two ends."""
+    """The 95 % band as an area between its two ends."""
     edge = {"x": list(x), "mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
-    filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("95% interval")}
+    filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("95 % interval")}
     return [
         go.Scatter(**edge, y=lower.tolist(), showlegend=False),
         go.Scatter(**edge, y=upper.tolist(), **filled),
@@ -139,7 +139,7 @@ def band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Scat
 def band_caption() -> str:
     """What an interval of a running count promises."""
     return _(
-        "The band holds the true running count with probability 95% or more, in each period taken alone."
+        "The band holds the true running count with probability 95 % or more, in each period taken alone."
     )
 
 

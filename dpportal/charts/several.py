@@ -80,7 +80,7 @@ def apart_figure(
     unit: str = "people",
     periods: int = 0,
 ) -> Figure:
-    """A panel for each running count with its 95% band, all on the same axes; see `together_figure`."""
+    """A panel for each running count with its 95 % band, all on the same axes; see `together_figure`."""
 
     def panel(place: int) -> list[go.Scatter]:
         counts, drawn = (
@@ -131,7 +131,7 @@ def in_panels(
 
 
 def _interval_caption() -> str:
-    return _("Each 95% interval is for one count in one period, taken alone.")
+    return _("Each 95 % interval is for one count in one period, taken alone.")
 
 
 def _hover(unit: str) -> str:

@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition
 
 # Shares of people in another cell than in truth, up to which counts are of use, and of some use.
 SHARES = (0.1, 0.3)
-# Half the 95% interval of a typical answer over the answer itself, likewise.
+# Half the 95 % interval of a typical answer over the answer itself, likewise.
 RATIOS = (0.2, 0.6)
 
 

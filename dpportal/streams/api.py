@@ -126,7 +126,7 @@ def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
 
 
 def as_json(stream: Stream, found: Sequence[Period]) -> list[dict[str, Any]]:
-    """Neighbouring published periods: counts, what is new, and their 95% intervals, by name where there are several."""
+    """Neighbouring published periods: counts, what is new, their 95 % intervals; by name where there are several."""
     if not found:
         return []
     plan, places = stream.plan, np.array([period.index for period in found], dtype=np.int64)

@@ -61,7 +61,7 @@ def _recommended(suggested: Offer, usable: list[Offer]) -> list[dict[str, Any]]:
 
 
 def at_the_end(offer: Offer) -> float:
-    """Half the 95% interval of the last running count; without an end, of the last one that is foreseen."""
+    """Half the 95 % interval of the last running count; without an end, of the last one that is foreseen."""
     assert offer.plan is not None
     return _half_width(offer.plan)
 

@@ -32,7 +32,7 @@ def series_svg(
     title: str,
     unit: str = "people",
 ) -> str:
-    """A released running count with its 95% band, as an SVG document.
+    """A released running count with its 95 % band, as an SVG document.
 
     labels: of the T >= 1 periods. released, half_widths: (T,), in `unit`. At most MAX_POINTS periods are drawn.
     """
@@ -53,7 +53,7 @@ def series_svg(
         "line": _points(x, y(released[drawn].astype(float))),
         "counts": [Tick(float(y(np.array(mark))), f"{mark:,.0f}") for mark in marks],
         "periods": [Tick(float(x[np.searchsorted(drawn, i)]), labels[i]) for i in named],
-        "caption": _("Released running count with its 95%% interval, in %(unit)s") % {"unit": unit},
+        "caption": _("Released running count with its 95 %% interval, in %(unit)s") % {"unit": unit},
         "size": {
             "width": WIDTH,
             "height": HEIGHT,

@@ -25,7 +25,7 @@ class Series:
 
     periods: their numbers from 1, (T,). labels: of the periods, (T,). names: of the running counts, (k,), one empty
         name where there is one only.
-    released: (T, k) int64. half_widths: (T,) of the 95% intervals. standard_errors: (T,) before publication rounds.
+    released: (T, k) int64. half_widths: (T,) of the 95 % intervals. standard_errors: (T,) before publication rounds.
     unit: what is counted. published_at: of each period. plan: of the stream.
     """
 
@@ -55,7 +55,7 @@ class Series:
 
     @cached_property
     def increment_half_widths(self) -> np.ndarray:
-        """(T,) of the 95% intervals of the increments, whole numbers."""
+        """(T,) of the 95 % intervals of the increments, whole numbers."""
         return registry.stream(self.plan.mechanism).increment_half_widths(self.plan, self.periods)
 
     @cached_property

@@ -105,7 +105,7 @@ class NoisyHistogram:
         return Result(raw=raw, counts=lattice_simplex(raw, int(total)))
 
     def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss:
-        """The smallest loss with six decimal places whose 95% interval is at most ± half_width rows.
+        """The smallest loss with six decimal places whose 95 % interval is at most ± half_width rows.
 
         Raises PlanError if no loss of at most 1000 is enough, or the definition does not fit.
         """

@@ -31,7 +31,7 @@ def covariance(
 def combined(
     law: NoiseLaw, strategy: Strategy, workload: Workload, weights: np.ndarray
 ) -> tuple[float, float]:
-    """Standard error and 95% half-width of a weighted sum of answers, such as a sum or a difference, in rows.
+    """Standard error and 95 % half-width of a weighted sum of answers, such as a sum or a difference, in rows.
 
     weights: (q,).
     """

@@ -17,7 +17,7 @@ from mechanisms.noise.sums import half_widths
 
 
 def combined_error(mechanism: QueryMechanism, plan: QueryPlan, weights: np.ndarray) -> tuple[float, float]:
-    """Standard error and 95% half-width of a weighted sum of answers, in rows.
+    """Standard error and 95 % half-width of a weighted sum of answers, in rows.
 
     weights: (q,). Raises TypeError for a mechanism whose answers' covariance is not known.
     """

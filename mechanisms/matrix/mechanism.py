@@ -135,7 +135,7 @@ class QueryResult:
 
     answers: (q,) least-squares answers, unbiased and consistent with each other, in rows.
     standard_errors: (q,) of `answers`, exact up to float arithmetic, in rows.
-    half_widths: (q,) of each answer's 95% interval, in rows.
+    half_widths: (q,) of each answer's 95 % interval, in rows.
     estimate: (n,) least-squares estimates of the cells; None where the domain has too many cells to hold.
     cells: (n,) non-negative estimates of the cells; None likewise.
     counts: (n,) integers >= 0, the counts of a possible table near `cells`, for synthetic rows; None likewise.

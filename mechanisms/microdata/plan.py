@@ -118,7 +118,7 @@ class MeasuredTable:
 
     @property
     def half_width(self) -> int:
-        """Half of a count's 95% interval."""
+        """Half of a count's 95 % interval."""
         return self.noise.half_width()
 
 
@@ -127,9 +127,9 @@ class MicrodataResult:
     """Synthetic rows, and what was measured.
 
     columns: the places of those that the rows have. rows: (n, columns) cells. total: the estimated number of rows.
-    margins: for each of all columns (c,) noisy counts; half_widths: of their 95% intervals. smoothed: estimates of them
-    that are not negative. grouping and tables: of the measured pairs, by their places among `columns`; None and empty
-    where none was measured. components: those of a method that finds some.
+    margins: for each of all columns (c,) noisy counts; half_widths: of their 95 % intervals. smoothed: estimates of
+    them that are not negative. grouping and tables: of the measured pairs, by their places among `columns`; None and
+    empty where none was measured. components: those of a method that finds some.
     """
 
     columns: tuple[int, ...]

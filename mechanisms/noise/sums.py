@@ -30,7 +30,7 @@ _NEGLIGIBLE = 1e-12
 
 
 def reach(law: NoiseLaw) -> float:
-    """Half the width of a 95% interval in standard errors, the largest over all weighted sums of continuous noise."""
+    """Half the width of a 95 % interval in standard errors, the largest over all weighted sums of continuous noise."""
     if isinstance(law, DiscreteLaplace):
         return math.log(1 / (1 - LEVEL)) / math.sqrt(2)
     return float(ndtri((1 + LEVEL) / 2))
@@ -53,7 +53,7 @@ def half_widths(law: NoiseLaw, errors: Floats, largest: float | Floats = math.in
 
 
 def whole_half_widths(law: NoiseLaw, terms: Integers) -> Integers:
-    """For each number of noises >= 0 the least whole h so that their plain sum lies within ±h in at least 95%."""
+    """For each number of noises >= 0 the least whole h so that their plain sum lies within ±h in at least 95 %."""
     numbers, places = np.unique(_rounded_up(terms), return_inverse=True)
     widths = np.array([_least(law, int(m)) for m in numbers], dtype=np.int64)
     return widths[places].reshape(terms.shape)

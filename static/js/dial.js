@@ -5,7 +5,7 @@
                                        {"amount": "0.25", "half_width": 14}, or {"error": "a sentence"} with 400
      <input type="range" data-dial-range>  its value is the logarithm (base 10) of the amount
      <input data-dial-amount>          ε or ρ, as text the server reads exactly; this one is the form's field
-     <input data-dial-half-width>      ± people at 95% (optional; half_width is null where a method has none)
+     <input data-dial-half-width>      ± people at 95 % (optional; half_width is null where a method has none)
      <p data-dial-message>             where the error goes (role="status")
    </div>
    A checked input[name=mechanism] of the same form is asked for, and again when another is checked. Every other

@@ -206,7 +206,7 @@ def test_a_half_width_typed_into_the_dial_sets_the_cost(places, visit):
     page = visit("curator")
     page.goto(places["draft"] + "method/")
     page.locator("#half-width").fill("20")
-    # ± 20 people at 95% is Laplace noise of scale about 20 / ln 20 = 6.7, so ε is about 0.15.
+    # ± 20 people at 95 % is Laplace noise of scale about 20 / ln 20 = 6.7, so ε is about 0.15.
     expect(page.get_by_label("Cost ε")).to_have_value(re.compile(r"^0\.1[45]\d*$"))
 
 

@@ -101,7 +101,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     page_template = "releases/response/_page.html"
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/response/readme.md"
-    wanted = gettext_lazy("95% interval of an estimated share")
+    wanted = gettext_lazy("95 % interval of an estimated share")
     wanted_unit = gettext_lazy("% of all people")
 
     def unavailable(self, unit: PrivacyUnit) -> str:
@@ -177,7 +177,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
                 may_be_blank=domain.attributes[0].missing_cell,
             ),
             Table(
-                estimates, "Estimated counts with standard errors and 95% intervals", _estimate_fields(named)
+                estimates, "Estimated counts with standard errors and 95 % intervals", _estimate_fields(named)
             ),
             codebook.write(domain, folder),
         ]

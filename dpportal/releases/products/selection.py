@@ -155,7 +155,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
     page_template = "releases/selection/_page.html"
     compare_template = "releases/selection/_compare.html"
     readme_template = "releases/selection/readme.md"
-    wanted = gettext_lazy("Lead of the best that is told with 95% chance")
+    wanted = gettext_lazy("Lead of the best that is told with 95 % chance")
     wanted_sign = ""
 
     @property
@@ -183,7 +183,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
     def wanted_in(self, draft: Release) -> Text:
         if draft.parameters.get("question") == Quantile.kind:
-            return _("Ranks by which a value is told from a worse one with 95% chance")
+            return _("Ranks by which a value is told from a worse one with 95 % chance")
         return self.wanted
 
     def wanted_error(self, plan: SelectionPlan, draft: Release) -> float:

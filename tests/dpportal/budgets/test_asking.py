@@ -178,7 +178,7 @@ def test_a_co_owners_question_is_theirs(desk, office, without, curator):
     sharing.share(without, "partner", Right.OWN, curator)
     asking.ask(without, WHY, partner)
     assert re.search(r"partner\s+\(a dataset of curator\)", office.get(reverse("office")).text)
-    assert "partner asked for a budget" in desk.get(reverse("datasets:home", args=[without.pk])).text
+    assert "partner asked for budget" in desk.get(reverse("datasets:home", args=[without.pk])).text
 
 
 def test_nobody_waits_for_a_budget_of_records_that_are_deleted(desk, office, without, curator):

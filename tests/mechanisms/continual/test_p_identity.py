@@ -120,7 +120,7 @@ def test_published_counts_have_the_stated_variances(amount: str) -> None:
 
 @pytest.mark.parametrize("amount", ["0.1", "1", "5"])
 def test_intervals_hold_the_true_counts_as_often_as_stated(amount: str) -> None:
-    """A false alarm has probability below 1e-6 (6 standard errors below 95%, 30 periods)."""
+    """A false alarm has probability below 1e-6 (6 standard errors below 95 %, 30 periods)."""
     lanes, periods = 20_000, 30
     plan = plan_for(periods, amount, lanes)
     half_widths = MECHANISM.half_widths(plan, np.arange(1, periods + 1))

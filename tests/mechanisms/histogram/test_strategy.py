@@ -96,7 +96,7 @@ def test_simulated_errors_are_the_expected_ones(mechanism: StrategyHistogram, de
 def test_the_interval_holds_its_coverage(mechanism: StrategyHistogram, definition: Definition) -> None:
     """Of 2,000 runs, the hits of one cell lie within 6 standard errors of the stated coverage: false alarm 2e-9.
 
-    And one row less than the half width would fall short of 95%.
+    And one row less than the half width would fall short of 95 %.
     """
     plan, errors = simulated(mechanism, definition)
     assert plan.half_width is not None and plan.coverage is not None

@@ -15,7 +15,7 @@ class Relation:
     """One relation: whether the dataset declares it, and the noise that it takes.
 
     total_public: whether it makes the number of people public. noise: how wide, over that of the declared relation.
-    half_width: of a count's 95% interval, where the method has one.
+    half_width: of a count's 95 % interval, where the method has one.
     """
 
     replaced: bool

@@ -100,7 +100,7 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
     page_template = "releases/histogram/_page.html"
     compare_template = "releases/histogram/_compare.html"
     readme_template = "releases/histogram/readme.md"
-    wanted = gettext_lazy("95% interval of a count")
+    wanted = gettext_lazy("95 % interval of a count")
     has_purpose = True
 
     @property

@@ -17,7 +17,7 @@ from mechanisms.protocol import Plan
 
 # The share of the domain that has to be summed up until a sum stands out from its noise.
 BLOCKS = (1 / 20, 1 / 4)
-# A sum stands out if it is twice the half of its 95% interval.
+# A sum stands out if it is twice the half of its 95 % interval.
 _STANDS_OUT = 2 * 1.96
 # Halvings, on a scale of logarithms, of where a divisor of noise may lie.
 STEPS = 12
@@ -44,7 +44,7 @@ def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
 def _by_purpose(
     plan: Plan, sigma: float, half_width: int | None, people: int, purpose: str, law: NoiseLaw | None
 ) -> Verdict:
-    """sigma, half_width: the standard error of a cell, and half of its 95% interval, in people.
+    """sigma, half_width: the standard error of a cell, and half of its 95 % interval, in people.
 
     law: of the noise that each cell has of its own; None where they share noise.
     """

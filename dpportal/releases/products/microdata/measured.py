@@ -36,8 +36,16 @@ TABLE_FIELDS = [
     {"name": "second", "type": "string", "title": "Column"},
     {"name": "second_group", "type": "string"},
     {"name": "noisy_count", "type": "integer", "title": "Count with noise; may be negative"},
-    {"name": "interval_lower", "type": "integer", "title": "Lower end of the 95% interval of the true count"},
-    {"name": "interval_upper", "type": "integer", "title": "Upper end of the 95% interval of the true count"},
+    {
+        "name": "interval_lower",
+        "type": "integer",
+        "title": "Lower end of the 95 % interval of the true count",
+    },
+    {
+        "name": "interval_upper",
+        "type": "integer",
+        "title": "Upper end of the 95 % interval of the true count",
+    },
 ]
 
 
@@ -54,7 +62,7 @@ def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Pat
         inert_frame(frame).to_csv(folder / name, index=False, lineterminator="\n")
     return [
         Table(
-            folder / "measured.csv", "The measured tables of two columns, with 95% intervals", TABLE_FIELDS
+            folder / "measured.csv", "The measured tables of two columns, with 95 % intervals", TABLE_FIELDS
         ),
         Table(folder / "groups.csv", "Which values the measured tables count together", GROUP_FIELDS),
     ]

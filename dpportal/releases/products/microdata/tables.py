@@ -20,8 +20,16 @@ COLUMN_FIELDS = [
     {"name": "column", "type": "string"},
     {"name": "value", "type": "string"},
     {"name": "noisy_count", "type": "integer", "title": "Count with noise; may be negative"},
-    {"name": "interval_lower", "type": "integer", "title": "Lower end of the 95% interval of the true count"},
-    {"name": "interval_upper", "type": "integer", "title": "Upper end of the 95% interval of the true count"},
+    {
+        "name": "interval_lower",
+        "type": "integer",
+        "title": "Lower end of the 95 % interval of the true count",
+    },
+    {
+        "name": "interval_upper",
+        "type": "integer",
+        "title": "Upper end of the 95 % interval of the true count",
+    },
 ]
 PAIR_FIELDS: list[dict[str, Any]] = [
     {"name": "first", "type": "string", "title": "Column"},
@@ -44,7 +52,7 @@ def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Pat
     )
     return [
         *write_frames(kept.domain, rows_of_cells(kept.domain, result.rows, seed), headers, folder),
-        Table(columns, "Noisy counts of every single column, with 95% intervals", COLUMN_FIELDS),
+        Table(columns, "Noisy counts of every single column, with 95 % intervals", COLUMN_FIELDS),
         Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
         codebook.write(plan.domain, folder),
     ]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.rawdata import records
+from dpportal.publishing.dial import shown
 from dpportal.publishing.table import Table
 from dpportal.publishing.verdict import Verdict, answers_found, of_answers
 from dpportal.releases.models import Optimisation, Release
@@ -80,7 +81,7 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
     compare_template = "releases/queries/_compare.html"
     readme_template = "releases/queries/readme.md"
     has_automatic = True
-    wanted = gettext_lazy("95% interval of a typical answer")
+    wanted = gettext_lazy("95 % interval of a typical answer")
     parameters = (RECONSTRUCTION,)
 
     @property
@@ -138,9 +139,9 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
         if not draft.people:
             return None
         typical = draft.people / plan.workload.cells * plan.workload.even_root_mean()
-        return of_answers(
-            1.96 * plan.root_mean_error, typical, _("A typical answer, if people were spread evenly,")
-        )
+        # As the dial beside it has it.
+        half_width = shown(self.wanted_error(plan, draft)) or 0.0
+        return of_answers(half_width, typical, _("A typical answer, if people were spread evenly,"))
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
         numbers = comparison["numbers"]

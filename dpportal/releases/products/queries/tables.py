@@ -30,8 +30,16 @@ ANSWER_FIELDS = [
     {"name": "query", "type": "string", "title": "The query in words"},
     {"name": "answer", "type": "number", "title": "Unbiased estimate; may be negative"},
     {"name": "standard_error", "type": "number", "title": "Standard error of the answer, in rows"},
-    {"name": "interval_lower", "type": "number", "title": "Lower end of the 95% interval of the true answer"},
-    {"name": "interval_upper", "type": "number", "title": "Upper end of the 95% interval of the true answer"},
+    {
+        "name": "interval_lower",
+        "type": "number",
+        "title": "Lower end of the 95 % interval of the true answer",
+    },
+    {
+        "name": "interval_upper",
+        "type": "number",
+        "title": "Upper end of the 95 % interval of the true answer",
+    },
 ]
 CELL_FIELDS = {
     "estimate": ("number", "Least-squares estimate of the count; may be negative"),
@@ -49,7 +57,7 @@ def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> li
     return [
         Table(
             answers,
-            "Answers with standard errors and 95% intervals",
+            "Answers with standard errors and 95 % intervals",
             [*ANSWER_FIELDS[:2], *fields_asked(columns), *ANSWER_FIELDS[2:]],
         ),
         *_cells(plan, result, seed, folder),

@@ -63,7 +63,7 @@ class TestResponse:
     def test_the_truth_is_said_of_the_counts_that_there_are(self, replaceable) -> None:
         release = finished(replaceable, "response", ["colour"], "0.01", "randomised-response")
         comparison = records.comparison(release.dataset_id, release.pk)
-        assert "of the post-processed counts than in truth" in product_of(release).found(comparison).text
+        assert "By the post-processed counts" in product_of(release).found(comparison).text
 
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
         release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")

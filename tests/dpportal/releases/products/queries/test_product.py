@@ -176,7 +176,7 @@ class TestPages:
     def test_the_public_page_shows_answers_and_no_true_one(self, release, client) -> None:
         services.publish(release, release.dataset.owner)
         text = page_of(client, release)
-        assert "age 0–19" in text and "95% interval" in text
+        assert "age 0–19" in text and "95 % interval" in text
         assert "true_answer" not in text and "No error" not in text
 
     def test_the_compare_page_has_true_answers_and_expectations(self, release, client) -> None:
