@@ -71,7 +71,7 @@ def _why(line: Ranked, ranked: Ranking) -> str:
     if line is ranked.methods[0]:
         reasons.append(_("None is known to be better for this on the whole."))
     elif line.as_good:
-        reasons.append(_("The drawn tables do not tell it from the first."))
+        reasons.append(_("Drawn tables do not show which is better, this or the first."))
     reasons.append(
         _(
             "On drawn tables like yours its error was on average %(ratio)s times that of whichever was best there."
