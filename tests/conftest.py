@@ -22,8 +22,8 @@ POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
 # Every other test is marked quick.
 NOT_QUICK = ("browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow")
-# Tests whose ids hold one of these share what takes long to start, portals or a cluster; they stay together in one
-# process.
+# Tests whose ids hold one of these share what takes long to make, portals, a cluster or a list of all tests; they stay
+# together in one process.
 SHARED = (
     "/spark/",
     "/clickhouse/",
@@ -32,6 +32,7 @@ SHARED = (
     "tests/dpportal/portal_command/test_runs.py",
     "tests/dpportal/serving/test_slow_visitors.py",
     "tests/dpportal/serving/test_proxies.py",
+    "tests/test_lanes.py",
     "[SQLite and filesystem",
     "[PostgreSQL and Redis",
 )

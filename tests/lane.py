@@ -1,4 +1,4 @@
-"""Lists the tests of a lane and what they use, one JSON object a line. Usage: python -m tests.lane [quick]"""
+"""Lists all tests, whether each is quick and what it uses, one JSON object a line. Usage: python -m tests.lane"""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Listing:
         for item in session.items:
             assert isinstance(item, pytest.Function)
             fixtures = sorted(item.fixturenames)
-            self.tests.append({"id": item.nodeid, "fixtures": fixtures, "classes": sorted(classes(item))})
+            quick = item.get_closest_marker("quick") is not None
+            self.tests.append(
+                {"id": item.nodeid, "quick": quick, "fixtures": fixtures, "classes": sorted(classes(item))}
+            )
 
 
 def classes(item: pytest.Function) -> set[str]:
@@ -36,10 +39,9 @@ def _dotted(kind: type[Any]) -> str:
 
 
 if __name__ == "__main__":
-    lane = ["-m", sys.argv[1]] if len(sys.argv) > 1 else []
     listing = Listing()
     with redirect_stdout(sys.stderr):
-        code = pytest.main([*lane, "-n", "0", "-qq", "--collect-only"], plugins=[listing])
+        code = pytest.main(["-n", "0", "-qq", "--collect-only"], plugins=[listing])
     for test in listing.tests:
         print(json.dumps(test))
     raise SystemExit(code)

@@ -17,7 +17,7 @@ MATRICES = {
     "overlapping": OVERLAPPING,
     "one sum twice": np.vstack([OVERLAPPING, OVERLAPPING[:1]]),
     "signs and weights": RANDOM.integers(-50, 50, (12, 13)),
-    "sparse": np.eye(6, 200, 3, dtype=np.int64),
+    "sparse": np.eye(6, 80, 3, dtype=np.int64),
 }
 every_matrix = pytest.mark.parametrize("matrix", MATRICES.values(), ids=MATRICES)
 
