@@ -24,17 +24,8 @@ MOST_NAMED = 3
 # Follows the name of a group that another one has already.
 TOGETHER = " (together)"
 
-GROUP_FIELDS = [
-    {"name": "column", "type": "string"},
-    {"name": "value", "type": "string"},
-    {"name": "group", "type": "string", "title": "The group of values in which it was counted with others"},
-]
-TABLE_FIELDS = [
-    {"name": "measurement", "type": "integer", "title": "Number of the measured table"},
-    {"name": "first", "type": "string", "title": "Column"},
-    {"name": "first_group", "type": "string"},
-    {"name": "second", "type": "string", "title": "Column"},
-    {"name": "second_group", "type": "string"},
+# A measured count, of a single column or of a table.
+COUNT_FIELDS = [
     {"name": "noisy_count", "type": "integer", "title": "Count with noise; may be negative"},
     {
         "name": "interval_lower",
@@ -46,6 +37,19 @@ TABLE_FIELDS = [
         "type": "integer",
         "title": "Upper end of the 95 % interval of the true count",
     },
+]
+GROUP_FIELDS = [
+    {"name": "column", "type": "string"},
+    {"name": "value", "type": "string"},
+    {"name": "group", "type": "string", "title": "The group of values in which it was counted with others"},
+]
+TABLE_FIELDS = [
+    {"name": "measurement", "type": "integer", "title": "Number of the measured table"},
+    {"name": "first", "type": "string", "title": "Column"},
+    {"name": "first_group", "type": "string"},
+    {"name": "second", "type": "string", "title": "Column"},
+    {"name": "second_group", "type": "string"},
+    *COUNT_FIELDS,
 ]
 
 

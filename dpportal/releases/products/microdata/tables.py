@@ -13,23 +13,14 @@ from dpportal.publishing.labelled import written
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
 from dpportal.releases.products.histogram.tables import write_frames
+from dpportal.releases.products.microdata.measured import COUNT_FIELDS
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.synthesis.table import rows_of_cells
 
 COLUMN_FIELDS = [
     {"name": "column", "type": "string"},
     {"name": "value", "type": "string"},
-    {"name": "noisy_count", "type": "integer", "title": "Count with noise; may be negative"},
-    {
-        "name": "interval_lower",
-        "type": "integer",
-        "title": "Lower end of the 95 % interval of the true count",
-    },
-    {
-        "name": "interval_upper",
-        "type": "integer",
-        "title": "Upper end of the 95 % interval of the true count",
-    },
+    *COUNT_FIELDS,
 ]
 PAIR_FIELDS: list[dict[str, Any]] = [
     {"name": "first", "type": "string", "title": "Column"},
