@@ -21,11 +21,11 @@ def systematic(shares: Floats, sizes: Integers, random: np.random.Generator) -> 
     return np.diff(steps, axis=1, prepend=0)
 
 
-def dealt(groups: Integers, shares: Floats, random: np.random.Generator) -> Integers:
+def dealt(groups: np.ndarray, shares: Floats, random: np.random.Generator) -> Integers:
     """A value for each row, so that every group of rows has its shares of values, in random order within the group.
 
-    groups: (n,) int64 below g. shares: (g, c). Returns (n,) int64 below c. Each call permutes afresh: two columns that
-    are dealt to the same groups are independent given the group, up to whole numbers.
+    groups: (n,) integers below g. shares: (g, c). Returns (n,) int64 below c. Each call permutes afresh: two columns
+    that are dealt to the same groups are independent given the group, up to whole numbers.
     """
     sizes = np.bincount(groups, minlength=shares.shape[0])
     counts = systematic(shares, sizes, random)

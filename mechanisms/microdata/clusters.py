@@ -11,6 +11,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.cell_rows import from_columns
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside, within_groups
@@ -96,7 +97,8 @@ class Clusters(Microdata):
         shares = _shares(plan, grouping, margins, noisy, ROUNDS)
         everyone = np.zeros(len(made.rows), dtype=np.int64)
         cluster = dealt(everyone, shares.clusters[None, :], random)
-        rows = np.column_stack([dealt(cluster, own, random) for own in shares.columns])
+        columns = (dealt(cluster, own, random) for own in shares.columns)
+        rows = from_columns(columns, len(cluster), grouping.sizes)
         return replace(made, rows=within_groups(rows, grouping, margins, random))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -72,14 +72,21 @@ class Components:
         kept = drawn_in(apart, noisy.size * variance)
         return to_simplex(total * normal + kept * apart, total)
 
-    def columns(self, cells: Integers, random: np.random.Generator) -> Floats:
-        """(n, d) columns in standard deviations, of rows in these cells: spread evenly in a cell, and the rest."""
+    def columns(self, cells: Integers, random: np.random.Generator) -> Iterator[Floats]:
+        """Of d columns one by one (n,), in standard deviations, of rows in these cells.
+
+        Rows are spread evenly in their cell; what the components leave over is added.
+        """
         steps = np.unravel_index(cells, (self.steps,) * len(self.offsets))
-        made = random.standard_normal((cells.size, self.rest.size)) * (self.rest / UNIT)
-        for step, loading, half in zip(steps, self.loadings, self.half_widths, strict=True):
-            along = (2 * (step + random.random(cells.size)) / self.steps - 1) * (half / UNIT)
-            made = made + along[:, None] * (loading / UNIT)
-        return made
+        along = [
+            (2 * (step + random.random(cells.size)) / self.steps - 1) * (half / UNIT)
+            for step, half in zip(steps, self.half_widths, strict=True)
+        ]
+        for rest, loadings in zip(self.rest / UNIT, self.loadings.T / UNIT, strict=True):
+            column: Floats = rest * random.standard_normal(cells.size)
+            for loading, values in zip(loadings, along, strict=True):
+                column += loading * values
+            yield column
 
     def record(self) -> list[Integers]:
         return [self.weights, self.offsets, self.loadings, self.variances, self.rest, np.array([self.steps])]

@@ -8,14 +8,23 @@ from dataclasses import dataclass
 
 from mechanisms.microdata.adversarial.critic import AT_ONCE, HIDDEN
 from mechanisms.microdata.adversarial.method import Adversarial
+from mechanisms.microdata.cell_rows import empty_rows
+from mechanisms.microdata.clusters import Clusters
 from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.latent_classes import MOST_REFINED, MOST_SETTLED, LatentClasses
 from mechanisms.microdata.mechanism import MOST_ROWS, margin_laws, margin_variances
 from mechanisms.microdata.mixture import CLASSES
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
+from mechanisms.microdata.principal_components import PrincipalComponents
+from mechanisms.microdata.private_partition import PrivatePartition
+from mechanisms.microdata.whole_rows import BLOCK, WholeRows
 
-# Of rows, of the classes' parameters, of tables of all pairs: how many are in memory at once.
-ROW_COPIES, PARAMETER_COPIES, TABLE_COPIES = 5, 9, 3
+# Of rows, of one column of them in 64 bits, of the classes' parameters, of tables of all pairs: how many are in memory
+# at once. Bytes of a cell while rows are settled.
+ROW_COPIES, COLUMN_COPIES, PARAMETER_COPIES, TABLE_COPIES = 3, 6, 9, 3
+SETTLED_BYTES = 4
+# Of people's packed rows, and of a block of them unpacked. Bytes of rows' distances from clusters.
+PACKED_COPIES, BLOCK_COPIES, DISTANCE_BYTES = 2, 1, 8 * 2**20
 # Of a block of rows at a time, while a network is trained and used. What PyTorch takes by itself, in bytes.
 STEP_COPIES, LOGIT_COPIES = 8, 4
 PROGRAM_BYTES = 600 * 2**20
@@ -23,6 +32,8 @@ PROGRAM_BYTES = 600 * 2**20
 FAR = 3
 # Above this share of people in a wrong cell a table says next to nothing.
 USELESS = 0.5
+# Methods that are given people's rows whole.
+WHOLE_ROWS = {m.name for m in (Adversarial, Clusters, PrincipalComponents, PrivatePartition) if m.whole_rows}
 # What the names of steps that measure tables of pairs begin with.
 TABLES = "tables"
 
@@ -87,14 +98,27 @@ def total_deviation(plan: MicrodataPlan) -> float:
 def memory(plan: MicrodataPlan, people: int) -> int:
     """Bytes of arrays, about: counted tables twice; rows while they are made; classes, and tables of all pairs."""
     rows = row_count(plan, people)
-    taken = 16 * plan.cells + ROW_COPIES * 8 * rows * len(plan.domain.shape)
+    columns = plan.keep or len(plan.domain.shape)
+    cell_bytes = ROW_COPIES * empty_rows(0, plan.domain.shape).itemsize
+    taken = 16 * plan.cells + rows * (8 * COLUMN_COPIES + cell_bytes * columns)
+    if plan.mechanism in WHOLE_ROWS:
+        taken += _of_whole_rows(plan, people)
     if plan.mechanism == LatentClasses.name:
         cells = sum(plan.domain.shape)
         groups = sum(map(most_groups_of, plan.domain.shape))
         taken += PARAMETER_COPIES * 4 * CLASSES * groups
         if len(plan.domain.shape) <= MOST_SETTLED:
+            taken += SETTLED_BYTES * rows * columns
             taken += TABLE_COPIES * 8 * max(groups, cells if cells <= MOST_REFINED else 0) ** 2
     if plan.mechanism == Adversarial.name:
         groups = sum(map(most_groups_of, plan.domain.shape))
         taken += PROGRAM_BYTES + 8 * min(AT_ONCE, rows) * (STEP_COPIES * HIDDEN + LOGIT_COPIES * groups)
     return taken
+
+
+def _of_whole_rows(plan: MicrodataPlan, people: int) -> int:
+    """Bytes of people's rows, packed, and of a block of them in 64 bits."""
+    words = len(WholeRows(plan.domain.shape).words)
+    block = BLOCK_COPIES * 8 * min(BLOCK, people) * len(plan.domain.shape)
+    distances = DISTANCE_BYTES if plan.mechanism == Clusters.name else 0
+    return PACKED_COPIES * 8 * words * people + block + distances

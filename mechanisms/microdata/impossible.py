@@ -49,11 +49,11 @@ class Impossible:
                 nobody[(a, b)] = left == 0
         return replace(grouping, nobody=nobody)
 
-    def broken(self, rows: Integers) -> Flags:
+    def broken(self, rows: np.ndarray) -> Flags:
         """Which of (n, d) rows hold a pair that cannot occur, (n,) bool."""
         return self.faults(rows) > 0
 
-    def faults(self, rows: Integers) -> Integers:
+    def faults(self, rows: np.ndarray) -> Integers:
         """How many pairs that cannot occur each of (n, d) rows holds, (n,) int64."""
         faults = np.zeros(rows.shape[0], dtype=np.int64)
         for (a, b), clashes in self._clashes.items():

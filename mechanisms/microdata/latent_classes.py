@@ -12,6 +12,7 @@ from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
 from mechanisms.microdata import mixture
 from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
@@ -189,12 +190,13 @@ def _combined(one: Target, other: Target) -> Target:
     return Target((one.table / one.variance + other.table / other.variance) / both, 1 / both)
 
 
-def rows_of(model: Mixture, count: int, random: np.random.Generator) -> Integers:
+def rows_of(model: Mixture, count: int, random: np.random.Generator) -> CellRows:
     """(count, d) groups, whose tables of pairs are near to the mixture's."""
     sizes = systematic(model.weights[None, :].astype(float), np.array([count]), random)[0]
     classes = np.repeat(np.arange(sizes.size), sizes)
     places = [model.grouping.place(j) for j in range(len(model.grouping.sizes))]
-    rows = np.column_stack([dealt(classes, model.shares[:, place].astype(float), random) for place in places])
+    columns = (dealt(classes, model.shares[:, place].astype(float), random) for place in places)
+    rows = from_columns(columns, count, model.grouping.sizes)
     if len(places) > MOST_SETTLED:
         return rows
     return settle(rows, model.grouping.sizes, model.tables(), GROUP_ROUNDS, random)

@@ -16,6 +16,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.request import check_amount
 from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.cell_rows import CellRows, empty_rows, from_columns, reorder
 from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.features import (
     DISTANCE,
@@ -170,7 +171,7 @@ class Microdata(ABC):
         columns = range(len(plan.domain.shape)) if plan.keep is None else further.pop(0).tolist()
         made = MicrodataResult(
             columns=tuple(columns),
-            rows=np.empty((_row_count(plan, margins), len(columns)), dtype=np.int64),
+            rows=empty_rows(_row_count(plan, margins), [plan.domain.shape[j] for j in columns]),
             total=margins.total,
             margins=tuple(split(noisy, plan.domain.shape)),
             half_widths=tuple(law.half_width() for law in margin_laws(plan)),
@@ -179,7 +180,8 @@ class Microdata(ABC):
         kept = plan.of_columns(columns)
         made = self._made(kept, made, margins.of_columns(columns), further, random)
         rows = _whole(plan, kept, made, margins, random)
-        return replace(made, rows=rows[random.permutation(len(rows))])
+        reorder(rows, random.permutation(len(rows)))
+        return replace(made, rows=rows)
 
     def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:  # noqa: B027
         """Raise PlanError if the method cannot do what is wished, or not with these columns: most can."""
@@ -289,10 +291,10 @@ def margin_variances(plan: MicrodataPlan) -> list[float]:
 
 
 def within_groups(
-    groups: Integers, grouping: Grouping, margins: Margins, random: np.random.Generator
-) -> Integers:
+    groups: CellRows, grouping: Grouping, margins: Margins, random: np.random.Generator
+) -> CellRows:
     """(n, d) cells from (n, d) groups: inside a group by the estimate of the column alone, in random order."""
-    cells = np.empty_like(groups)
+    cells = empty_rows(len(groups), [of_cell.size for of_cell in grouping.groups])
     for j, of_cell in enumerate(grouping.groups):
         shares = np.zeros((grouping.sizes[j], of_cell.size))
         shares[of_cell, np.arange(of_cell.size)] = margins.counts[j]
@@ -308,7 +310,7 @@ def _whole(
     made: MicrodataResult,
     margins: Margins,
     random: np.random.Generator,
-) -> Integers:
+) -> CellRows:
     """The made rows without what cannot occur. What is known to be possible was found for all columns in the plan."""
     if not kept.wishes.zeros:
         return made.rows
@@ -355,4 +357,5 @@ class IndependentColumns(Microdata):
     ) -> MicrodataResult:
         everyone = np.zeros(len(made.rows), dtype=np.int64)
         columns: list[Floats] = [counts[None, :] for counts in margins.counts]
-        return replace(made, rows=np.column_stack([dealt(everyone, c, random) for c in columns]))
+        dealt_columns = (dealt(everyone, shares, random) for shares in columns)
+        return replace(made, rows=from_columns(dealt_columns, len(everyone), plan.domain.shape))

@@ -10,14 +10,14 @@ from mechanisms.arrays import Integers
 MOST_HELD = 1 << 22
 
 
-def nearest_distances(rows: Integers, others: Integers) -> Integers:
+def nearest_distances(rows: np.ndarray, others: np.ndarray) -> Integers:
     """For each of (n, d) rows in how many columns the nearest of (m, d) others differs, (n,), m >= 1, d <= 255."""
     step = max(1, MOST_HELD // len(others))
     found = [_apart(rows[start : start + step], others) for start in range(0, len(rows), step)]
     return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
-def _apart(rows: Integers, others: Integers) -> Integers:
+def _apart(rows: np.ndarray, others: np.ndarray) -> Integers:
     differ = np.zeros((len(rows), len(others)), dtype=np.uint8)
     for one, other in zip(rows.T, others.T, strict=True):
         differ += one[:, None] != other[None, :]

@@ -15,6 +15,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import share_of
+from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.components import Components
 from mechanisms.microdata.tables import Grouping, Pair, PairTables
 from mechanisms.microdata.wishes import Wishes
@@ -133,7 +134,7 @@ class MicrodataResult:
     """
 
     columns: tuple[int, ...]
-    rows: Integers
+    rows: CellRows
     total: float
     margins: tuple[Integers, ...]
     half_widths: tuple[int, ...]

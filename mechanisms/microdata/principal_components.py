@@ -11,6 +11,7 @@ import numpy as np
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Boolean, Domain
 from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.cell_rows import empty_rows
 from mechanisms.microdata.components import Components, components
 from mechanisms.microdata.features import fewest_kept
 from mechanisms.microdata.margins import Margins
@@ -100,15 +101,13 @@ class PrincipalComponents(Microdata):
         everyone = np.zeros(count, dtype=np.int64)
         (law,) = table_laws([1], plan.step(GRID))
         cells = dealt(everyone, found.counts(grid, law.variance, margins.total)[None, :], random)
-        columns = ordered_columns(plan.domain)
-        along = dict(zip(columns, found.columns(cells, random).T, strict=True))
-        rows = np.empty((count, len(plan.domain.shape)), dtype=np.int64)
-        for j, attribute in enumerate(plan.domain.attributes):
-            shares = margins.counts[j]
-            if j in along:
-                rows[:, j] = _ranked(along[j], shares, attribute.regular_size, random)
-            else:
-                rows[:, j] = dealt(everyone, shares[None, :], random)
+        rows = empty_rows(count, plan.domain.shape)
+        ordered = ordered_columns(plan.domain)
+        for j, values in zip(ordered, found.columns(cells, random), strict=True):
+            regular = plan.domain.attributes[j].regular_size
+            rows[:, j] = _ranked(values, margins.counts[j], regular, random)
+        for j in set(range(len(plan.domain.shape))).difference(ordered):
+            rows[:, j] = dealt(everyone, margins.counts[j][None, :], random)
         return replace(made, rows=rows, components=found)
 
 

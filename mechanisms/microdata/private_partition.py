@@ -14,6 +14,7 @@ from mechanisms.histogram.blocks import Boxes
 from mechanisms.histogram.privtree import THRESHOLD, decay, split_scale
 from mechanisms.histogram.spending import laplace_law, pure_epsilon
 from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.cell_rows import from_columns
 from mechanisms.microdata.halving import Halving, Places, grown
 from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside
@@ -88,11 +89,11 @@ class PrivatePartition(Microdata):
         leaves = _leaves(plan, margins, decisions == 1)
         counts = to_simplex(noisy.astype(float), margins.total)
         leaf = dealt(np.zeros(len(made.rows), dtype=np.int64), counts[None, :], random)
-        columns = [
+        columns = (
             _within(leaf, leaves.lower[:, j], leaves.upper[:, j], margins.counts[j], random)
             for j in range(len(plan.domain.shape))
-        ]
-        return replace(made, rows=np.column_stack(columns))
+        )
+        return replace(made, rows=from_columns(columns, len(leaf), plan.domain.shape))
 
 
 def halving_law(plan: MicrodataPlan) -> DiscreteLaplace:

@@ -72,7 +72,7 @@ def mean_deviation(trials: int, chance: Floats) -> Floats:
     return deviation
 
 
-def table_of_rows(rows: Integers, shape: Sequence[int], columns: Sequence[int]) -> Integers:
+def table_of_rows(rows: np.ndarray, shape: Sequence[int], columns: Sequence[int]) -> Integers:
     """Counts of some columns of (n, d) cells, one axis a column."""
     sizes = tuple(shape[j] for j in columns)
     cells = np.ravel_multi_index(tuple(rows[:, j] for j in columns), sizes)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.impossible import Impossible
 
 # Exchanges that are tried: for each row, and of few rows so many in all and in a round. Rounds without success that end
@@ -17,12 +18,12 @@ PARTS, AT_ONCE = 20, 1 << 20
 
 
 def repaired(
-    rows: Integers,
+    rows: CellRows,
     wanted: Sequence[Floats],
     impossible: Impossible,
     possible: Callable[[], Sequence[int]],
     random: np.random.Generator,
-) -> Integers:
+) -> CellRows:
     """(n, d) rows of cells without impossible pairs; where no row holds one, as they were.
 
     wanted: of each column (c,) counts >= 0 that the rows should have, up to a factor. possible: finds a row that is.
@@ -31,7 +32,7 @@ def repaired(
     fewer broken, and so on. What still is broken takes those columns that hang together by zeros from a row that is
     whole. A column that no fault of a row concerns stays.
     """
-    repair = _Repair(rows.copy(), wanted, impossible, random)
+    repair = _Repair(rows.copy(order="F"), wanted, impossible, random)
     repair.exchange()
     repair.replace(possible)
     return repair.rows
@@ -42,7 +43,7 @@ class _Repair:
 
     def __init__(
         self,
-        rows: Integers,
+        rows: CellRows,
         wanted: Sequence[Floats],
         impossible: Impossible,
         random: np.random.Generator,

@@ -5,48 +5,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from mechanisms.arrays import Floats, Integers
+from mechanisms.microdata.cell_rows import CellRows, from_columns
 
+# Cells of rows, numbered through all columns.
+Places = npt.NDArray[np.int32]
 # Pairs of rows that are looked at in a round.
 MOST_PAIRS = 1 << 16
 
 
 def settle(
-    rows: Integers, sizes: Sequence[int], wanted: Floats, rounds: int, random: np.random.Generator
-) -> Integers:
+    rows: CellRows, sizes: Sequence[int], wanted: Floats, rounds: int, random: np.random.Generator
+) -> CellRows:
     """Exchange values until the tables of all pairs of columns are near the wanted ones; single columns stay.
 
-    rows: (n, d) int64 below the columns' sizes, whose sum is S. wanted: (S, S) shares. rounds: each of one column, in
-    turn. Returns (n, d).
+    rows: (n, d) cells below the columns' sizes, whose sum S is below 2^31. wanted: (S, S) shares. rounds: each of one
+    column, in turn. Returns (n, d).
     An exchange helps if the sum of squared distances of the tables falls, other exchanges aside.
     """
     n, d = rows.shape
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    places = (rows + offsets).astype(np.int64)
+    places = np.add(rows, offsets, dtype=np.int32)
     surplus = _tables(rows, sizes, offsets) - n * wanted.astype(np.float64)
     for round_ in range(rounds):
         column = round_ % d
         cells = slice(int(offsets[column]), int(offsets[column]) + sizes[column])
         _exchange(places, surplus, column, cells, random)
-    settled: Integers = places - offsets
-    return settled
+    columns = (column - offset for column, offset in zip(places.T, offsets, strict=True))
+    return from_columns(columns, n, sizes)
 
 
-def _tables(rows: Integers, sizes: Sequence[int], offsets: Integers) -> Floats:
+def _tables(rows: CellRows, sizes: Sequence[int], offsets: Integers) -> Floats:
     """(S, S) counts of pairs of groups; a column with itself is left empty."""
     counts = np.zeros((sum(sizes), sum(sizes)))
     places = [slice(int(start), int(start) + size) for start, size in zip(offsets, sizes, strict=True)]
     for a in range(len(sizes)):
+        own = rows[:, a].astype(np.int64)
         for b in range(a):
-            cells = np.bincount(rows[:, a] * sizes[b] + rows[:, b], minlength=sizes[a] * sizes[b])
+            cells = np.bincount(own * sizes[b] + rows[:, b], minlength=sizes[a] * sizes[b])
             counts[places[a], places[b]] = cells.reshape(sizes[a], sizes[b])
             counts[places[b], places[a]] = counts[places[a], places[b]].T
     return counts
 
 
 def _exchange(
-    places: Integers, surplus: Floats, column: int, cells: slice, random: np.random.Generator
+    places: Places, surplus: Floats, column: int, cells: slice, random: np.random.Generator
 ) -> None:
     """One round: rows are paired at random, and of the exchanges that help as many are made as help together."""
     n = places.shape[0]
@@ -70,7 +75,7 @@ def _exchange(
 
 
 def _gains(
-    places: Integers, surplus: Floats, one: Integers, other: Integers, column: int
+    places: Places, surplus: Floats, one: Integers, other: Integers, column: int
 ) -> tuple[Floats, Integers]:
     """By how much each exchange lowers the sum of surplus · move, and in how many tables it moves anything."""
     x, y = places[one, column], places[other, column]
@@ -83,10 +88,10 @@ def _gains(
     return gain, changed
 
 
-def _moves(places: Integers, one: Integers, other: Integers, column: int, cells: slice, size: int) -> Floats:
+def _moves(places: Places, one: Integers, other: Integers, column: int, cells: slice, size: int) -> Floats:
     """What exchanges together do to the counts of the column's cells with all others, (cells, S)."""
     width = cells.stop - cells.start
-    x, y = ((places[rows, column] - cells.start) * size for rows in (one, other))
+    x, y = ((places[rows, column].astype(np.int64) - cells.start) * size for rows in (one, other))
     moves = np.zeros(width * size)
     for j in range(places.shape[1]):
         if j != column:

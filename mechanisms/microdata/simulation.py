@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
+from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.made_up_people import drawn
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
@@ -172,19 +172,19 @@ class _MadeUp:
         self._whole = WholeRows(domain.shape).pack(rows)
         self._triples = {c: table_of_rows(rows, domain.shape, c) for c in triples(domain.shape)}
 
-    def released(self, method: Microdata, plan: MicrodataPlan, noise: Noise) -> Integers:
+    def released(self, method: Microdata, plan: MicrodataPlan, noise: Noise) -> CellRows:
         """Synthetic rows."""
         counts = self._tables if plan.pairwise else self._pairs.columns(self._tables)
         if method.whole_rows:
             counts = np.concatenate([counts, self._whole])
         return method.reconstruct(plan, method.measure(plan, counts, noise)).rows
 
-    def apart(self, rows: Integers) -> float:
+    def apart(self, rows: CellRows) -> float:
         """Mean total variation of all pairs."""
         made = self._pairs.of_rows(rows) / len(rows)
         return float(np.abs(made - self._tables / self._people).sum() / 2 / len(self._pairs.pairs))
 
-    def triples_apart(self, rows: Integers) -> list[float]:
+    def triples_apart(self, rows: CellRows) -> list[float]:
         return [
             closeness(table, table_of_rows(rows, self.domain.shape, columns)).synthetic
             for columns, table in self._triples.items()

@@ -66,14 +66,15 @@ class PairTables:
     def of_rows(self, rows: np.ndarray) -> Integers:
         """The vector of a table of cells: rows (n, d) integers to (size,) int64."""
         counts = np.zeros(self.size, dtype=np.int64)
-        self.add(counts, [rows[:, j].astype(np.int64) for j in range(rows.shape[1])])
+        self.add(counts, list(rows.T))
         return counts
 
     def add(self, counts: np.ndarray, columns: list[np.ndarray]) -> None:
-        """Count more rows: columns, d of (n,) int64, in place."""
+        """Count more rows: columns, d of (n,) integers of any width, in place."""
         for a, b in self.pairs:
             table = self.table(counts, (a, b))
-            cells = np.bincount(columns[a] * self.shape[b] + columns[b], minlength=table.size)
+            first = columns[a].astype(np.int64, copy=False)
+            cells = np.bincount(first * self.shape[b] + columns[b], minlength=table.size)
             table += cells.reshape(table.shape)
 
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from mechanisms.accounting import Loss
-from mechanisms.arrays import Flags, Floats, Integers
+from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata.apportioning import dealt
+from mechanisms.microdata.cell_rows import CellRows, empty_rows
 from mechanisms.microdata.coarsening import group
 from mechanisms.microdata.margins import Margins, to_simplex
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
@@ -95,7 +96,7 @@ class TreeOfPairs(Microdata):
     ) -> MicrodataResult:
         grouping, tables = self.recorded(plan, further)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-        grown = _grown(_fitted(grouping, margins, tables), grouping.nobody, len(made.rows), random)
+        grown = _grown(_fitted(grouping, margins, tables), grouping, len(made.rows), random)
         rows = within_groups(grown, grouping, margins, random)
         return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
 
@@ -176,14 +177,13 @@ def _thresholds(values: Floats, sums: Floats) -> Floats:
 
 
 def _grown(
-    tables: dict[Pair, Floats], nobody: Mapping[Pair, Flags], count: int, random: np.random.Generator
-) -> Integers:
+    tables: dict[Pair, Floats], grouping: Grouping, count: int, random: np.random.Generator
+) -> CellRows:
     """(count, d) groups: the first column, then each neighbour in the tree, dealt afresh within its parent's groups.
 
     Two children of one column are independent given it, as in the model; values dealt in one order would not be.
     """
-    columns = len(tables) + 1
-    rows = np.empty((count, columns), dtype=np.int64)
+    rows = empty_rows(count, grouping.sizes)
     first = next(iter(tables))
     root = tables[first].sum(axis=1)[None, :] + 1e-9
     rows[:, first[0]] = dealt(np.zeros(count, dtype=np.int64), root, random)
@@ -192,7 +192,7 @@ def _grown(
         pair = next(p for p in left if known & set(p))
         left.remove(pair)
         parent, child = pair if pair[0] in known else pair[::-1]
-        possible = ~nobody.get(pair, np.zeros(tables[pair].shape, dtype=bool))
+        possible = ~grouping.nobody.get(pair, np.zeros(tables[pair].shape, dtype=bool))
         table = tables[pair]
         if parent != pair[0]:
             table, possible = table.T, possible.T

@@ -16,6 +16,8 @@ from mechanisms.noise import repeatable
 WITHIN_BINS = ("uniform", "midpoint")
 # Beyond so many rows they are made in order of their cells, so that memory does not grow with the people.
 MAX_SHUFFLED = 2**22
+# A frame of rows of cells holds no more than so many rows, and values in all.
+FRAME_ROWS, FRAME_VALUES = 100_000, 2_000_000
 # Digits that a real value shows beyond the width of its bin.
 _DIGITS_IN_BIN = 3
 _MAX_DECIMALS = 15
@@ -48,16 +50,18 @@ def _check(domain: Domain, counts: np.ndarray, within_bins: str) -> None:
 
 
 def rows_of_cells(
-    domain: Domain, cells: Integers, digest: bytes, within_bins: str = "uniform", chunk: int = 100_000
+    domain: Domain, cells: np.ndarray, digest: bytes, within_bins: str = "uniform", chunk: int | None = None
 ) -> Iterator[pd.DataFrame]:
     """One row per row of cells, shuffled or in their order, in frames as `rows` makes them.
 
-    cells: (n, d) integers below the columns' sizes. Post-processing: no data and no secret enters.
+    cells: (n, d) integers below the columns' sizes. chunk: rows of a frame; None: of many columns fewer, so that a
+    frame's values always take about as much memory. Post-processing: no data and no secret enters.
     Raises ValueError if the shape does not fit.
     """
     if cells.ndim != 2 or cells.shape[1] != len(domain.attributes):
         raise ValueError(f"cells must have shape (rows, {len(domain.attributes)}), got {cells.shape}")
     columns, order = _columns(domain, digest, within_bins), _order(len(cells), digest)
+    chunk = chunk or min(FRAME_ROWS, FRAME_VALUES // len(columns))
     for start in range(0, max(len(cells), 1), chunk):
         parts = cells[order[start : start + chunk]].T
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})

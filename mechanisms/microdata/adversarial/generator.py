@@ -10,6 +10,7 @@ import numpy as np
 from mechanisms.arrays import Floats, Integers
 from mechanisms.microdata.adversarial.critic import AT_ONCE
 from mechanisms.microdata.apportioning import systematic
+from mechanisms.microdata.cell_rows import CellRows, empty_rows
 
 HIDDEN, CHANCE = 64, 32
 LEAK = 0.2
@@ -53,7 +54,7 @@ class RowMaker:
         )
         return cls(tuple(weights), sizes, condition)
 
-    def rows(self, groups: Integers, shares: Sequence[Floats], random: np.random.Generator) -> Integers:
+    def rows(self, groups: Integers, shares: Sequence[Floats], random: np.random.Generator) -> CellRows:
         """(n, d) groups, with the given groups of the condition's column.
 
         shares: of each column's groups. The offsets are first moved until rows have them about, as training may have
@@ -66,14 +67,14 @@ class RowMaker:
             for place, wanted in zip(self.places(), shares, strict=True):
                 likely = _softmax(logits[:, place] + moved[place]).mean(axis=0)
                 moved[place] += np.log((wanted + _LEAST) / (likely + _LEAST))
-        found = np.empty((groups.size, len(self.sizes)), dtype=np.int64)
+        found = empty_rows(groups.size, self.sizes)
         for start in range(0, groups.size, AT_ONCE):
             part = slice(start, min(start + AT_ONCE, groups.size))
             found[part] = self._picked(self._logits(groups[part], random) + moved, random)
         found[:, self.condition] = groups
-        return np.column_stack(
-            [evened(column, share, random) for column, share in zip(found.T, shares, strict=True)]
-        )
+        for column, share in zip(found.T, shares, strict=True):
+            column[:] = evened(column, share, random)
+        return found
 
     def places(self) -> list[slice]:
         """Where each column's groups lie among all of them."""
@@ -96,7 +97,7 @@ class RowMaker:
         return np.column_stack(columns)
 
 
-def evened(groups: Integers, shares: Floats, random: np.random.Generator) -> Integers:
+def evened(groups: np.ndarray, shares: Floats, random: np.random.Generator) -> np.ndarray:
     """(n,) groups in which each has its share of rows, up to whole numbers; as few rows as can be are moved, by lot."""
     wanted = systematic(shares[None, :], np.array([groups.size]), random)[0]
     over = np.bincount(groups, minlength=wanted.size) - wanted

@@ -229,11 +229,11 @@ class MicrodataProduct(Product[Microdata, MicrodataPlan, MicrodataResult]):
         rows = made.result.rows
         if rows.size > MOST_SUMMED:
             return None
-        return np.ascontiguousarray(rows.T, dtype=np.min_scalar_type(max(made.plan.domain.shape)))
+        return np.ascontiguousarray(rows.T)
 
     def as_kept(self, result: MicrodataResult, estimates: np.ndarray) -> MicrodataResult:
         """With the kept rows: fits in floats end a little apart on another kind of processor, and rows far apart."""
-        return replace(result, rows=np.ascontiguousarray(estimates.T, dtype=np.int64))
+        return replace(result, rows=np.array(estimates.T, order="F"))
 
     def explored(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> dict[str, Any]:
         method = registry.microdata(plan.mechanism)
