@@ -22,7 +22,8 @@ import pyarrow as pa
 from django.utils.translation import gettext as _
 
 from dpportal.connections import clickhouse_codes as codes
-from dpportal.connections import credentials
+from dpportal.connections import clickhouse_definitions, credentials
+from dpportal.connections.definitions import Definition
 from dpportal.connections.engine import Described, in_columns
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
@@ -165,6 +166,10 @@ class Session:
         select = f"SELECT * FROM {source}"
         found = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
         return sorted(f"{_address(self.connection)}/{name}" for name in found)
+
+    def definition(self, table: SharedTable) -> Definition:
+        """What a table or query is made of now. Nothing keeps it so until the session ends."""
+        return clickhouse_definitions.Reader(self.asked, literal).definition(table, source(table))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""

@@ -144,6 +144,14 @@ class SharedTable(models.Model):
     query = models.TextField(
         _("query"), blank=True, help_text=_("Instead of a table: one SELECT, without a semicolon.")
     )
+    vouched = models.TextField(
+        _("signed word"),
+        blank=True,
+        help_text=_(
+            "Needed only where a view or query joins, limits, samples, sorts into windows or sums up rows, or calls "
+            "functions that may: why no person's rows decide on rows of others in it. It is recorded with your name."
+        ),
+    )
     is_offered = models.BooleanField(_("offered"), default=True)
 
     class Meta:

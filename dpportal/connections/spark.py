@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.connections import credentials
+from dpportal.connections import credentials, spark_definitions
+from dpportal.connections.definitions import Definition
 from dpportal.connections.engine import Described, in_columns
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
@@ -49,6 +50,7 @@ SETTINGS = {
     # A plan tells as many rows as were counted by ANALYZE TABLE, and where a file without a name lies.
     "spark.sql.cbo.planStats.enabled": "true",
     "spark.sql.maxMetadataStringLength": "10000",
+    "spark.sql.debug.maxToStringFields": "100000",
 }
 # Both static methods that the dialect uses, and what it draws.
 BEGINNING = """SELECT current_timestamp() AS at, uuid() AS lot, current_catalog() AS catalog,
@@ -108,8 +110,19 @@ class Session:
         """The tables that a reading of the source comes to; a file without a name by its place."""
         with self._told(), self._in_time():
             plan = self._plan(f"SELECT * FROM {source}")
-        named = {leaf.relation for leaf in leaves(plan)} - {""}
-        return sorted(f"{_address(self.connection)}/{name}" for name in named or set(places(plan)))
+        return sorted(f"{_address(self.connection)}/{name}" for name in _relations(plan) or set(places(plan)))
+
+    def definition(self, table: SharedTable) -> Definition:
+        """What a table or query is made of now. Nothing keeps it so until the session ends."""
+        select = f"SELECT * FROM {source(table)}"
+        with self._told(), self._in_time():
+            relations = sorted(_relations(self._plan(select)))
+            plan = self._plan(select, "extended")
+            return spark_definitions.definition(table, plan, relations, self._described)
+
+    def _described(self, what: str) -> list[dict[str, str]]:
+        """The catalog's rows of a table, or a function."""
+        return list(self.spark.sql(f"DESCRIBE {what}").toArrow().to_pylist())
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
@@ -121,11 +134,11 @@ class Session:
                 if hasattr(batch, "column"):
                     yield in_columns(batch)
 
-    def _plan(self, statement: str) -> str:
-        """The optimised plan of a query that is not run, with what it knows of rows and bytes."""
+    def _plan(self, statement: str, mode: str = "cost") -> str:
+        """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""
         query = self.spark.sql(statement)
         client = self.spark.client
-        return client.explain_string(query._plan.to_proto(client), "cost")
+        return client.explain_string(query._plan.to_proto(client), mode)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -266,6 +279,10 @@ def expected(plan: str) -> Expected:
     return Expected(
         sum(leaf.rows or 0 for leaf in found), sum(sizes) if found and len(sizes) == len(found) else None
     )
+
+
+def _relations(plan: str) -> set[str]:
+    return {leaf.relation for leaf in leaves(plan)} - {""}
 
 
 def places(plan: str) -> list[str]:

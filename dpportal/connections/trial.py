@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dpportal.connections import engine
+from dpportal.connections import definitions, engine
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection
 
@@ -33,6 +33,7 @@ def tried(connection: Connection) -> Iterator[Said]:
             with speaking.reading(connection) as session:
                 columns = len(session.describe(speaking.source(table)))
                 session.relations(speaking.source(table))
+                definitions.check_shifts(session.definition(table), vouched=bool(table.vouched))
         except SourceFault as fault:
             yield Said(table.title, fault.message, works=False)
         else:

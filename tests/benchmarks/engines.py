@@ -224,7 +224,7 @@ def counted_elsewhere(table: Any, domain: Domain) -> np.ndarray:
     from dpportal.datasets.rawdata.options import ReadOptions
 
     schema = counting.look(table)
-    wanted = counting.Wanted(table, schema.identity, schema.types)
+    wanted = counting.Wanted(table, schema.identity, schema.types, schema.definition)
     return counting.count_tables(wanted, domain, [domain.names], ReadOptions(), None).counts
 
 

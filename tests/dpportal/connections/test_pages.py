@@ -107,8 +107,17 @@ class TestAdministrator:
         answer = office.post(reverse("admin:datasets_dataset_changelist"), chosen, follow=True)
         assert "not there any more" in said(answer)
         SharedTable.objects.update(table="contacts")
-        answer = office.post(reverse("admin:datasets_dataset_changelist"), chosen, follow=True)
-        assert said(answer) == "" and AuditEntry.objects.filter(action="followed a table").exists()
+        shown = office.post(reverse("admin:datasets_dataset_changelist"), chosen)
+        [difference] = shown.context["differences"]
+        assert "contacts" in shown.content.decode() and not AuditEntry.objects.filter(
+            action="followed a table"
+        )
+        word = {**chosen, f"mark-{elsewhere.pk}": difference.mark, "reason": "Renamed."}
+        answer = office.post(reverse("admin:datasets_dataset_changelist"), word, follow=True)
+        assert "is counted there now" in said(answer)
+        assert AuditEntry.objects.filter(
+            action="followed a table", detail__endswith="reason: Renamed."
+        ).exists()
 
     def _tested(self, office, connection):
         chosen = {"action": "test_connection", "_selected_action": [connection.pk]}

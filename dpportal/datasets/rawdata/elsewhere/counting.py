@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.connections import engine
+from dpportal.connections import definitions, engine
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets.rawdata.elsewhere.clickhouse import ClickHouse
@@ -37,22 +37,30 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Schema:
-    """What is known of a table elsewhere. relations: the tables that it is read from, named by their server."""
+    """What is known of a table elsewhere. relations: the tables that it is read from, named by their server.
+
+    definition: digests of what it is made of, by name.
+    """
 
     columns: tuple[Column, ...]
     types: dict[str, str]
     left_out: tuple[LeftOut, ...]
     relations: tuple[str, ...]
     identity: str
+    definition: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a dataset was made from, and must still find. types: of its columns, by name."""
+    """What a dataset was made from, and must still find. types: of its columns, by name.
+
+    definition: as of `Schema`; None of a dataset that was made before definitions were stored.
+    """
 
     table: SharedTable
     identity: str
     types: dict[str, str]
+    definition: dict[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -71,12 +79,15 @@ def look(table: SharedTable) -> Schema:
     with speaking.reading(table.connection) as session:
         described = session.describe(source)
         relations = tuple(session.relations(source))
+        definition = session.definition(table)
         identity = _identity(session, table)
+    definitions.check_shifts(definition, vouched=bool(table.vouched))
     readable = [column for column in described if column.type in TYPES]
     left_out = tuple(LeftOut(c.name, c.type) for c in described if c.type not in TYPES)
     _check_names([column.name for column in readable])
     columns = tuple(Column(c.name, TYPES[c.type].kind, identifies=_may_identify(c)) for c in readable)
-    return Schema(columns, {c.name: c.type for c in readable}, left_out, relations, identity)
+    types = {c.name: c.type for c in readable}
+    return Schema(columns, types, left_out, relations, identity, definition.parts)
 
 
 def count_tables(
@@ -126,11 +137,11 @@ def _opened(
         if _identity(session, wanted.table) != wanted.identity:
             raise SourceFault("other", _(OTHER_TABLE))
         names = [*domain.read, *([persons.column] if persons else [])]
-        _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+        _check_definition(session, source, wanted, names)
         types = {name: TYPES[wanted.types[name]] for name in names}
         yield session, Source(_dialect(connection, session), source, types)
         # Where nothing keeps a table as it was described, it may have changed before it was counted.
-        _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+        _check_definition(session, source, wanted, names)
 
 
 def _dialect(connection: Connection, session: engine.Session) -> Dialect:
@@ -157,6 +168,13 @@ OTHER_TABLE = (
 
 def _identity(session: engine.Session, table: SharedTable) -> str:
     return f"{session.server} {table.declared}"
+
+
+def _check_definition(session: engine.Session, source: str, wanted: Wanted, names: Sequence[str]) -> None:
+    """Raise SourceFault unless a table has the columns and the definition with which its dataset was made."""
+    _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+    found = session.definition(wanted.table)
+    definitions.check(wanted.definition, found, vouched=bool(wanted.table.vouched))
 
 
 def _check_types(wanted: Wanted, found: dict[str, str], names: Sequence[str]) -> None:
