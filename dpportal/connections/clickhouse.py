@@ -246,7 +246,7 @@ class Session:
 @contextmanager
 def reading(connection: Connection) -> Iterator[Session]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
-    password = credentials.password(connection.credential)
+    password = credentials.password(connection)
     client = _opened(connection, password)
     try:
         yield _begun(client, connection)

@@ -68,7 +68,8 @@ class Connection(models.Model):
         help_text=_(
             "The name of the password, or of Spark's bearer token, small letters, digits and _: the portal reads it "
             "from the environment variable DPPORTAL_CREDENTIAL_ and the name in capitals, or from the file of that "
-            "name in the folder for credentials. It is never kept in the portal's database. Of Spark it may be empty."
+            "name in the folder for credentials. There it says itself for which host, port and encryption it is. It "
+            "is never kept in the portal's database."
         ),
     )
     encryption = models.CharField(
@@ -122,7 +123,7 @@ USUAL: dict[str, dict[str, str]] = {
 # What an engine cannot do without, beside an address.
 NEEDED: dict[str, tuple[str, ...]] = {
     Connection.Kind.POSTGRESQL: ("database", "user", "credential"),
-    Connection.Kind.SPARK: (),
+    Connection.Kind.SPARK: ("credential",),
     Connection.Kind.CLICKHOUSE: ("user", "credential"),
 }
 

@@ -195,7 +195,7 @@ def reading(connection: Connection) -> Iterator[Session]:
 
 
 def _connected(connection: Connection) -> psycopg.Connection[Any]:
-    password = credentials.password(connection.credential)
+    password = credentials.password(connection)
     with told(connecting=True):
         return psycopg.connect(
             host=connection.host,
@@ -204,6 +204,9 @@ def _connected(connection: Connection) -> psycopg.Connection[Any]:
             user=connection.user,
             password=password,
             sslmode=connection.encryption,
+            # Without it a server may ask for the password itself.
+            require_auth="scram-sha-256",
+            gssencmode="disable",
             connect_timeout=CONNECT_SECONDS,
             client_encoding="UTF8",
             application_name="dpportal",

@@ -173,7 +173,7 @@ class Session:
 @contextmanager
 def reading(connection: Connection) -> Iterator[Session]:
     """A session with a connection's cluster, which ends with the block. Raises SourceFault."""
-    token = credentials.password(connection.credential) if connection.credential else ""
+    token = credentials.password(connection)
     opened = _opened(connection, token)
     try:
         yield _begun(opened, connection)

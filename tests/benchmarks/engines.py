@@ -34,6 +34,7 @@ import psycopg
 from mechanisms.domain import Domain
 from tests.benchmarks.tables import ALL_FOUR, COLUMNS, SMALL, WIDE, write_csv
 from tests.conftest import POSTGRES_URL
+from tests.credentials import ScramDoor, credential
 
 ASKED = {"three columns": SMALL, "four columns": ALL_FOUR, "four columns, many cells": WIDE}
 NAMES = (*(column.name for column in COLUMNS), "income")
@@ -100,13 +101,15 @@ def postgres(csv: Path) -> Iterator[Place]:
     name, at = f"dpportal_benchmark_{uuid.uuid4().hex[:12]}", urlsplit(POSTGRES_URL)
     with psycopg.connect(f"{POSTGRES_URL}/postgres", autocommit=True) as server:
         server.execute(f'CREATE DATABASE "{name}"')
-        wire = Wire(at.hostname or "127.0.0.1", at.port or 5432)
+        password = at.password or "none"
+        door = ScramDoor(at.hostname or "127.0.0.1", at.port or 5432, password)
+        wire = Wire("127.0.0.1", door.port)
         try:
             load(f"{POSTGRES_URL}/{name}", csv)
-            password = at.password or "none"
             yield Place((wire.port, name, at.username, password), wire)
         finally:
             wire.close()
+            door.close()
             server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
@@ -123,7 +126,8 @@ def load(address: str, csv: Path) -> None:
 def count_postgres(told: tuple[int, str, str, str], domain: Domain) -> np.ndarray:
     from dpportal.connections.models import Connection, SharedTable
 
-    port, database, user, os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = told
+    port, database, user, password = told
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, password)
     connection = Connection(
         name="Benchmark",
         host="127.0.0.1",
@@ -143,11 +147,11 @@ def spark(csv: Path) -> Iterator[Place]:
     from dpportal.connections import spark as speaking
     from tests.clusters import TOKEN, started
 
-    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = TOKEN
     folder = csv.with_name("spark")
     folder.mkdir()
     columns = "CAST(age AS INT), sex, region, CAST(income AS DOUBLE)"
     with started(folder, "local[2]") as server:
+        os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(server.port, TOKEN)
         with speaking.reading(spark_connection(server.port)) as session:
             run = session.spark.sql
             run(f"CREATE TEMPORARY VIEW rows USING csv OPTIONS (path '{csv}', header 'true')")
@@ -177,7 +181,8 @@ def spark_connection(port: int) -> Any:
 def count_spark(told: tuple[int, str], domain: Domain) -> np.ndarray:
     from dpportal.connections.models import SharedTable
 
-    port, os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = told
+    port, token = told
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, token)
     table = SharedTable(connection=spark_connection(port), title="People", schema="default", table="people")
     return counted_elsewhere(table, domain)
 
@@ -204,7 +209,7 @@ def count_clickhouse(port: int, domain: Domain) -> np.ndarray:
     from dpportal.connections.models import Connection, SharedTable
     from tests.clickhouses import PASSWORD
 
-    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = PASSWORD
+    os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, PASSWORD)
     connection = Connection(
         name="Benchmark",
         kind=Connection.Kind.CLICKHOUSE,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 from dpportal.accounts.models import Role, User
 from dpportal.budgets.models import Budget
+from dpportal.connections import credentials
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets import connecting
 from dpportal.datasets.models import Dataset
@@ -17,6 +21,13 @@ def released(dataset: Dataset) -> Release:
     execution.execute(release.pk)
     release.refresh_from_db()
     return release
+
+
+def credential_follows(connection: Connection) -> None:
+    """Whoever runs the portal writes the credential for where the connection leads now; the test undoes it."""
+    fields = json.loads(os.environ[credentials.variable("register")])
+    fields |= {"host": connection.host, "port": connection.port}
+    os.environ[credentials.variable("register")] = json.dumps(fields)
 
 
 def accepted(dataset: Dataset) -> None:
@@ -46,6 +57,7 @@ class Failing:
     def limited(self, dataset: Dataset, **fields: object) -> None:
         Connection.objects.filter(pk=dataset.source.connection_id).update(**fields)
         dataset.source.connection.refresh_from_db()
+        credential_follows(dataset.source.connection)
 
 
 class Refusals(Failing):

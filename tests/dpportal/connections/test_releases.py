@@ -20,7 +20,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import READER, connected
-from tests.dpportal.connections.refusals import Refusals, accepted, released
+from tests.dpportal.connections.refusals import Refusals, accepted, credential_follows, released
 from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.postgres
@@ -100,6 +100,7 @@ class TestOneBudgetForOneTable:
         other = visits.connection
         other.pk, other.name, other.host = None, "By another name", "localhost"
         other.save()
+        credential_follows(other)
         table = SharedTable.objects.create(connection=other, title="Visits", schema="health", table="visits")
         assert connected(table, curator).state == Dataset.State.DUPLICATE
 

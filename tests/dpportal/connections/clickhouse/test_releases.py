@@ -17,11 +17,12 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from mechanisms.domain import Categorical
 from tests import clickhouses
+from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.connections.clickhouse.conftest import VISITS
 from tests.dpportal.connections.conftest import connected
 from tests.dpportal.connections.products import Products
-from tests.dpportal.connections.refusals import Failing, Refusals, released
+from tests.dpportal.connections.refusals import Failing, Refusals, credential_follows, released
 from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.clickhouse
@@ -210,7 +211,8 @@ class TestBadInput(Refusals):
 
     @pytest.mark.parametrize("who", [{"user": "nobody"}, {"credential": "wrong"}])
     def test_a_user_or_password_that_is_refused(self, elsewhere, monkeypatch, who):
-        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", "wrong")
+        port = elsewhere.source.connection.port
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", credential(port, "wrong"))
         self.limited(elsewhere, **who)
         assert "refuses the user or its password" in self.failed(elsewhere)
 
@@ -247,6 +249,7 @@ class TestBadInput(Refusals):
             connection.pk, connection.name, connection.port = None, "Other", other.port
             connection.most_rows, connection.seconds = 10**15, 600
             connection.save()
+            credential_follows(connection)
             table = SharedTable.objects.create(
                 connection=connection, title="Endless", query=ENDLESS, vouched="x"
             )

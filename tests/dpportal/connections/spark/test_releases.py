@@ -13,9 +13,10 @@ from dpportal.connections import definitions, spark
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets.models import Dataset
 from tests import clusters
+from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
-from tests.dpportal.connections.refusals import Failing, Refusals, released
+from tests.dpportal.connections.refusals import Failing, Refusals, credential_follows, released
 from tests.dpportal.connections.registers import Register
 from tests.dpportal.connections.spark.conftest import VISITS
 from tests.dpportal.connections.ways import Way
@@ -125,6 +126,7 @@ class TestBadInput(Refusals):
         with closing(Way(connection.port)) as way:
             connection.port, connection.most_rows = way.port, 10**13
             connection.save()
+            credential_follows(connection)
             table = SharedTable.objects.create(connection=connection, title="Long", query=query, vouched="x")
             dataset = building.granted(connected(table, curator), administrator)
             self.limited(dataset, seconds=5)
@@ -142,7 +144,8 @@ class TestBadInput(Refusals):
         assert "300 instead of 299" in self.failed(elsewhere)
 
     def test_a_wrong_token(self, elsewhere, monkeypatch):
-        monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", "wrong")
+        port = elsewhere.source.connection.port
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(port, "wrong"))
         assert "refuses the user or its password" in self.failed(elsewhere)
 
     def test_a_cluster_that_is_not_encrypted_as_declared(self, elsewhere):
@@ -165,6 +168,7 @@ class TestBadInput(Refusals):
             connection.pk, connection.name, connection.port = None, "Other lake", other.port
             connection.most_rows, connection.seconds = 10**13, 600
             connection.save()
+            credential_follows(connection)
             table = SharedTable.objects.create(
                 connection=connection, title="Endless", query=query, vouched="x"
             )
