@@ -54,7 +54,7 @@ def password(connection: Connection) -> str:
             "credential-for-another",
             _(
                 "The credential “%(name)s” is for another host, port or encryption than this connection has, so "
-                "nothing was sent. Correct the connection; else whoever runs the portal adds a credential for this server."
+                "nothing was sent. Correct it; else whoever runs the portal adds a credential for this server."
             )
             % {"name": connection.credential},
         )
