@@ -155,6 +155,7 @@ class Session:
     read_at: dt.datetime
     server: str
     lot: str = ""
+    one_snapshot = False
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM."""

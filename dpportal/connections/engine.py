@@ -44,6 +44,10 @@ class Session(Protocol):
         """What is the same for one server, under all its addresses where that can be known."""
 
     @property
+    def one_snapshot(self) -> bool:
+        """Whether all queries of the session see the same rows."""
+
+    @property
     def lot(self) -> str:
         """What an engine drew for queries that cannot draw themselves, else empty."""
 

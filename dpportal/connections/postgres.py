@@ -91,6 +91,7 @@ class Session:
     read_at: dt.datetime
     server: str
     lot: str = ""
+    one_snapshot = True
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""

@@ -1,10 +1,11 @@
-"""True counts of a table that lies elsewhere: one query in one read-only transaction; no row comes here."""
+"""True counts of a table that lies elsewhere: queries in one read-only transaction; no row comes here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -25,6 +26,9 @@ from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.persons import Persons
 from dpportal.datasets.rawdata.table import Column, checked_names
 from mechanisms.domain import Domain
+
+# A query of many columns works on each row for long, and one that takes too long is lost as a whole.
+MOST_COLUMNS = 12
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,37 @@ class Counted:
     read_at: str
 
 
+@dataclass(frozen=True)
+class Part:
+    """Tables that one query counts. columns: of the domain, in its order, with all that can leave a row out."""
+
+    columns: tuple[str, ...]
+    tables: tuple[tuple[str, ...], ...]
+
+    def cells(self, domain: Domain) -> int:
+        return sum(domain.project(columns).size for columns in self.tables)
+
+
+def parts(domain: Domain, tables: Sequence[Sequence[str]], most: int) -> list[Part]:
+    """The tables in their order, shared out over queries of few columns each, beside those that leave rows out.
+
+    most: columns of a query, unless a table alone has more.
+    """
+    shared: list[list[tuple[str, ...]]] = []
+    for columns in map(tuple, tables):
+        together = {name for table in shared[-1] for name in table} if shared else set()
+        if shared and len(together | set(columns)) <= most:
+            shared[-1].append(columns)
+        else:
+            shared.append([columns])
+    leaving = {a.name for a in domain.attributes if a.leaves_out}
+    found = []
+    for own in shared:
+        read = leaving.union(*own)
+        found.append(Part(tuple(name for name in domain.names if name in read), tuple(own)))
+    return found
+
+
 def look(table: SharedTable) -> Schema:
     """Columns and types of a table elsewhere; no row is read. Raises SourceFault."""
     speaking = engine.of(table.connection)
@@ -100,11 +135,18 @@ def count_tables(
     """Counts of tables of some of the domain's columns each, one after the other, each in C order, int64.
 
     A row that any column of the domain leaves out is in none, and the same rows of a person are in every table: all
-    come from one query. Raises SourceFault for whatever keeps the table from being counted as it was declared.
+    come from one query, or from several of one snapshot where each row is a person's. Raises SourceFault for whatever
+    keeps the table from being counted as it was declared.
     """
     counts = np.zeros(sum(domain.project(columns).size for columns in tables), dtype=np.int64)
     with _opened(wanted, domain, persons) as (session, source):
-        _add(session, counts, lambda: count_statement(source, domain, tables, options.settled(), persons))
+        size = MOST_COLUMNS if session.one_snapshot and not persons else len(domain.names)
+        rest = counts
+        for part in parts(domain, tables, size):
+            own, its_domain = rest[: part.cells(domain)], domain.project(part.columns)
+            statement = partial(count_statement, source, its_domain, part.tables, options.settled(), persons)
+            _add(session, own, statement)
+            rest = rest[own.size :]
     return Counted(counts, session.version, session.read_at.isoformat(timespec="seconds"))
 
 

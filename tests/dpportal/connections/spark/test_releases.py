@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from dpportal.connections import definitions, spark
+from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from mechanisms.domain import Integer
 from tests import clusters
 from tests.credentials import credential
 from tests.dpportal import building
@@ -83,6 +87,30 @@ SHIFTS = {
 def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shift):
     table = SharedTable.objects.create(connection=connection, title=shift, query=SHIFTS[shift])
     assert str(definitions.SHIFTS[shift]) in connected(table, curator, declared=False).conversion.failure
+
+
+class TestADayOfAPartitionedTable(Failing):
+    @pytest.fixture
+    def day(self, connection, curator, administrator, owner) -> Dataset:
+        owner("DROP TABLE IF EXISTS health.days")
+        owner("CREATE TABLE health.days (colour string, age int, day int) USING parquet PARTITIONED BY (day)")
+        owner(
+            "INSERT INTO health.days SELECT 'red', CAST(id DIV 10 % 100 AS INT), CAST(id % 10 AS INT) FROM range(10000)"
+        )
+        owner("ANALYZE TABLE health.days COMPUTE STATISTICS")
+        query = "SELECT colour, age FROM health.days WHERE day = 3"
+        table = SharedTable.objects.create(connection=connection, title="Day", query=query)
+        dataset = connected(table, curator, declared=False)
+        services.declare_all(dataset, [Integer("age", lower=0, upper=99, width=10)])
+        return building.granted(dataset, administrator)
+
+    def test_is_allowed_as_what_it_reads(self, day):
+        version = day.current_domain()
+        self.limited(day, most_rows=1500)
+        assert records.count(day, version, version.domain(), b"").tolist() == [100] * 10
+        self.limited(day, most_rows=500)
+        with pytest.raises(SourceFault, match=r"1,0\d\d instead of 500"):
+            records.count(day, version, version.domain(), b"")
 
 
 class TestBadInput(Refusals):
