@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.accounts import audit
@@ -21,8 +22,16 @@ from dpportal.connections.models import USUAL, Connection, SharedTable
 class SharedTableForm(forms.ModelForm):
     class Meta:
         model = SharedTable
-        fields = ["title", "schema", "table", "query", "is_offered"]
-        widgets = {"query": forms.Textarea(attrs={"rows": 3})}
+        fields = ["title", "schema", "table", "query", "vouched", "is_offered"]
+        widgets = {"query": forms.Textarea(attrs={"rows": 3}), "vouched": forms.Textarea(attrs={"rows": 2})}
+
+    def clean(self) -> dict[str, Any]:
+        """A word is for one table: another one needs it said again."""
+        cleaned = super().clean() or self.cleaned_data
+        moved = {"schema", "table", "query"} & set(self.changed_data)
+        if moved and cleaned.get("vouched") and "vouched" not in self.changed_data:
+            self.add_error("vouched", _("This word was for another table or query. Write it for this one."))
+        return cleaned
 
 
 class SharedTables(admin.StackedInline):
@@ -81,6 +90,14 @@ class ConnectionAdmin(admin.ModelAdmin):
         super().save_model(request, obj, form, change)
         action = "changed a connection" if change else "added a connection"
         audit.record(current_user(request), action, obj, ", ".join(form.changed_data))
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        super().save_formset(request, form, formset, change)
+        saved = [table for table, _changed in formset.changed_objects] + formset.new_objects
+        for inline in formset.forms:
+            if inline.instance in saved and "vouched" in inline.changed_data:
+                word = inline.instance.vouched or "(taken back)"
+                audit.record(current_user(request), "vouched for a table", inline.instance, word)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
         audit.record(current_user(request), "deleted a connection", obj)

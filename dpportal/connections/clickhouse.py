@@ -22,7 +22,8 @@ import pyarrow as pa
 from django.utils.translation import gettext as _
 
 from dpportal.connections import clickhouse_codes as codes
-from dpportal.connections import credentials
+from dpportal.connections import clickhouse_definitions, credentials
+from dpportal.connections.definitions import Definition
 from dpportal.connections.engine import Described, in_columns
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
@@ -154,6 +155,7 @@ class Session:
     read_at: dt.datetime
     server: str
     lot: str = ""
+    one_snapshot = False
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM."""
@@ -165,6 +167,10 @@ class Session:
         select = f"SELECT * FROM {source}"
         found = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
         return sorted(f"{_address(self.connection)}/{name}" for name in found)
+
+    def definition(self, table: SharedTable) -> Definition:
+        """What a table or query is made of now. Nothing keeps it so until the session ends."""
+        return clickhouse_definitions.Reader(self.asked, literal).definition(table, source(table))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
@@ -241,7 +247,7 @@ class Session:
 @contextmanager
 def reading(connection: Connection) -> Iterator[Session]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
-    password = credentials.password(connection.credential)
+    password = credentials.password(connection)
     client = _opened(connection, password)
     try:
         yield _begun(client, connection)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpportal.connections.definitions import Definition
 from dpportal.connections.models import Connection, SharedTable
 
 
@@ -43,6 +44,10 @@ class Session(Protocol):
         """What is the same for one server, under all its addresses where that can be known."""
 
     @property
+    def one_snapshot(self) -> bool:
+        """Whether all queries of the session see the same rows."""
+
+    @property
     def lot(self) -> str:
         """What an engine drew for queries that cannot draw themselves, else empty."""
 
@@ -51,6 +56,9 @@ class Session(Protocol):
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to, however many views lie between."""
+
+    def definition(self, table: SharedTable) -> Definition:
+        """What a table or query is made of now, through all views and functions."""
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""

@@ -68,7 +68,8 @@ class Connection(models.Model):
         help_text=_(
             "The name of the password, or of Spark's bearer token, small letters, digits and _: the portal reads it "
             "from the environment variable DPPORTAL_CREDENTIAL_ and the name in capitals, or from the file of that "
-            "name in the folder for credentials. It is never kept in the portal's database. Of Spark it may be empty."
+            "name in the folder for credentials. There it says itself for which host, port and encryption it is. It "
+            "is never kept in the portal's database."
         ),
     )
     encryption = models.CharField(
@@ -122,7 +123,7 @@ USUAL: dict[str, dict[str, str]] = {
 # What an engine cannot do without, beside an address.
 NEEDED: dict[str, tuple[str, ...]] = {
     Connection.Kind.POSTGRESQL: ("database", "user", "credential"),
-    Connection.Kind.SPARK: (),
+    Connection.Kind.SPARK: ("credential",),
     Connection.Kind.CLICKHOUSE: ("user", "credential"),
 }
 
@@ -143,6 +144,14 @@ class SharedTable(models.Model):
     table = models.CharField(_("table or view"), max_length=128, blank=True)
     query = models.TextField(
         _("query"), blank=True, help_text=_("Instead of a table: one SELECT, without a semicolon.")
+    )
+    vouched = models.TextField(
+        _("signed word"),
+        blank=True,
+        help_text=_(
+            "Needed only where a view or query joins, limits, samples, sorts into windows or sums up rows, or calls "
+            "functions that may: why no person's rows decide on rows of others in it. It is recorded with your name."
+        ),
     )
     is_offered = models.BooleanField(_("offered"), default=True)
 

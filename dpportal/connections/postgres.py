@@ -20,8 +20,10 @@ import numpy as np
 import psycopg
 from django.utils.translation import gettext as _
 from psycopg import errors, sql
+from psycopg.rows import dict_row
 
-from dpportal.connections import credentials
+from dpportal.connections import credentials, postgres_definitions
+from dpportal.connections.definitions import Definition
 from dpportal.connections.engine import Described
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
@@ -54,7 +56,8 @@ WHOLES_OF = """WITH RECURSIVE found AS (
     WHERE (nspname, relname) IN
     (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))
     UNION SELECT inhparent FROM pg_catalog.pg_inherits JOIN found ON inhrelid = oid)
-    SELECT nspname::pg_catalog.text, relname::pg_catalog.text FROM found JOIN pg_catalog.pg_class AS c USING (oid)
+    SELECT nspname::pg_catalog.text AS schema, relname::pg_catalog.text AS name
+    FROM found JOIN pg_catalog.pg_class AS c USING (oid)
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"""
 # The server's own functions and types before all others of the same name, wherever the role's path seeks them.
 PATH = """SELECT pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog',
@@ -88,6 +91,7 @@ class Session:
     read_at: dt.datetime
     server: str
     lot: str = ""
+    one_snapshot = True
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""
@@ -105,6 +109,12 @@ class Session:
         plan = self._plan(f"SELECT * FROM {source}")
         self._run(WHOLES_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
         return sorted(f"{self.server}/{schema}.{table}" for schema, table in self.cursor.fetchall())
+
+    def definition(self, table: SharedTable) -> Definition:
+        """What a table or query is made of now; from `describe` on, nobody changes it before the session ends."""
+        with told(), _looking(self.connection) as looking:
+            reader = postgres_definitions.Reader(self._named, looking, self._plan, self._wholes)
+            return reader.definition(table, source(table))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive.
@@ -153,6 +163,15 @@ class Session:
             waiting += [{**below, "workers": workers} for below in node.get("Plans", [])]
         return found
 
+    def _named(self, statement: str, values: Any = None) -> list[dict[str, Any]]:
+        self._run(statement, values)
+        names = [column.name for column in self.cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in self.cursor.fetchall()]
+
+    def _wholes(self, schema: str, table: str) -> list[dict[str, Any]]:
+        """The tables that a table is part of, with itself."""
+        return self._named(WHOLES_OF, _names([(schema, table)]))
+
     def _answered(self) -> AbstractContextManager[None]:
         """No statement is waited for longer than the server lets it run."""
         return _waited(self.cursor.connection, self.connection.seconds + PATIENCE_SECONDS)
@@ -166,25 +185,52 @@ class Session:
 @contextmanager
 def reading(connection: Connection) -> Iterator[Session]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
-    password = credentials.password(connection.credential)
-    with told(connecting=True):
-        opened = psycopg.connect(
-            host=connection.host,
-            port=connection.port,
-            dbname=connection.database,
-            user=connection.user,
-            password=password,
-            sslmode=connection.encryption,
-            connect_timeout=CONNECT_SECONDS,
-            client_encoding="UTF8",
-            application_name="dpportal",
-        )
+    opened = _connected(connection)
     opened.read_only = True
     opened.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     try:
         yield _begun(opened, connection)
     finally:
         # Nothing was written, and a lost connection has nothing to undo.
+        opened.close()
+
+
+def _connected(connection: Connection) -> psycopg.Connection[Any]:
+    password = credentials.password(connection)
+    with told(connecting=True):
+        return psycopg.connect(
+            host=connection.host,
+            port=connection.port,
+            dbname=connection.database,
+            user=connection.user,
+            password=password,
+            sslmode=connection.encryption,
+            # Without it a server may ask for the password itself.
+            require_auth="scram-sha-256",
+            gssencmode="disable",
+            connect_timeout=CONNECT_SECONDS,
+            client_encoding="UTF8",
+            application_name="dpportal",
+        )
+
+
+@contextmanager
+def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
+    """A second session, each of whose statements sees what is there at that moment; names are never sought in it."""
+    opened = _connected(connection)
+    opened.read_only = opened.autocommit = True
+    try:
+        with (
+            _waited(opened, connection.seconds + PATIENCE_SECONDS),
+            opened.cursor(row_factory=dict_row) as cursor,
+        ):
+            cursor.execute("SELECT pg_catalog.set_config('search_path', '', false)")
+
+            def run(statement: str, values: Any = None) -> list[dict[str, Any]]:
+                return cursor.execute(_trusted(statement), values).fetchall()
+
+            yield run
+    finally:
         opened.close()
 
 

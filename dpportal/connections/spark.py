@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.connections import credentials
+from dpportal.connections import credentials, spark_definitions
+from dpportal.connections.definitions import Definition
 from dpportal.connections.engine import Described, in_columns
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
+from dpportal.connections.spark_plans import expected, leaves, places, relations_of
 
 OLDEST = 4
 # Of an unanswered call; a lost connection is tried again for some seconds.
@@ -35,6 +37,8 @@ TAG = "dpportal"
 CLOSED = "closed channel"
 # They write the cluster's words of an error, which can quote a value.
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+# Whether a plan tells what ANALYZE TABLE measured of a whole table, or the size of the files that are read of it.
+MEASURED = "spark.sql.cbo.planStats.enabled"
 # Whatever the cluster's own settings are.
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -46,9 +50,10 @@ SETTINGS = {
     "spark.sql.readSideCharPadding": "true",
     # What it finds out of a condition grows with the square of thousands of expressions.
     "spark.sql.constraintPropagation.enabled": "false",
-    # A plan tells as many rows as were counted by ANALYZE TABLE, and where a file without a name lies.
-    "spark.sql.cbo.planStats.enabled": "true",
+    # A plan tells where a file without a name lies, and all columns.
+    MEASURED: "true",
     "spark.sql.maxMetadataStringLength": "10000",
+    "spark.sql.debug.maxToStringFields": "100000",
 }
 # Both static methods that the dialect uses, and what it draws.
 BEGINNING = """SELECT current_timestamp() AS at, uuid() AS lot, current_catalog() AS catalog,
@@ -66,9 +71,6 @@ TYPES = {
     "timestamp_ntz": "timestamp",
     "timestamp": "timestamptz",
 }
-UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-# What Spark says of a table that it knows nothing of.
-UNKNOWN_BYTES = 2**63 - 1
 
 
 def source(table: SharedTable) -> str:
@@ -97,6 +99,7 @@ class Session:
     server: str
     lot: str
     late: threading.Event = field(default_factory=threading.Event)
+    one_snapshot = False
 
     def describe(self, source: str) -> list[Described]:
         """The columns of what stands behind FROM."""
@@ -108,24 +111,53 @@ class Session:
         """The tables that a reading of the source comes to; a file without a name by its place."""
         with self._told(), self._in_time():
             plan = self._plan(f"SELECT * FROM {source}")
-        named = {leaf.relation for leaf in leaves(plan)} - {""}
-        return sorted(f"{_address(self.connection)}/{name}" for name in named or set(places(plan)))
+        return sorted(
+            f"{_address(self.connection)}/{name}" for name in relations_of(plan) or set(places(plan))
+        )
+
+    def definition(self, table: SharedTable) -> Definition:
+        """What a table or query is made of now. Nothing keeps it so until the session ends."""
+        select = f"SELECT * FROM {source(table)}"
+        with self._told(), self._in_time():
+            relations = sorted(relations_of(self._plan(select)))
+            plan = self._plan(select, "extended")
+            return spark_definitions.definition(table, plan, relations, self._described)
+
+    def _described(self, what: str) -> list[dict[str, str]]:
+        """The catalog's rows of a table, or a function."""
+        return list(self.spark.sql(f"DESCRIBE {what}").toArrow().to_pylist())
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
         with self._told(), self._in_time():
-            check(self.connection, expected(self._plan(statement)))
+            check(self.connection, self._expected(statement))
             query = self.spark.sql(statement)
             client = self.spark.client
             for batch in client.to_table_as_iterator(query._plan.to_proto(client), {}):
                 if hasattr(batch, "column"):
                     yield in_columns(batch)
 
-    def _plan(self, statement: str) -> str:
-        """The optimised plan of a query that is not run, with what it knows of rows and bytes."""
+    def _expected(self, statement: str) -> Expected:
+        """What a query reads of its tables' files, of partitioned ones those that its conditions leave."""
+        measured = leaves(self._plan(statement))
+        self.spark.conf.set(MEASURED, "false")
+        try:
+            files = leaves(self._plan(statement))
+            of_all = {
+                leaf.relation: leaves(self._plan(f"SELECT * FROM {_quoted_place(leaf.relation)}"))
+                for leaf in measured
+                if leaf.relation and leaf.rows
+            }
+        finally:
+            self.spark.conf.set(MEASURED, "true")
+        wholes = {name: found[0].bytes for name, found in of_all.items() if len(found) == 1}
+        return expected(measured, files, wholes)
+
+    def _plan(self, statement: str, mode: str = "cost") -> str:
+        """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""
         query = self.spark.sql(statement)
         client = self.spark.client
-        return client.explain_string(query._plan.to_proto(client), "cost")
+        return client.explain_string(query._plan.to_proto(client), mode)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -160,7 +192,7 @@ class Session:
 @contextmanager
 def reading(connection: Connection) -> Iterator[Session]:
     """A session with a connection's cluster, which ends with the block. Raises SourceFault."""
-    token = credentials.password(connection.credential) if connection.credential else ""
+    token = credentials.password(connection)
     opened = _opened(connection, token)
     try:
         yield _begun(opened, connection)
@@ -231,57 +263,12 @@ def _asked(opened: Any, connection: Connection) -> Session:
     return Session(opened, connection, f"Spark {version.split()[0]}", read_at, server, found["lot"])
 
 
+def _quoted_place(relation: str) -> str:
+    return ".".join(_quoted(name) for name in relation.split("."))
+
+
 def _address(connection: Connection) -> str:
     return f"{connection.host.lower()}:{connection.port}"
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """Where a plan reads. relation: its name, if it has one. rows, bytes: None if not known."""
-
-    relation: str
-    rows: int | None
-    bytes: int | None
-
-
-def leaves(plan: str) -> list[Leaf]:
-    """What the optimised plan reads, as EXPLAIN COST tells it; of what the query brings with it, nothing."""
-    part = plan.partition("== Optimized Logical Plan ==\n")[2].partition("\n== ")[0]
-    return [_leaf(found) for found in LEAF.finditer(part)]
-
-
-def _leaf(found: re.Match[str]) -> Leaf:
-    if found["node"].startswith(WITHIN):
-        return Leaf("", 0, 0)
-    name = RELATION.match(found["node"])
-    size = float(found["size"]) * 1024 ** UNITS.index(found["unit"])
-    rows = None if found["rows"] is None else int(float(found["rows"]))
-    return Leaf(name[1].replace("`", "") if name else "", rows, int(size) if size < UNKNOWN_BYTES else None)
-
-
-def expected(plan: str) -> Expected:
-    """Rows and bytes that a plan reads in all."""
-    found = leaves(plan)
-    sizes = [leaf.bytes for leaf in found if leaf.bytes is not None]
-    return Expected(
-        sum(leaf.rows or 0 for leaf in found), sum(sizes) if found and len(sizes) == len(found) else None
-    )
-
-
-def places(plan: str) -> list[str]:
-    """Where the files lie that a plan scans."""
-    return [place.strip() for found in PLACES.findall(plan) for place in found.split(",")]
-
-
-# The nodes of a plan with nothing below them.
-LEAF = re.compile(
-    r"^[ :+-]*(?P<node>(?:\w*Relation\w*|\w*RDD|Range|\w*Scan|CommandResult)\b.*)"
-    r"Statistics\(sizeInBytes=(?P<size>[0-9.E+]+) (?P<unit>[KMGTPE]?i?B)(?:, rowCount=(?P<rows>[0-9.E+]+))?",
-    re.MULTILINE,
-)
-WITHIN = ("LocalRelation", "OneRowRelation")
-RELATION = re.compile(r"(?:HiveTable)?Relation(?:V2)?(?:\[[^\]]*\])? (?:\[(?=`))?((?:[^\[\s,`]|`[^`]*`)+)")
-PLACES = re.compile(r"Location: \w+\(\d+ paths?\)\[([^\]]*)\]")
 
 
 def _type(name: str) -> str:

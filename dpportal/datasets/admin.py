@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
@@ -66,12 +67,33 @@ class DatasetAdmin(ReadOnlyAdmin):
     @admin.action(
         description=_("Count the selected where their connections lead now: the same tables (recorded)")
     )
-    def follow_tables(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:
+    def follow_tables(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> HttpResponse | None:
+        """First the differences and a question why; then, for what was shown alone, the word."""
+        if "reason" in request.POST:
+            return self._follow(request, datasets)
+        differences = []
         for dataset in datasets:
             try:
-                connecting.follow(dataset, current_user(request))
+                differences.append(connecting.difference(dataset))
             except (services.DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
+        if not differences:
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Count where the connections lead now"),
+        }
+        return render(request, "datasets/follow.html", {**context, "differences": differences})
+
+    def _follow(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:
+        for dataset in datasets:
+            try:
+                mark, reason = request.POST.get(f"mark-{dataset.pk}", ""), request.POST["reason"]
+                connecting.follow(dataset, current_user(request), mark=mark, reason=reason)
+            except (services.DatasetError, SourceFault) as refusal:
+                self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
+            else:
+                self.message_user(request, _("%(dataset)s is counted there now.") % {"dataset": dataset})
 
 
 @admin.register(Conversion)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
+from dpportal.connections import definitions
 from dpportal.connections.models import SharedTable
 from dpportal.datasets.conversion import fingerprint
 from dpportal.datasets.faults import DatasetError
@@ -15,6 +19,9 @@ from dpportal.datasets.quotas import CONNECTED, count_upload
 from dpportal.datasets.rawdata import ReadOptions, records
 from dpportal.datasets.services import hold
 from dpportal.datasets.tasks import convert_upload
+
+if TYPE_CHECKING:
+    from dpportal.datasets.rawdata.elsewhere.counting import Schema
 
 
 def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
@@ -34,16 +41,37 @@ def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
     return draft
 
 
-def follow(dataset: Dataset, by: User) -> None:
-    """An administrator's word that what the connection leads to now is the same table, of the same people; recorded.
+@dataclass(frozen=True)
+class Difference:
+    """What a connection leads to now, compared with what a dataset was made from, for an administrator to decide on.
 
-    As after an upgrade or a move of the server: budget and releases stay with the table. Raises DatasetError, and
-    SourceFault if the table cannot be looked at.
+    lines: in words; empty if it is the same. mark: says which state this is.
     """
-    if not (dataset.is_elsewhere and dataset.has_records):
-        raise DatasetError(_("This is no dataset of a table that lies elsewhere."))
-    found = records.look_elsewhere(dataset)
-    if any(found.types.get(column["name"]) != column["type"] for column in dataset.columns):
+
+    dataset: Dataset
+    lines: tuple[str, ...]
+    mark: str
+
+
+def difference(dataset: Dataset) -> Difference:
+    """Raises DatasetError, and SourceFault if the table cannot be looked at."""
+    return _difference(dataset, _looked_at(dataset))
+
+
+def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
+    """An administrator's word that what the connection leads to now holds the same people's rows; recorded.
+
+    As after an upgrade or a move of the server, or a view that was written anew: budget and releases stay with the
+    table. mark: of the difference that the administrator saw. Raises DatasetError, and SourceFault if the table cannot
+    be looked at.
+    """
+    if not reason.strip():
+        raise DatasetError(_("Write why these are the same people's rows."))
+    schema = _looked_at(dataset)
+    seen = _difference(dataset, schema)
+    if seen.mark != mark:
+        raise DatasetError(_("The table changed again since this page was shown. Look at it once more."))
+    if any(schema.types.get(column["name"]) != column["type"] for column in dataset.columns):
         raise DatasetError(
             _("The connection leads to a table that lacks its columns, or has them in other types.")
         )
@@ -51,12 +79,27 @@ def follow(dataset: Dataset, by: User) -> None:
         with transaction.atomic():
             hold(dataset)
             Dataset.objects.filter(pk=dataset.pk).update(
-                facts={**dataset.facts, "identity": found.identity},
-                relations=list(found.relations),
-                fingerprint=fingerprint(found.identity),
+                facts={**dataset.facts, "identity": schema.identity, "definition": schema.definition},
+                relations=list(schema.relations),
+                fingerprint=fingerprint(schema.identity),
             )
-            audit.record(by, "followed a table", dataset, found.identity)
+            details = "; ".join([schema.identity, *seen.lines, f"reason: {reason.strip()}"])
+            audit.record(by, "followed a table", dataset, details)
     except IntegrityError:
         raise DatasetError(
             _("Its owner has another dataset of the table that the connection leads to.")
         ) from None
+
+
+def _looked_at(dataset: Dataset) -> Schema:
+    if not (dataset.is_elsewhere and dataset.has_records):
+        raise DatasetError(_("This is no dataset of a table that lies elsewhere."))
+    return records.look_elsewhere(dataset)
+
+
+def _difference(dataset: Dataset, schema: Schema) -> Difference:
+    lines = definitions.changes(dataset.facts.get("definition"), schema.definition)
+    if (former := dataset.facts["identity"]) != schema.identity:
+        places = {"former": former, "now": schema.identity}
+        lines.insert(0, _("its place was %(former)s and is %(now)s") % places)
+    return Difference(dataset, tuple(lines), definitions.digest({**schema.definition, "": schema.identity}))

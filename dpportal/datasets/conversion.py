@@ -125,6 +125,7 @@ def _connect(dataset: Dataset, claim: Claim) -> None:
             facts={
                 "format": "elsewhere",
                 "identity": found.identity,
+                "definition": found.definition,
                 "left_out": [asdict(column) for column in found.left_out],
             },
             relations=list(found.relations),

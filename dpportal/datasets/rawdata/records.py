@@ -184,7 +184,8 @@ def _wanted(dataset: Dataset) -> Wanted:
     if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source.pk).exists():
         raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
     types = {column["name"]: column["type"] for column in dataset.columns}
-    return counting.Wanted(dataset.source, dataset.facts["identity"], types)
+    facts = dataset.facts
+    return counting.Wanted(dataset.source, facts["identity"], types, facts.get("definition"))
 
 
 def _require_here(dataset: Dataset) -> None:

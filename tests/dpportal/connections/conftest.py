@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import psycopg
@@ -14,6 +15,7 @@ from dpportal.datasets import connecting, services
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
 from mechanisms.domain import Categorical, Integer
+from tests.credentials import ScramDoor, credential
 from tests.dpportal import building
 
 # Roles are the server's, so each process of tests has its own.
@@ -50,14 +52,22 @@ def owner(register):
         yield connection
 
 
+@pytest.fixture(scope="session")
+def door(register):
+    """The way to that server by which passwords are asked for."""
+    at = urlsplit(register)
+    with closing(ScramDoor(at.hostname, at.port or 5432, PASSWORD)) as door:
+        yield door
+
+
 @pytest.fixture
-def connection(db, register, owner, monkeypatch) -> Connection:
-    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", PASSWORD)
+def connection(db, register, door, owner, monkeypatch) -> Connection:
+    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(door.port, PASSWORD))
     at = urlsplit(register)
     return Connection.objects.create(
         name="Register",
-        host=at.hostname,
-        port=at.port or 5432,
+        host="127.0.0.1",
+        port=door.port,
         database=at.path.strip("/"),
         user=READER,
         credential="register",

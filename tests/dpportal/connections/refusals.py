@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+
+from dpportal.accounts.models import Role, User
 from dpportal.budgets.models import Budget
-from dpportal.connections.models import Connection
+from dpportal.connections import credentials
+from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets import connecting
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from dpportal.releases.models import Release
@@ -17,6 +23,21 @@ def released(dataset: Dataset) -> Release:
     return release
 
 
+def credential_follows(connection: Connection) -> None:
+    """Whoever runs the portal writes the credential for where the connection leads now; the test undoes it."""
+    fields = json.loads(os.environ[credentials.variable("register")])
+    fields |= {"host": connection.host, "port": connection.port}
+    os.environ[credentials.variable("register")] = json.dumps(fields)
+
+
+def accepted(dataset: Dataset) -> None:
+    """The dataset with what its connection leads to now, on an administrator's word."""
+    mark = connecting.difference(dataset).mark
+    administrator = User.objects.get(role=Role.ADMINISTRATOR)
+    connecting.follow(dataset, administrator, mark=mark, reason="The same people.")
+    dataset.refresh_from_db()
+
+
 class Failing:
     """A message, the reservation void, nothing spent."""
 
@@ -27,9 +48,16 @@ class Failing:
         assert not release.measurement
         return release.job.failure
 
+    def accept(self, dataset: Dataset) -> None:
+        """An administrator's word for what stands in the place of the table now."""
+        SharedTable.objects.filter(pk=dataset.source_id).update(vouched="Each row is of one person.")
+        dataset.source.refresh_from_db()
+        accepted(dataset)
+
     def limited(self, dataset: Dataset, **fields: object) -> None:
         Connection.objects.filter(pk=dataset.source.connection_id).update(**fields)
         dataset.source.connection.refresh_from_db()
+        credential_follows(dataset.source.connection)
 
 
 class Refusals(Failing):

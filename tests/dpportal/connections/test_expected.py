@@ -7,7 +7,7 @@ import pytest
 from dpportal.connections.expected import Expected, check
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection
-from dpportal.connections.spark import expected, leaves
+from dpportal.connections.spark_plans import expected, leaves
 
 PLAN = """== Optimized Logical Plan ==
 Join LeftOuter, (x#1 = y#2), Statistics(sizeInBytes=8.0 EiB)
@@ -26,17 +26,30 @@ HiveTableRelation [`spark_catalog`.`health`.`old`, org.apache.Serde, Data Cols: 
 """
 
 
+def whole(plan: str) -> Expected:
+    return expected(leaves(plan), leaves(plan), {})
+
+
 def test_a_plan_reads_the_rows_and_bytes_of_its_leaves():
-    assert expected(PLAN) == Expected(rows=3000, bytes=1536 + 10 + 4)
+    assert whole(PLAN) == Expected(rows=3000, bytes=1536 + 10 + 4)
     names = [leaf.relation for leaf in leaves(PLAN)]
     assert names == ["spark_catalog.health.visits", "lake.health.odd name", "", ""]
 
 
+def test_of_a_partitioned_table_the_files_count_that_are_read():
+    """Rows are measured of the whole table, 3000 in 6 KiB; a quarter of it is read."""
+    measured = leaves(PLAN)
+    files = leaves(PLAN.replace(", rowCount=3.00E+3", ""))
+    sizes = {"spark_catalog.health.visits": 4 * 1536}
+    assert expected(measured, files, sizes) == Expected(rows=750, bytes=1536 + 10 + 4)
+    assert expected(measured, files, {"spark_catalog.health.visits": None}).rows == 3000
+
+
 def test_a_table_of_unknown_size_is_refused_as_one():
     assert [leaf.relation for leaf in leaves(HIVE)] == ["spark_catalog.health.old"]
-    assert expected(HIVE).bytes is None and expected("what nobody foresaw").bytes is None
+    assert whole(HIVE).bytes is None and whole("what nobody foresaw").bytes is None
     with pytest.raises(SourceFault, match="ANALYZE TABLE"):
-        check(Connection(), expected(HIVE))
+        check(Connection(), whole(HIVE))
 
 
 def test_what_is_too_much_is_told_in_numbers():

@@ -20,7 +20,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.releases.models import Release
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import READER, connected
-from tests.dpportal.connections.refusals import Refusals, released
+from tests.dpportal.connections.refusals import Refusals, accepted, credential_follows, released
 from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.postgres
@@ -100,6 +100,7 @@ class TestOneBudgetForOneTable:
         other = visits.connection
         other.pk, other.name, other.host = None, "By another name", "localhost"
         other.save()
+        credential_follows(other)
         table = SharedTable.objects.create(connection=other, title="Visits", schema="health", table="visits")
         assert connected(table, curator).state == Dataset.State.DUPLICATE
 
@@ -137,16 +138,16 @@ class TestAMovedTable:
     def test_is_followed_on_an_administrators_word(self, elsewhere, owner, administrator):
         self.moved(elsewhere, owner)
         assert "leads to another table" in released(elsewhere).job.failure
-        connecting.follow(elsewhere, administrator)
-        assert AuditEntry.objects.filter(action="followed a table", by=administrator).exists()
-        elsewhere.refresh_from_db()
+        accepted(elsewhere)
+        entry = AuditEntry.objects.get(action="followed a table", by=administrator)
+        assert "reason: The same people." in entry.detail
         assert released(elsewhere).is_ready and Budget.of(elsewhere).total == 1
 
     def test_is_one_table_with_what_others_make_of_it_then(
         self, elsewhere, owner, administrator, other_curator
     ):
         self.moved(elsewhere, owner)
-        connecting.follow(elsewhere, administrator)
+        accepted(elsewhere)
         theirs = connected(elsewhere.source, other_curator)
         assert [kin.dataset for kin in likeness.kin_of(theirs)] == [elsewhere]
 
@@ -154,7 +155,7 @@ class TestAMovedTable:
         self.moved(elsewhere, owner)
         owner.execute("ALTER TABLE health.contacts DROP age")
         with pytest.raises(services.DatasetError, match="lacks its columns"):
-            connecting.follow(elsewhere, administrator)
+            accepted(elsewhere)
 
     def test_is_not_followed_to_the_table_of_another_dataset(
         self, elsewhere, connection, owner, curator, administrator
@@ -168,7 +169,7 @@ class TestAMovedTable:
         other.save()
         dataset.source.refresh_from_db()
         with pytest.raises(services.DatasetError, match="another dataset"):
-            connecting.follow(dataset, administrator)
+            accepted(dataset)
 
 
 def test_the_session_is_held_to_reading(connection):
@@ -210,6 +211,7 @@ class TestBadInput(Refusals):
         owner.execute("ALTER TABLE health.visits RENAME TO all_visits")
         slow = "SELECT colour, age + length(pg_sleep(0.02)::text) AS age, patient FROM health.all_visits OFFSET 0"
         owner.execute(f"CREATE VIEW health.visits AS {slow}")
+        self.accept(elsewhere)
         self.limited(elsewhere, seconds=1)
         assert "ran longer than the connection allows" in self.failed(elsewhere)
 
@@ -223,6 +225,7 @@ class TestBadInput(Refusals):
         owner.execute(
             "CREATE VIEW health.visits AS SELECT colour, health.note(age) AS age, patient FROM health.all_visits"
         )
+        self.accept(elsewhere)
         assert "would write" in self.failed(elsewhere)
         assert owner.execute("SELECT count(*) FROM health.seen").fetchall() == [(0,)]
 
@@ -232,6 +235,7 @@ class TestBadInput(Refusals):
             """CREATE VIEW health.visits AS SELECT colour, patient,
             (CASE WHEN age < 99 THEN age::text ELSE 'a secret' END)::int AS age FROM health.all_visits"""
         )
+        self.accept(elsewhere)
         said = self.failed(elsewhere)
         assert "code is 22P02" in said and "secret" not in said
 
@@ -267,6 +271,7 @@ class TestBadInput(Refusals):
         owner.execute(
             "CREATE VIEW health.visits AS SELECT colour, health.lose(age) AS age, patient FROM health.all_visits"
         )
+        self.accept(elsewhere)
         assert "was lost" in self.failed(elsewhere)
 
     def test_more_rows_than_are_allowed(self, elsewhere, owner):

@@ -152,7 +152,7 @@ class ClickHouse(DecimalTexts):
         return rows.subquery(name, copy=False)
 
     def written(self, field: Expr, type_name: str) -> Expr:
-        text = exp.cast(field, "text")
+        text = self.text(field, type_name)
         valid = exp.or_(text.is_(exp.null()), call("isValidUTF8", text))
         return exp.case().when(valid, text).else_(_repaired(text))
 

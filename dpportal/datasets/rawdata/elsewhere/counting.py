@@ -1,15 +1,16 @@
-"""True counts of a table that lies elsewhere: one query in one read-only transaction; no row comes here."""
+"""True counts of a table that lies elsewhere: queries in one read-only transaction; no row comes here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.connections import engine
+from dpportal.connections import definitions, engine
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets.rawdata.elsewhere.clickhouse import ClickHouse
@@ -26,6 +27,9 @@ from dpportal.datasets.rawdata.persons import Persons
 from dpportal.datasets.rawdata.table import Column, checked_names
 from mechanisms.domain import Domain
 
+# A query of many columns works on each row for long, and one that takes too long is lost as a whole.
+MOST_COLUMNS = 12
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -37,22 +41,30 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Schema:
-    """What is known of a table elsewhere. relations: the tables that it is read from, named by their server."""
+    """What is known of a table elsewhere. relations: the tables that it is read from, named by their server.
+
+    definition: digests of what it is made of, by name.
+    """
 
     columns: tuple[Column, ...]
     types: dict[str, str]
     left_out: tuple[LeftOut, ...]
     relations: tuple[str, ...]
     identity: str
+    definition: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a dataset was made from, and must still find. types: of its columns, by name."""
+    """What a dataset was made from, and must still find. types: of its columns, by name.
+
+    definition: as of `Schema`; None of a dataset that was made before definitions were stored.
+    """
 
     table: SharedTable
     identity: str
     types: dict[str, str]
+    definition: dict[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,37 @@ class Counted:
     read_at: str
 
 
+@dataclass(frozen=True)
+class Part:
+    """Tables that one query counts. columns: of the domain, in its order, with all that can leave a row out."""
+
+    columns: tuple[str, ...]
+    tables: tuple[tuple[str, ...], ...]
+
+    def cells(self, domain: Domain) -> int:
+        return sum(domain.project(columns).size for columns in self.tables)
+
+
+def parts(domain: Domain, tables: Sequence[Sequence[str]], most: int) -> list[Part]:
+    """The tables in their order, shared out over queries of few columns each, beside those that leave rows out.
+
+    most: columns of a query, unless a table alone has more.
+    """
+    shared: list[list[tuple[str, ...]]] = []
+    for columns in map(tuple, tables):
+        together = {name for table in shared[-1] for name in table} if shared else set()
+        if shared and len(together | set(columns)) <= most:
+            shared[-1].append(columns)
+        else:
+            shared.append([columns])
+    leaving = {a.name for a in domain.attributes if a.leaves_out}
+    found = []
+    for own in shared:
+        read = leaving.union(*own)
+        found.append(Part(tuple(name for name in domain.names if name in read), tuple(own)))
+    return found
+
+
 def look(table: SharedTable) -> Schema:
     """Columns and types of a table elsewhere; no row is read. Raises SourceFault."""
     speaking = engine.of(table.connection)
@@ -71,12 +114,15 @@ def look(table: SharedTable) -> Schema:
     with speaking.reading(table.connection) as session:
         described = session.describe(source)
         relations = tuple(session.relations(source))
+        definition = session.definition(table)
         identity = _identity(session, table)
+    definitions.check_shifts(definition, vouched=bool(table.vouched))
     readable = [column for column in described if column.type in TYPES]
     left_out = tuple(LeftOut(c.name, c.type) for c in described if c.type not in TYPES)
     _check_names([column.name for column in readable])
     columns = tuple(Column(c.name, TYPES[c.type].kind, identifies=_may_identify(c)) for c in readable)
-    return Schema(columns, {c.name: c.type for c in readable}, left_out, relations, identity)
+    types = {c.name: c.type for c in readable}
+    return Schema(columns, types, left_out, relations, identity, definition.parts)
 
 
 def count_tables(
@@ -89,11 +135,18 @@ def count_tables(
     """Counts of tables of some of the domain's columns each, one after the other, each in C order, int64.
 
     A row that any column of the domain leaves out is in none, and the same rows of a person are in every table: all
-    come from one query. Raises SourceFault for whatever keeps the table from being counted as it was declared.
+    come from one query, or from several of one snapshot where each row is a person's. Raises SourceFault for whatever
+    keeps the table from being counted as it was declared.
     """
     counts = np.zeros(sum(domain.project(columns).size for columns in tables), dtype=np.int64)
     with _opened(wanted, domain, persons) as (session, source):
-        _add(session, counts, lambda: count_statement(source, domain, tables, options.settled(), persons))
+        size = MOST_COLUMNS if session.one_snapshot and not persons else len(domain.names)
+        rest = counts
+        for part in parts(domain, tables, size):
+            own, its_domain = rest[: part.cells(domain)], domain.project(part.columns)
+            statement = partial(count_statement, source, its_domain, part.tables, options.settled(), persons)
+            _add(session, own, statement)
+            rest = rest[own.size :]
     return Counted(counts, session.version, session.read_at.isoformat(timespec="seconds"))
 
 
@@ -126,11 +179,11 @@ def _opened(
         if _identity(session, wanted.table) != wanted.identity:
             raise SourceFault("other", _(OTHER_TABLE))
         names = [*domain.read, *([persons.column] if persons else [])]
-        _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+        _check_definition(session, source, wanted, names)
         types = {name: TYPES[wanted.types[name]] for name in names}
         yield session, Source(_dialect(connection, session), source, types)
         # Where nothing keeps a table as it was described, it may have changed before it was counted.
-        _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+        _check_definition(session, source, wanted, names)
 
 
 def _dialect(connection: Connection, session: engine.Session) -> Dialect:
@@ -157,6 +210,13 @@ OTHER_TABLE = (
 
 def _identity(session: engine.Session, table: SharedTable) -> str:
     return f"{session.server} {table.declared}"
+
+
+def _check_definition(session: engine.Session, source: str, wanted: Wanted, names: Sequence[str]) -> None:
+    """Raise SourceFault unless a table has the columns and the definition with which its dataset was made."""
+    _check_types(wanted, {c.name: c.type for c in session.describe(source)}, names)
+    found = session.definition(wanted.table)
+    definitions.check(wanted.definition, found, vouched=bool(wanted.table.vouched))
 
 
 def _check_types(wanted: Wanted, found: dict[str, str], names: Sequence[str]) -> None:

@@ -134,9 +134,13 @@ class Dialect(ABC):
         known = rows.subquery("known", copy=False)
         return exp.select("*", exp.alias_(turn, "turn")).from_(known, copy=False)
 
-    @abstractmethod
+    def text(self, field: Expr, type_name: str) -> Expr:
+        """A field of a type of texts as the engine's own text."""
+        return exp.cast(field, "text")
+
     def written(self, field: Expr, type_name: str) -> Expr:
         """A field of a type of texts as the text that a file holds."""
+        return self.text(field, type_name)
 
     @abstractmethod
     def stripped(self, text: Expr, characters: str) -> Expr:
@@ -193,6 +197,8 @@ class Dialect(ABC):
 
     def once(self, rows: Select, name: str) -> Expr:
         """A nested query whose columns are each computed once for a row, however often they are named outside."""
+        if all(map(_is_a_name, rows.expressions)):
+            return rows.subquery(name, copy=False)
         # A text, which PostgreSQL knows to be no number but 0 early enough to share the rows out among its processes.
         return rows.offset(exp.Literal.string("0"), copy=False).subquery(name, copy=False)
 
@@ -214,7 +220,7 @@ class Postgres(Dialect):
                 named.set("expression", called)
         return super().sql(expression)
 
-    def written(self, field: Expr, type_name: str) -> Expr:
+    def text(self, field: Expr, type_name: str) -> Expr:
         # A cast would cut the spaces that fill a char(n) up, which a file has.
         text = call("concat", field) if type_name == "bpchar" else exp.cast(field, "text")
         return self.plain(text)
@@ -262,6 +268,14 @@ class Postgres(Dialect):
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
         return call("width_bucket", value, self.array(edges, kind)) if edges else exp.convert(0)
+
+
+def _is_a_name(selected: Expr) -> bool:
+    """Whether a selected column is one of those below, at most in another type: nothing to compute once."""
+    inner = selected.unalias()
+    while isinstance(inner, exp.Cast | exp.Collate | exp.Paren):
+        inner = inner.this
+    return isinstance(inner, exp.Column | exp.Star)
 
 
 def call(function: str, *arguments: Expr) -> Expr:

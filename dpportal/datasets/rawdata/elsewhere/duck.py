@@ -34,9 +34,6 @@ class DuckDB(Dialect):
         # An OFFSET would put the rows in their order, one after the other.
         return rows.subquery(name, copy=False)
 
-    def written(self, field: Expr, type_name: str) -> Expr:
-        return exp.cast(field, "text")
-
     def stripped(self, text: Expr, characters: str) -> Expr:
         if characters != SPACES:
             return call("trim", text, exp.Literal.string(characters))

@@ -42,7 +42,8 @@ class Field:
     """A column as one row has it. raw, value, number: names of what `found`, `read` and `as_number` give.
 
     plain: of a stored text, its number where the text is a plain one and one is stored; always: wherever there is a
-    text.
+    text. declared: of a category, texts that are read as what they are; most rows have one of them, which nothing else
+    has to be computed of.
     """
 
     dialect: Dialect
@@ -53,11 +54,16 @@ class Field:
     number: Expr
     plain: Expr | None = None
     always: bool = False
+    declared: tuple[str, ...] = ()
 
     def found(self, column: Expr) -> Expr:
         """What the column holds, a text between its spaces where these do not count."""
         if self.type.is_text:
-            return self.text_found(column, strip=self.options.strip)
+            text = self.text_found(column, strip=self.options.strip)
+            if not self.declared:
+                return text
+            stored = self.dialect.text(column, self.type.name)
+            return exp.case().when(stored.isin(*self.declared), stored).else_(text)
         return self.dialect.held(column, self.type.name)
 
     def text_found(self, column: Expr, *, strip: bool) -> Expr:
@@ -72,6 +78,11 @@ class Field:
         value = self.composed() if self.type.is_text else self.raw
         absent = [value for value, _place in self.values_of(self.options.missing)]
         return exp.case().when(value.isin(*absent), exp.null()).else_(value) if absent else value
+
+    @property
+    def is_read_as_it_is(self) -> bool:
+        """Whether the value is what the column holds: of a type that is no text, none of whose values means none."""
+        return not self.type.is_text and not self.values_of(self.options.missing)
 
     def composed(self) -> Expr:
         """A text that was found, NULL for an empty one; the column's own collation calls it equal to no other."""
@@ -245,6 +256,7 @@ class Field:
         return found
 
 
+FIRST_COMBINING = "\u0300"
 # `mechanisms.numerals.PATTERN`, in repetitions that every engine's expressions allow.
 WRITTEN_NUMBER = "[-+]?(?:[0-9]{1,30}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?"
 SQL_TYPES = {
@@ -259,6 +271,20 @@ SQL_TYPES = {
     "timestamp": "timestamp",
     "timestamptz": "timestamp",
 }
+
+
+def read_as_they_are(texts: Sequence[str], options: ReadOptions) -> tuple[str, ...]:
+    """Those texts of which a field with the very text has the text as its value, in every engine.
+
+    Letters from the first combining one on may be composed, by rules that are newer in one engine than in another.
+    """
+    return tuple(
+        dict.fromkeys(
+            text
+            for text in texts
+            if text and max(text) < FIRST_COMBINING and "\r" not in text and prepared(text, options) == text
+        )
+    )
 
 
 def plain_words(options: ReadOptions) -> list[float]:

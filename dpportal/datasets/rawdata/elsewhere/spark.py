@@ -111,9 +111,12 @@ class Spark(DecimalTexts):
     def without(self, text: Expr, pattern: str) -> Expr:
         return call("regexp_replace", text, _text(pattern), _text(""))
 
+    def text(self, field: Expr, type_name: str) -> Expr:
+        return call("collate", field, _text(self.bytewise))
+
     def written(self, field: Expr, type_name: str) -> Expr:
         # Bytes that are no text become U+FFFD, as in a file.
-        return call("make_valid_utf8", call("collate", field, _text(self.bytewise)))
+        return call("make_valid_utf8", self.text(field, type_name))
 
     def stripped(self, text: Expr, characters: str) -> Expr:
         return call("btrim", text, _text(characters))

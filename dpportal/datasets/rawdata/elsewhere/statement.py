@@ -21,8 +21,8 @@ from dpportal.datasets.rawdata.elsewhere.cells import (
     value_of,
 )
 from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, NotExactError
-from dpportal.datasets.rawdata.elsewhere.fields import Field, plain_words
-from dpportal.datasets.rawdata.elsewhere.types import ColumnType, not_exact
+from dpportal.datasets.rawdata.elsewhere.fields import Field, plain_words, read_as_they_are
+from dpportal.datasets.rawdata.elsewhere.types import STORED, ColumnType, not_exact
 from dpportal.datasets.rawdata.options import ReadOptions
 from dpportal.datasets.rawdata.persons import Persons
 from mechanisms.domain import Attribute, Categorical, Domain
@@ -76,10 +76,11 @@ def count_statement(
     column, NotExactError for what the engine cannot say.
     """
     rows = cells(source, domain.attributes, options, persons)
-    known = exp.and_(
-        *(numbered(CELL, place).is_(exp.null()).not_() for place in range(len(domain.attributes)))
-    )
-    rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False).where(known, copy=False)
+    rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False)
+    for place, attribute in enumerate(domain.attributes):
+        if attribute.leaves_out:
+            # Each further mention of a cell is computed once more.
+            rows = rows.where(numbered(CELL, place).is_(exp.null()).not_(), copy=False)
     if persons:
         rows = _few_of_each_person(source.dialect, rows, len(domain.attributes), persons.max_rows)
     places = (
@@ -178,16 +179,18 @@ def valued_rows(
         if known[place][1] is None
     ]
     whose = _Whose(source, options, persons)
-    rows = _fields(source, columns, whose, beside)
+    rows = source.dialect.once(_fields(source, columns, whose, beside), "fields")
     numbers = [
-        as_numbered(field.as_number(), "number", place) for place, a, field in columns if needs_number(a)
+        as_numbered(field.as_number(), "number", place)
+        for place, a, field in columns
+        if needs_number(a) and not field.is_read_as_it_is
     ]
-    rows = exp.select("*", *numbers).from_(source.dialect.once(rows, "fields"), copy=False)
+    if numbers:
+        rows = source.dialect.once(exp.select("*", *numbers).from_(rows, copy=False), "numbers")
     fields = [numbered("field", place) for place, _a, _field in columns]
     values = [as_numbered(value_of(a, field), "value", place) for place, a, field in columns]
-    rows = exp.select(*(fields + values + whose.told() + _passed(beside) or [exp.convert(1)])).from_(
-        source.dialect.once(rows, "numbers"), copy=False
-    )
+    selected = fields + values + whose.told() + _passed(beside) or [exp.convert(1)]
+    rows = exp.select(*selected).from_(rows, copy=False)
     categories = [(place, a, field) for place, a, field in columns if isinstance(a, Categorical)]
     if len(categories) > MOST_JOINED:
         return source.dialect.once(_compared(rows, source.dialect, categories), "valued")
@@ -199,10 +202,13 @@ def valued_rows(
 def _fields(
     source: Source, columns: Sequence[tuple[int, Attribute, Field]], whose: _Whose, beside: Sequence[Expr]
 ) -> Select:
-    """A row's field_i, the plain_i of those that have one, and the person's field."""
+    """A row's field_i, the plain_i of those that have one, the number_i of typed ones, and the person's field."""
     found = [as_numbered(field.found(source.column(a.column)), "raw", place) for place, a, field in columns]
     read = [as_numbered(field.read(), "field", place) for place, _a, field in columns]
     for place, a, field in columns:
+        if needs_number(a) and field.is_read_as_it_is:
+            number = replace(field, value=field.raw).as_number()
+            read.append(as_numbered(number, "number", place))
         plain = source.plain(a.column) if field.plain is not None else None
         if plain is not None and field.plain is not None:
             found.append(as_numbered(plain.column, "plain", place))
@@ -220,6 +226,8 @@ def _field(source: Source, options: ReadOptions, attribute: Attribute, place: in
     if refusal := not_exact(source.columns[attribute.column].name, attribute):
         raise NotExactError(f"{attribute.name}: {refusal}")
     field = _named(source, options, attribute.column, str(place))
+    if isinstance(attribute, Categorical) and field.type.is_text and field.type is not STORED:
+        return replace(field, declared=read_as_they_are(attribute.values, options))
     stored = source.plain(attribute.column) if options.decimal == "." else None
     if stored is None:
         return field

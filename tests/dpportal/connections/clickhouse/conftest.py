@@ -11,6 +11,7 @@ import pytest
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets.models import Dataset
 from tests.clickhouses import PASSWORD, Server, run
+from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
 
@@ -44,7 +45,7 @@ def owner(clickhouse_server) -> Callable[[str], bytes]:
 
 @pytest.fixture
 def connection(db, clickhouse_server, owner, monkeypatch) -> Connection:
-    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", PASSWORD)
+    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(clickhouse_server.port, PASSWORD))
     connection = connection_to(clickhouse_server)
     connection.full_clean()
     connection.save()

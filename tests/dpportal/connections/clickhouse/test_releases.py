@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpportal.connections import clickhouse as speaking
+from dpportal.connections import definitions
 from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets import likeness, services
@@ -16,11 +17,12 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from mechanisms.domain import Categorical
 from tests import clickhouses
+from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.connections.clickhouse.conftest import VISITS
 from tests.dpportal.connections.conftest import connected
 from tests.dpportal.connections.products import Products
-from tests.dpportal.connections.refusals import Refusals
+from tests.dpportal.connections.refusals import Failing, Refusals, credential_follows, released
 from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.clickhouse
@@ -59,7 +61,9 @@ def test_views_are_known_by_the_tables_that_they_read(elsewhere, connection, own
     owner(
         "CREATE VIEW health.older AS SELECT o.* FROM health.old AS o LEFT JOIN health.names AS n USING patient"
     )
-    table = SharedTable.objects.create(connection=connection, title="Older", schema="health", table="older")
+    table = SharedTable.objects.create(
+        connection=connection, title="Older", schema="health", table="older", vouched="x"
+    )
     dataset = connected(table, other_curator, declared=False)
     names = [relation.rpartition("/")[2] for relation in dataset.relations]
     assert names == ["health.names", "health.visits"]
@@ -110,35 +114,81 @@ class TestTheSession:
         assert np.array_equal(places, np.arange(200_000)) and np.array_equal(rows, places % 5)
 
 
+def _instead(owner, select: str) -> None:
+    owner("RENAME TABLE health.visits TO health.all_visits")
+    owner(f"CREATE VIEW health.visits AS {select}")
+
+
+class TestAChange(Failing):
+    @pytest.mark.parametrize(
+        "instead",
+        ["SELECT * FROM health.others", "SELECT v.* FROM health.visits AS v CROSS JOIN numbers(5) AS n"],
+        ids=["another table", "five of each row"],
+    )
+    def test_of_a_view_within_a_view(self, connection, curator, administrator, owner, instead):
+        owner("CREATE TABLE health.others ENGINE = MergeTree ORDER BY () AS SELECT * FROM health.visits")
+        owner("CREATE VIEW health.inner_seen AS SELECT * FROM health.visits WHERE age >= 0")
+        owner("CREATE VIEW health.seen AS SELECT colour, age, patient FROM health.inner_seen")
+        table = SharedTable.objects.create(connection=connection, title="Seen", schema="health", table="seen")
+        dataset = building.granted(connected(table, curator), administrator)
+        owner(f"CREATE OR REPLACE VIEW health.inner_seen AS {instead}")
+        assert "health.inner_seen is defined in another way" in self.failed(dataset)
+
+    def test_of_a_table_that_is_counted_itself_is_none(self, elsewhere, owner):
+        owner("ALTER TABLE health.visits ADD COLUMN weight Int32")
+        assert released(elsewhere).is_ready
+
+
+SHIFTS = {
+    "limit": "SELECT colour, age FROM health.visits ORDER BY age LIMIT 10",
+    "window": "SELECT colour, row_number() OVER (ORDER BY age) AS age FROM health.visits",
+    "aggregate": "SELECT colour, max(age) AS age FROM health.visits GROUP BY colour",
+    "join": "SELECT v.colour, v.age FROM health.visits AS v INNER JOIN health.visits AS w ON v.age = w.age",
+    "union": "SELECT colour, age FROM health.visits UNION ALL SELECT colour, age FROM health.visits",
+    "subquery": "SELECT colour, age FROM health.visits WHERE age > (SELECT avg(age) FROM health.visits)",
+    "rows": "SELECT colour, arrayJoin([1, age]) AS age FROM health.visits",
+    "volatile": "SELECT colour, age FROM health.visits WHERE rand() % 2 = 0",
+}
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shift):
+    owner(f"CREATE VIEW health.odd AS {SHIFTS[shift]}")
+    for fields in ({"table": "odd", "schema": "health"}, {"query": SHIFTS[shift]}):
+        table = SharedTable.objects.create(connection=connection, title=str(fields), **fields)
+        refused = connected(table, curator, declared=False)
+        assert str(definitions.SHIFTS[shift]) in refused.conversion.failure
+
+
 class TestBadInput(Refusals):
     """A message, the reservation void, nothing spent."""
 
-    def instead(self, owner, select: str) -> None:
-        """A view in the place of the table."""
-        owner("RENAME TABLE health.visits TO health.all_visits")
-        owner(f"CREATE VIEW health.visits AS {select}")
+    def instead(self, dataset: Dataset, owner, select: str) -> None:
+        """A view in the place of the table, which an administrator accepts."""
+        _instead(owner, select)
+        self.accept(dataset)
 
     def test_a_table_that_vanished(self, elsewhere, owner):
         owner("DROP TABLE health.visits")
         assert "not there any more" in self.failed(elsewhere)
 
     def test_a_column_that_vanished(self, elsewhere, owner):
-        self.instead(owner, "SELECT colour, patient FROM health.all_visits")
+        _instead(owner, "SELECT colour, patient FROM health.all_visits")
         assert "no column age any more" in self.failed(elsewhere)
 
     def test_a_column_that_changed_its_type(self, elsewhere, owner):
-        self.instead(owner, "SELECT colour, toString(age) AS age, patient FROM health.all_visits")
+        _instead(owner, "SELECT colour, toString(age) AS age, patient FROM health.all_visits")
         assert "type of age changed" in self.failed(elsewhere)
 
     def test_a_value_that_the_database_stumbles_over_is_not_told(self, elsewhere, owner, capfd, caplog):
         wrong = "toInt32(if(age < 99, toString(age), 'a secret')) AS age"
-        self.instead(owner, f"SELECT colour, patient, {wrong} FROM health.all_visits")
+        self.instead(elsewhere, owner, f"SELECT colour, patient, {wrong} FROM health.all_visits")
         said = self.failed(elsewhere)
         assert "code is 6)" in said and "secret" not in said
         assert "a secret" not in "".join(capfd.readouterr()) + caplog.text
 
     def test_a_query_that_runs_out_of_time(self, elsewhere, owner):
-        self.instead(owner, ENDLESS)
+        self.instead(elsewhere, owner, ENDLESS)
         self.limited(elsewhere, seconds=2, most_rows=10**15)
         begun = time.monotonic()
         assert "ran longer than the connection allows" in self.failed(elsewhere)
@@ -155,13 +205,14 @@ class TestBadInput(Refusals):
     @pytest.mark.parametrize("limit", ["most_rows", "most_bytes"])
     def test_more_than_is_allowed_of_a_table_of_which_nothing_is_known(self, elsewhere, owner, limit):
         """The server itself ends what it did not expect."""
-        self.instead(owner, ENDLESS)
+        self.instead(elsewhere, owner, ENDLESS)
         self.limited(elsewhere, **{limit: 10**5})
         assert "read more than the connection allows" in self.failed(elsewhere)
 
     @pytest.mark.parametrize("who", [{"user": "nobody"}, {"credential": "wrong"}])
     def test_a_user_or_password_that_is_refused(self, elsewhere, monkeypatch, who):
-        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", "wrong")
+        port = elsewhere.source.connection.port
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_WRONG", credential(port, "wrong"))
         self.limited(elsewhere, **who)
         assert "refuses the user or its password" in self.failed(elsewhere)
 
@@ -198,7 +249,10 @@ class TestBadInput(Refusals):
             connection.pk, connection.name, connection.port = None, "Other", other.port
             connection.most_rows, connection.seconds = 10**15, 600
             connection.save()
-            table = SharedTable.objects.create(connection=connection, title="Endless", query=ENDLESS)
+            credential_follows(connection)
+            table = SharedTable.objects.create(
+                connection=connection, title="Endless", query=ENDLESS, vouched="x"
+            )
             dataset = building.granted(connected(table, curator), administrator)
             threading.Thread(target=killed_while_it_counts, args=[other]).start()
             assert "was lost" in self.failed(dataset)

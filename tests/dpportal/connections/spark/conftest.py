@@ -10,6 +10,7 @@ from dpportal.connections import spark as speaking
 from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets.models import Dataset
 from tests.clusters import TOKEN, Cluster
+from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
 
@@ -21,7 +22,7 @@ VISITS = """SELECT element_at(array('red', 'green', 'blue'), CAST(id % 3 + 1 AS 
 def register(cluster: Cluster) -> Cluster:
     """The cluster with the small table as visits."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPPORTAL_CREDENTIAL_REGISTER", TOKEN)
+        patch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(cluster.port, TOKEN))
         with speaking.reading(connection_to(cluster)) as session:
             session.spark.sql("CREATE SCHEMA health")
             session.spark.sql(f"CREATE TABLE health.visits USING parquet AS {VISITS}")
@@ -45,7 +46,7 @@ def connection_to(cluster: Cluster, **fields: Any) -> Connection:
 
 @pytest.fixture
 def connection(db, register, monkeypatch) -> Connection:
-    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", TOKEN)
+    monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(register.port, TOKEN))
     connection = connection_to(register)
     connection.full_clean()
     connection.save()

@@ -9,13 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from dpportal.connections import spark
+from dpportal.connections import definitions, spark
+from dpportal.connections.faults import SourceFault
 from dpportal.connections.models import Connection, SharedTable
+from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.rawdata import records
+from mechanisms.domain import Integer
 from tests import clusters
+from tests.credentials import credential
 from tests.dpportal import building
 from tests.dpportal.connections.conftest import connected
-from tests.dpportal.connections.refusals import Refusals
+from tests.dpportal.connections.refusals import Failing, Refusals, credential_follows, released
 from tests.dpportal.connections.registers import Register
 from tests.dpportal.connections.spark.conftest import VISITS
 from tests.dpportal.connections.ways import Way
@@ -45,6 +50,69 @@ def test_a_connection_has_a_catalog_in_which_names_are_sought(connection, seen, 
     assert "not there" in connected(seen, curator).conversion.failure
 
 
+class TestAChange(Failing):
+    @pytest.mark.parametrize(
+        "instead",
+        ["SELECT * FROM health.others", "SELECT v.* FROM health.visits AS v CROSS JOIN range(5)"],
+        ids=["another table", "five of each row"],
+    )
+    def test_of_a_view_within_a_view(self, connection, curator, administrator, owner, instead):
+        owner("CREATE OR REPLACE VIEW health.others AS SELECT * FROM health.visits")
+        owner("CREATE OR REPLACE VIEW health.inner_seen AS SELECT * FROM health.visits WHERE age >= 0")
+        owner("CREATE OR REPLACE VIEW health.seen AS SELECT colour, age, patient FROM health.inner_seen")
+        table = SharedTable.objects.create(
+            connection=connection, title="Inner", schema="health", table="seen"
+        )
+        dataset = building.granted(connected(table, curator), administrator)
+        assert released(dataset).is_ready
+        owner(f"CREATE OR REPLACE VIEW health.inner_seen AS {instead}")
+        release = released(dataset)
+        assert "health.inner_seen is defined in another way" in release.job.failure
+
+
+SHIFTS = {
+    "limit": "SELECT colour, age FROM health.visits ORDER BY age LIMIT 10",
+    "sample": "SELECT colour, age FROM health.visits TABLESAMPLE (10 PERCENT)",
+    "window": "SELECT colour, row_number() OVER (ORDER BY age) AS age FROM health.visits",
+    "aggregate": "SELECT colour, max(age) AS age FROM health.visits GROUP BY colour",
+    "join": "SELECT v.colour, v.age FROM health.visits AS v JOIN health.visits AS w ON v.age = w.age",
+    "union": "SELECT colour, age FROM health.visits UNION ALL SELECT colour, age FROM health.visits",
+    "subquery": "SELECT colour, age FROM health.visits WHERE age > (SELECT avg(age) FROM health.visits)",
+    "rows": "SELECT colour, explode(array(1, age)) AS age FROM health.visits",
+    "volatile": "SELECT colour, age FROM health.visits WHERE rand() < 0.5",
+}
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shift):
+    table = SharedTable.objects.create(connection=connection, title=shift, query=SHIFTS[shift])
+    assert str(definitions.SHIFTS[shift]) in connected(table, curator, declared=False).conversion.failure
+
+
+class TestADayOfAPartitionedTable(Failing):
+    @pytest.fixture
+    def day(self, connection, curator, administrator, owner) -> Dataset:
+        owner("DROP TABLE IF EXISTS health.days")
+        owner("CREATE TABLE health.days (colour string, age int, day int) USING parquet PARTITIONED BY (day)")
+        owner(
+            "INSERT INTO health.days SELECT 'red', CAST(id DIV 10 % 100 AS INT), CAST(id % 10 AS INT) FROM range(10000)"
+        )
+        owner("ANALYZE TABLE health.days COMPUTE STATISTICS")
+        query = "SELECT colour, age FROM health.days WHERE day = 3"
+        table = SharedTable.objects.create(connection=connection, title="Day", query=query)
+        dataset = connected(table, curator, declared=False)
+        services.declare_all(dataset, [Integer("age", lower=0, upper=99, width=10)])
+        return building.granted(dataset, administrator)
+
+    def test_is_allowed_as_what_it_reads(self, day):
+        version = day.current_domain()
+        self.limited(day, most_rows=1500)
+        assert records.count(day, version, version.domain(), b"").tolist() == [100] * 10
+        self.limited(day, most_rows=500)
+        with pytest.raises(SourceFault, match=r"1,0\d\d instead of 500"):
+            records.count(day, version, version.domain(), b"")
+
+
 class TestBadInput(Refusals):
     def test_a_table_that_vanished(self, elsewhere, owner):
         owner("DROP VIEW health.seen")
@@ -63,6 +131,7 @@ class TestBadInput(Refusals):
     def test_a_value_that_the_cluster_stumbles_over_is_not_told(self, elsewhere, owner, capfd):
         wrong = "int(CASE WHEN age < 99 THEN string(age) ELSE 'a secret' END) AS age"
         owner(f"CREATE OR REPLACE VIEW health.seen AS SELECT colour, patient, {wrong} FROM health.visits")
+        self.accept(elsewhere)
         said = self.failed(elsewhere)
         assert "code is CAST_INVALID_INPUT" in said and "secret" not in said
         assert "a secret" not in "".join(capfd.readouterr())
@@ -71,6 +140,7 @@ class TestBadInput(Refusals):
         # It ends some day, since the cluster's tasks may go on for a while when nobody waits for them any more.
         long = "SELECT v.* FROM (SELECT * FROM health.visits LIMIT 1) AS v CROSS JOIN range(2000000) AS r"
         owner(f"CREATE OR REPLACE VIEW health.seen AS {long}")
+        self.accept(elsewhere)
         self.limited(elsewhere, seconds=2, most_rows=10**12)
         begun = time.monotonic()
         assert "ran longer than the connection allows" in self.failed(elsewhere)
@@ -84,7 +154,8 @@ class TestBadInput(Refusals):
         with closing(Way(connection.port)) as way:
             connection.port, connection.most_rows = way.port, 10**13
             connection.save()
-            table = SharedTable.objects.create(connection=connection, title="Long", query=query)
+            credential_follows(connection)
+            table = SharedTable.objects.create(connection=connection, title="Long", query=query, vouched="x")
             dataset = building.granted(connected(table, curator), administrator)
             self.limited(dataset, seconds=5)
             threading.Timer(3, way.ends.set).start()
@@ -101,7 +172,8 @@ class TestBadInput(Refusals):
         assert "300 instead of 299" in self.failed(elsewhere)
 
     def test_a_wrong_token(self, elsewhere, monkeypatch):
-        monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", "wrong")
+        port = elsewhere.source.connection.port
+        monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(port, "wrong"))
         assert "refuses the user or its password" in self.failed(elsewhere)
 
     def test_a_cluster_that_is_not_encrypted_as_declared(self, elsewhere):
@@ -124,7 +196,10 @@ class TestBadInput(Refusals):
             connection.pk, connection.name, connection.port = None, "Other lake", other.port
             connection.most_rows, connection.seconds = 10**13, 600
             connection.save()
-            table = SharedTable.objects.create(connection=connection, title="Endless", query=query)
+            credential_follows(connection)
+            table = SharedTable.objects.create(
+                connection=connection, title="Endless", query=query, vouched="x"
+            )
             dataset = building.granted(connected(table, curator), administrator)
             threading.Thread(target=killed_while_it_counts, args=[other, tmp_path / "log"]).start()
             assert "was lost" in self.failed(dataset)

@@ -2,6 +2,7 @@ import pytest
 
 from dpportal.connections import clickhouse as speaking
 from tests.clickhouses import PASSWORD, run
+from tests.credentials import credential
 from tests.dpportal.connections.clickhouse.conftest import connection_to
 from tests.dpportal.datasets.rawdata.elsewhere.clickhouse.twin import ClickHouseTwin
 
@@ -10,6 +11,6 @@ from tests.dpportal.datasets.rawdata.elsewhere.clickhouse.twin import ClickHouse
 def clickhouse(clickhouse_server):
     """A table that is read in a session as a job has it, whatever the profile of its user says."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPPORTAL_CREDENTIAL_REGISTER", PASSWORD)
+        patch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(clickhouse_server.port, PASSWORD))
         with speaking.reading(connection_to(clickhouse_server)) as session:
             yield ClickHouseTwin(session, lambda statement: run(clickhouse_server, statement))

@@ -3,6 +3,7 @@ import pytest
 from dpportal.connections import spark as speaking
 from dpportal.connections.models import Connection
 from tests.clusters import TOKEN
+from tests.credentials import credential
 from tests.dpportal.datasets.rawdata.elsewhere.spark.twin import SparkTwin
 
 
@@ -18,6 +19,6 @@ def spark(cluster, tmp_path_factory):
         seconds=300,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPPORTAL_CREDENTIAL_SPARK", TOKEN)
+        patch.setenv("DPPORTAL_CREDENTIAL_SPARK", credential(cluster.port, TOKEN))
         with speaking.reading(connection) as session:
             yield SparkTwin(session, tmp_path_factory.mktemp("twins"))

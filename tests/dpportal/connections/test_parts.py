@@ -1,0 +1,65 @@
+"""A wide declaration is counted by several queries of one snapshot, each with few columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpportal.connections.models import SharedTable
+from dpportal.connections.postgres import Session
+from dpportal.datasets.rawdata import Persons, ReadOptions
+from dpportal.datasets.rawdata.elsewhere import counting
+from mechanisms.domain import Domain, Integer
+
+NAMES = [f"x{i}" for i in range(30)]
+WIDE = Domain(tuple(Integer(name, lower=0, upper=2, closed=name == "x29") for name in NAMES))
+TABLES = [(name,) for name in NAMES] + [("x0", "x7"), ("x28", "x1")]
+
+
+def test_tables_keep_their_order_and_what_leaves_rows_out_is_in_each_query():
+    parts = counting.parts(WIDE, TABLES, 12)
+    assert [table for part in parts for table in part.tables] == TABLES
+    assert all(len(part.columns) <= 13 and "x29" in part.columns for part in parts) and len(parts) == 3
+    assert counting.parts(WIDE, [tuple(NAMES)], 12)[0].columns == tuple(NAMES)
+
+
+@pytest.mark.postgres
+class TestWide:
+    @pytest.fixture
+    def wanted(self, connection, owner) -> counting.Wanted:
+        columns = ", ".join(f"(i + {place}) % 3 AS {name}" for place, name in enumerate(NAMES[:-1]))
+        owner.execute(
+            f"""CREATE TABLE health.wide AS SELECT i AS who, {columns}, nullif(i % 3, 2) AS x29
+            FROM generate_series(0, 8) AS i"""
+        )
+        table = SharedTable.objects.create(connection=connection, title="Wide", schema="health", table="wide")
+        schema = counting.look(table)
+        return counting.Wanted(table, schema.identity, schema.types, schema.definition)
+
+    @pytest.fixture
+    def queries(self, monkeypatch) -> list[str]:
+        """Each query that counts; rows are added by somebody before each."""
+        sent: list[str] = []
+        count = Session.counts
+
+        def counts(session, statement):
+            sent.append(statement)
+            return count(session, statement)
+
+        monkeypatch.setattr(Session, "counts", counts)
+        return sent
+
+    def test_has_the_same_rows_in_each_query(self, wanted, queries, owner, monkeypatch):
+        add = counting._add
+
+        def added(*where):
+            add(*where)
+            owner.execute("INSERT INTO health.wide SELECT * FROM health.wide")
+
+        monkeypatch.setattr(counting, "_add", added)
+        counts = counting.count_tables(wanted, WIDE, TABLES, ReadOptions(), None).counts
+        assert len(queries) == 3 and counts.sum() == 6 * len(TABLES)
+        assert counts[:3].tolist() == [3, 3, 0] and counts[87:90].tolist() == [3, 3, 0]
+
+    def test_is_one_query_where_rows_of_a_person_are_drawn(self, wanted, queries):
+        counts = counting.count_tables(wanted, WIDE, TABLES, ReadOptions(), Persons("who", 1)).counts
+        assert len(queries) == 1 and counts.sum() == 6 * len(TABLES)
