@@ -28,12 +28,13 @@ class GuessableValidator:
         known = PORTAL_WORDS | _hosts() | (_names(user) if user else set())
         rest = _without(password[:LOOKED_AT], known)
         if _one_word(rest) or zxcvbn(rest, user_inputs=sorted(known))["score"] < LEAST_SCORE:
-            raise ValidationError(self.get_help_text(), code="password_guessable")
+            text = _("Others would guess this too soon. %(help)s")
+            raise ValidationError(text % {"help": self.get_help_text()}, code="password_guessable")
 
     def get_help_text(self) -> str:
         return _(
-            "Others would guess this too soon. Take four words that have nothing to do with each other, or a password "
-            "from a password manager; no word with a year or numbers, and nothing of your name or of this portal."
+            "Take four words that have nothing to do with each other, or a password from a password manager; no word "
+            "with a year or numbers, and nothing of your name or of this portal."
         )
 
 

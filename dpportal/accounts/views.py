@@ -124,10 +124,10 @@ def own_sessions(request: HttpRequest) -> HttpResponse:
         "changes": changes.select_related("by")[:CHANGES_SHOWN],
         "hours": sessions.longest_hours(),
     }
-    response = render(request, "accounts/sessions.html", context)
     if person.unseen_changes:
         User.objects.filter(pk=person.pk).update(unseen_changes=False)
-    return response
+        person.unseen_changes = False
+    return render(request, "accounts/sessions.html", context)
 
 
 @login_required
