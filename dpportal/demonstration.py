@@ -32,7 +32,7 @@ def create_accounts(names: dict[Role, str]) -> dict[str, str]:
         return {}
     passwords = {name: secrets.token_urlsafe(12) for name in names.values()}
     for role, name in names.items():
-        User.objects.create_user(name, password=passwords[name], role=role)
+        User.objects.create_user(name, password=passwords[name], role=role, must_change_password=True)
     return passwords
 
 

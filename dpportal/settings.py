@@ -65,6 +65,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "dpportal.security.NoStore",
     "dpportal.accounts.sessions.IdleLimit",
+    "dpportal.accounts.known_browsers.KnownBrowser",
+    "dpportal.accounts.first_passwords.FirstPassword",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -113,27 +115,25 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# Tries are counted in the database, which all machines share; by name and address together, so that nobody can lock
-# another person out from elsewhere.
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+# Tries are counted in the database, which all machines share; by name and address together, or for a browser that its
+# person signed in with before, so that nobody can lock another person out from elsewhere.
+AXES_LOCKOUT_PARAMETERS = "dpportal.accounts.locking.counted_by"
 AXES_FAILURE_LIMIT = 5
 AXES_HANDLER = "dpportal.accounts.locking.Handler"
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_CALLABLE = "dpportal.accounts.locking.locked_page"
-AXES_CLIENT_IP_CALLABLE = "dpportal.accounts.addresses.client_address"
+AXES_CLIENT_IP_CALLABLE = "dpportal.accounts.addresses.client_network"
 # The portal writes down who signed in, see accounts.sign_ins; typed names are shown to nobody.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "dpportal.accounts.password_strength.GuessableValidator"},
 ]
 
 # Where mail can be sent, people can have a forgotten password replaced by themselves.
@@ -197,6 +197,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
+SESSION_ENGINE = "dpportal.accounts.session_store"
+# Seconds after its sign-in at which a session ends, however much its person works.
+SESSION_LONGEST = 12 * 3600
 SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
 BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
 if BEHIND_PROXY:

@@ -9,6 +9,8 @@ from pathlib import Path
 from django.conf import settings
 
 from dpportal import storage
+from dpportal.accounts import tasks as account_tasks
+from dpportal.accounts.session_store import SessionStore
 from dpportal.catalogue import thumbnails
 from dpportal.datasets import direct
 from dpportal.datasets import tasks as dataset_tasks
@@ -41,6 +43,7 @@ def sweep_jobs() -> None:
     stream_tasks.sweep()
     workings.sweep()
     thumbnails.sweep()
+    account_tasks.sweep()
 
 
 def sweep_files() -> None:
@@ -50,6 +53,7 @@ def sweep_files() -> None:
     known |= execution.pending_files()
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
+    SessionStore.clear_expired()
     direct.sweep()
     release_tasks.sweep_words()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):

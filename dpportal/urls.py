@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import TemplateView
+from django.views.generic import RedirectView, TemplateView
 
 from dpportal import health, office
 from dpportal.catalogue.views import catalogue
@@ -43,5 +43,11 @@ urlpatterns = [
     path("datasets/", include("dpportal.budgets.urls")),
     path("releases/", include("dpportal.releases.urls")),
     path("streams/", include("dpportal.streams.urls")),
+    # The admin's own form would leave no line in the record.
+    path(
+        "admin/password_change/",
+        RedirectView.as_view(pattern_name="accounts:password_change"),
+        name="admin_password",
+    ),
     path("admin/", admin.site.urls),
 ]

@@ -1,13 +1,16 @@
+from typing import Any
+
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from dpportal.accounts import locking
-from dpportal.accounts.forms import UserForm
+from dpportal.accounts import locking, mailing, people, reset_links
+from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import current_user
 
@@ -16,22 +19,61 @@ admin.site.site_header = admin.site.site_title = "Privacy portal administration"
 
 
 @admin.register(User)
-class PortalUserAdmin(UserAdmin):
-    """People and their roles; permissions follow from the role."""
+class PortalUserAdmin(admin.ModelAdmin):
+    """People and their roles; permissions follow from the role. No administrator learns or sets a password."""
 
     list_display = ["username", "email", "role", "is_active", "last_login"]
     list_filter = ["role", "is_active"]
+    search_fields = ["username", "first_name", "last_name", "email"]
+    ordering = ["username"]
     fieldsets = [
-        (None, {"fields": ["username", "password"]}),
+        (None, {"fields": ["username"]}),
         ("Person", {"fields": ["first_name", "last_name", "display_name", "email"]}),
         ("Access", {"fields": ["role", "is_active"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
-    add_fieldsets = [(None, {"fields": ["username", "email", "role", "password1", "password2"]})]
-    add_form = UserForm
-    filter_horizontal = []
+    add_fieldsets = [(None, {"fields": ["username", "email", "role"]})]
     readonly_fields = ["last_login", "date_joined"]
     actions = ["unlock"]
+    change_form_template = "admin/accounts/person.html"
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        return self.fieldsets if obj else self.add_fieldsets
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """A list that is filtered by the stored password would tell it."""
+        return not lookup.startswith("password") and bool(super().lookup_allowed(lookup, value, request))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """The record names people, so they are switched off instead."""
+        return False
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        (people.save if change else people.create)(obj, current_user(request))
+
+    def response_add(
+        self, request: HttpRequest, obj: User, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """A new person needs a link next."""
+        return redirect("admin:accounts_user_link", obj.pk)
+
+    def get_urls(self) -> list[Any]:
+        link = self.admin_site.admin_view(self.link)
+        return [path("<int:person_id>/password-link/", link, name="accounts_user_link"), *super().get_urls()]
+
+    def link(self, request: HttpRequest, person_id: int) -> HttpResponse:
+        """Have a link mailed with which the person chooses a password; it is shown once where no mail can go."""
+        person = get_object_or_404(User, pk=person_id)
+        by_mail = mailing.is_on() and bool(person.email)
+        context = {**self.admin_site.each_context(request), "person": person, "by_mail": by_mail}
+        if request.method == "POST" and by_mail:
+            people.send_link(person, current_user(request), origin_of(request))
+            self.message_user(request, _("A link is on its way to %s.") % person.email)
+            return redirect("admin:accounts_user_change", person.pk)
+        if request.method == "POST":
+            context["link"] = origin_of(request) + reset_links.shown_path(person)
+            people.note(person, current_user(request), people.LINK_SHOWN)
+        return render(request, "admin/accounts/password_link.html", context)
 
     @admin.action(description=gettext_lazy("Unlock signing in after wrong passwords"))
     def unlock(self, request: HttpRequest, users: QuerySet[User]) -> None:

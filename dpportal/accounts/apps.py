@@ -6,7 +6,8 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
-        from dpportal.accounts import sessions, sign_ins
+        from dpportal.accounts import known_browsers, sessions, sign_ins
 
         sign_ins.connect()
+        known_browsers.connect()
         sessions.connect()

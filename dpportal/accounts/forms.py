@@ -1,19 +1,14 @@
 """Account forms."""
 
-from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm, PasswordResetForm
-from django.utils import timezone
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.accounts import audit
-from dpportal.accounts.models import AuditEntry, Role, User
-
-ASKED = "asked for a new password"
-BETWEEN_MAILS = timedelta(minutes=10)
+from dpportal.accounts import mailing
+from dpportal.accounts.models import User
 
 
 class SignInForm(AuthenticationForm):
@@ -26,16 +21,6 @@ class SignInForm(AuthenticationForm):
         ),
         "inactive": _("This account is switched off. Ask an administrator to open it again."),
     }
-
-
-class UserForm(BaseUserCreationForm):
-    """A new user with a role, for the admin."""
-
-    role = forms.ChoiceField(choices=Role.choices)
-
-    class Meta:
-        model = User
-        fields = ["username", "email", "role"]
 
 
 class DisplayNameForm(forms.ModelForm):
@@ -55,17 +40,25 @@ class DisplayNameForm(forms.ModelForm):
         return name
 
 
+class PasswordForm(PasswordChangeForm):
+    """A new password that is not the old one."""
+
+    def clean_new_password1(self) -> str:
+        password: str = self.cleaned_data["new_password1"]
+        if self.user.check_password(password):
+            raise forms.ValidationError(_("This is the password that you have. Choose another."))
+        return password
+
+
 class ForgottenForm(PasswordResetForm):
-    """The address to send a link to; a person gets one in ten minutes, however often it is asked for."""
+    """The address to send a link to; a worker finds out whose it is."""
 
-    def get_users(self, email: str) -> Iterator[User]:
-        """The people to send a link to, without those who were sent one just now."""
-        lately = AuditEntry.objects.filter(action=ASKED, at__gte=timezone.now() - BETWEEN_MAILS)
-        sent = set(lately.values_list("by", flat=True))
-        return (user for user in super().get_users(email) if user.pk not in sent)
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Have a link sent."""
+        request: HttpRequest = kwargs["request"]
+        mailing.write_reset(self.cleaned_data["email"], origin_of(request))
 
-    def send_mail(self, *args: Any, **kwargs: Any) -> None:
-        """Send it, and record that it was asked for."""
-        _subject, _body, context = args[:3]
-        audit.record(context["user"], ASKED, context["user"])
-        super().send_mail(*args, **kwargs)
+
+def origin_of(request: HttpRequest) -> str:
+    """Of the portal as the visitor sees it, such as https://portal.example."""
+    return request.build_absolute_uri("/").rstrip("/")

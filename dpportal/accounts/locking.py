@@ -1,7 +1,7 @@
 """After some wrong passwords for a name from one address, that name waits there; an administrator can end the wait.
 
 After many more from several addresses, or from one address for several names, the name waits everywhere, the address
-for every name.
+for every name. A browser in which that person signed in before waits for its own wrong passwords alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from dpportal.accounts import audit
+from dpportal.accounts import people
+from dpportal.accounts.known_browsers import known_as
 from dpportal.accounts.models import User
 
 # Of a name from all addresses together: a guesser with many addresses is stopped, and needs ten to lock somebody out.
@@ -29,14 +30,40 @@ ADDRESS_LIMIT = 100
 class Handler(AxesDatabaseHandler):
     """Counts wrong passwords as django-axes does for a name at an address, and besides for each of the two alone."""
 
+    def is_allowed(self, request: Any, credentials: Any = None) -> bool:
+        _mark(request, get_client_username(request, credentials))
+        return bool(super().is_allowed(request, credentials))
+
+    def user_logged_in(self, sender: Any, request: Any, user: User, **kwargs: Any) -> None:
+        _mark(request, user.get_username())
+        super().user_logged_in(sender, request, user, **kwargs)
+
     def get_failures(self, request: Any, credentials: Any = None) -> int:
-        """The number that is compared with the limit of a name at an address."""
+        """The number that is compared with the limit of a name at an address, or in a known browser."""
         limit = get_failure_limit(request, credentials)
         name = get_client_username(request, credentials)
+        if _is_known(request):
+            return int(super().get_failures(request, credentials))
         everywhere = _wrong(request, username=name) >= NAME_LIMIT if name else False
         if everywhere or _wrong(request, ip_address=request.axes_ip_address) >= ADDRESS_LIMIT:
             return limit
         return int(super().get_failures(request, credentials))
+
+
+def counted_by(request: Any, _credentials: Any = None) -> list[list[str]]:
+    """What is counted together: a name in a known browser, or else at an address."""
+    return [["username", "user_agent"]] if _is_known(request) else [["username", "ip_address"]]
+
+
+def _mark(request: Any, name: str | None) -> None:
+    """A known browser is counted under its own identity, which no stranger knows."""
+    request.known_browser = known_as(request, name)
+    if request.known_browser:
+        request.axes_user_agent = f"known browser {request.known_browser}"
+
+
+def _is_known(request: Any) -> bool:
+    return bool(getattr(request, "known_browser", None))
 
 
 def _wrong(request: HttpRequest, **whose: str) -> int:
@@ -55,4 +82,4 @@ def locked_page(request: HttpRequest, _refused: HttpResponse, _credentials: Any)
 def unlock(user: User, by: User) -> None:
     """Let an account try again from everywhere, at once."""
     reset(username=user.get_username())
-    audit.record(by, "unlocked signing in", user)
+    people.note(user, by, "unlocked signing in")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models.functions import Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django.contrib.sessions.backends.base import SessionBase
 
 
 class Role(models.TextChoices):
@@ -29,7 +34,8 @@ class PortalUserManager(UserManager["User"]):
     def create_superuser(
         self, username: str, email: str | None = None, password: str | None = None, **fields: Any
     ) -> User:
-        return super().create_superuser(username, email, password, **{"role": Role.ADMINISTRATOR, **fields})
+        first = {"role": Role.ADMINISTRATOR, "must_change_password": True}
+        return super().create_superuser(username, email, password, **{**first, **fields})
 
 
 class User(AbstractUser):
@@ -48,6 +54,11 @@ class User(AbstractUser):
             "they say “a curator of this portal”."
         ),
     )
+
+    # Somebody else has seen the password, so no page opens before the person chose another.
+    must_change_password = models.BooleanField(default=False, editable=False)
+    # Somebody else changed this account, and the person has not opened the list of changes since.
+    unseen_changes = models.BooleanField(default=False, editable=False)
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.is_staff = self.is_superuser = self.role == Role.ADMINISTRATOR
@@ -72,6 +83,47 @@ class User(AbstractUser):
         return self.role == Role.ADMINISTRATOR
 
 
+class PersonSession(AbstractBaseSession):
+    """A session of the portal, with what its person needs to recognise it. Written by `session_store` only."""
+
+    person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sessions")
+    began_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+    # Coarse on purpose: a family of browsers, and the network of an address.
+    browser = models.CharField(max_length=60)
+    network = models.CharField(max_length=45)
+
+    @classmethod
+    def get_session_store_class(cls) -> type[SessionBase]:
+        from dpportal.accounts.session_store import SessionStore
+
+        return SessionStore
+
+
+class OutgoingMail(models.Model):
+    """Mail that a worker has not sent yet. Written by `mailing`, deleted by `delivery`."""
+
+    class Kind(models.TextChoices):
+        TEXT = "text"
+        # The text is written when it is sent, and only if the address is a person's: no link lies in the database.
+        RESET = "reset"
+
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.TEXT)
+    to = models.EmailField()
+    # Whose link it is, if an administrator had it sent; else whoever has the address.
+    person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
+    subject = models.CharField(max_length=200, blank=True)
+    text = models.TextField(blank=True)
+    # Of the portal as the person sees it, such as https://portal.example.
+    origin = models.CharField(max_length=300, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    # From when on it is tried again, by the database's clock.
+    due_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"mail {self.pk}"
+
+
 class AuditEntry(models.Model):
     """A line of the record: who did what to which object, when. Never holds a value of the data."""
 
@@ -84,6 +136,7 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-at"]
         verbose_name_plural = "audit entries"
+        indexes = [models.Index(fields=["subject", "-at"], name="audit_subject")]
 
     def __str__(self) -> str:
         return f"{self.action} {self.subject}"

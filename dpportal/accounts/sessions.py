@@ -1,4 +1,4 @@
-"""A session ends when nobody has worked in it for a while."""
+"""A session ends when nobody has worked in it for a while; its person can see and end it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,70 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-SEEN = "seen_at"
+from dpportal.accounts import audit
+from dpportal.accounts.addresses import coarse_network
+from dpportal.accounts.browsers import browser_family
+from dpportal.accounts.models import PersonSession, User
+from dpportal.accounts.session_store import BEGAN, BROWSER, NETWORK, SEEN
 
 
 def connect() -> None:
     """A session begins with somebody at work."""
-    user_logged_in.connect(_seen, dispatch_uid="session begins")
+    user_logged_in.connect(_begun, dispatch_uid="session begins")
 
 
-def _seen(sender: Any, request: HttpRequest, **_kwargs: Any) -> None:
-    request.session[SEEN] = int(time.time())
+def open_sessions(person: User) -> QuerySet[PersonSession]:
+    """The person's sessions that have not ended, the last used first."""
+    return person.sessions.filter(expire_date__gt=timezone.now()).order_by("-last_used_at")
+
+
+def public_id(session: PersonSession) -> str:
+    """Names a session on a page; its key would open it."""
+    return salted_hmac("public id of a session", session.session_key, algorithm="sha256").hexdigest()[:32]
+
+
+def end(person: User, chosen: str) -> bool:
+    """End the person's session with this public id. Returns whether there was one."""
+    keys = [session.pk for session in open_sessions(person) if public_id(session) == chosen]
+    return _end(person, person.sessions.filter(pk__in=keys))
+
+
+def end_others(person: User, current: str | None) -> bool:
+    """End all the person's sessions but the one with this key. Returns whether there were any."""
+    return _end(person, _others(person, current))
+
+
+def forget_others(person: User, current: str | None) -> None:
+    """Delete sessions that a new password has ended, so that no list shows them."""
+    _others(person, current).delete()
+
+
+def longest_hours() -> int:
+    """How long a session lasts at most."""
+    return settings.SESSION_LONGEST // 3600
+
+
+def _others(person: User, current: str | None) -> QuerySet[PersonSession]:
+    return person.sessions.exclude(pk=current)
+
+
+def _end(person: User, sessions: QuerySet[PersonSession]) -> bool:
+    ended, _by_model = sessions.delete()
+    if ended:
+        audit.record(person, "ended sessions", person, f"{ended}")
+    return bool(ended)
+
+
+def _begun(sender: Any, request: HttpRequest, **_kwargs: Any) -> None:
+    request.session[BEGAN] = request.session[SEEN] = int(time.time())
+    request.session[BROWSER] = browser_family(request)
+    request.session[NETWORK] = coarse_network(request)
 
 
 class IdleLimit:
@@ -38,7 +89,7 @@ class IdleLimit:
             # Either way: clocks of several machines differ.
             since = abs(time.time() - request.session.get(SEEN, 0))
             if since * 20 >= settings.SESSION_COOKIE_AGE:
-                _seen(self, request)
+                request.session[SEEN] = int(time.time())
         return _whole_page(request, self.get_response(request))
 
 

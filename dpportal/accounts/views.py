@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from functools import wraps
+from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
 
-from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, SignInForm
-from dpportal.accounts.models import User
+from dpportal.accounts import mailing, people, reset_links, sessions
+from dpportal.accounts.forms import DisplayNameForm, ForgottenForm, PasswordForm, SignInForm
+from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import View, current_user
 
-
-def mail_is_sent() -> bool:
-    """Whether the portal can send mail, and so replace a forgotten password."""
-    return bool(settings.EMAIL_URL)
+CHANGES_SHOWN = 50
+# Strangers can cause these without end, so they are not listed among the changes.
+NO_CHANGES = ("signed in", "failed to sign in", reset_links.ASKED)
 
 
 def where_mail_is_sent(view: View) -> View:
@@ -28,44 +30,68 @@ def where_mail_is_sent(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        if not mail_is_sent():
+        if not mailing.is_on():
             raise Http404
         return view(request, *args, **kwargs)
 
     return guarded
 
 
+class PasswordView(views.PasswordChangeView):
+    """A new password for who knows the old one."""
+
+    template_name = "accounts/password.html"
+    form_class = PasswordForm
+    success_url = reverse_lazy("accounts:password_changed")
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        people.chose_password(form.user)
+        sessions.forget_others(form.user, self.request.session.session_key)
+        return response
+
+
+class LinkView(views.PasswordResetConfirmView):
+    """A new password for who has a link. Django ends the person's sessions with the old one."""
+
+    template_name = "accounts/replace.html"
+    success_url = reverse_lazy("accounts:replaced")
+    extra_context = {"mail_is_sent": mailing.is_on}
+    how, alarming = "by a link that was mailed", False
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        people.chose_password(form.user, self.how, alarming=self.alarming)
+        sessions.forget_others(form.user, self.request.session.session_key)
+        return response
+
+
 sign_in = views.LoginView.as_view(
     template_name="accounts/sign_in.html",
     authentication_form=SignInForm,
     redirect_authenticated_user=True,
-    extra_context={"mail_is_sent": mail_is_sent},
+    extra_context={"mail_is_sent": mailing.is_on},
 )
 sign_out = views.LogoutView.as_view()
-password = views.PasswordChangeView.as_view(
-    template_name="accounts/password.html", success_url=reverse_lazy("accounts:password_changed")
-)
+password = PasswordView.as_view()
 password_changed = views.PasswordChangeDoneView.as_view(template_name="accounts/password_changed.html")
 forgotten = where_mail_is_sent(
     views.PasswordResetView.as_view(
         template_name="accounts/forgotten.html",
         form_class=ForgottenForm,
-        subject_template_name="accounts/forgotten_subject.txt",
-        email_template_name="accounts/forgotten_mail.txt",
         success_url=reverse_lazy("accounts:forgotten_sent"),
     )
 )
 forgotten_sent = where_mail_is_sent(
     views.PasswordResetDoneView.as_view(template_name="accounts/forgotten_sent.html")
 )
-replace = where_mail_is_sent(
-    views.PasswordResetConfirmView.as_view(
-        template_name="accounts/replace.html", success_url=reverse_lazy("accounts:replaced")
-    )
+replace = LinkView.as_view()
+choose = LinkView.as_view(
+    token_generator=reset_links.shown_tokens, how="by a link that an administrator was shown", alarming=True
 )
-replaced = where_mail_is_sent(
-    views.PasswordResetCompleteView.as_view(template_name="accounts/password_changed.html")
-)
+replaced = views.PasswordResetCompleteView.as_view(template_name="accounts/password_changed.html")
 
 
 @login_required
@@ -75,7 +101,42 @@ def display_name(request: HttpRequest) -> HttpResponse:
     person = User.objects.get(pk=current_user(request).pk)
     form = DisplayNameForm(request.POST or None, instance=person)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        people.save(form.save(commit=False), current_user(request))
         messages.success(request, _("Saved. What you publish says “%s”.") % person.public_name)
         return redirect("accounts:display_name")
     return render(request, "accounts/display_name.html", {"form": form})
+
+
+@login_required
+def own_sessions(request: HttpRequest) -> HttpResponse:
+    """Where a person is signed in, and who changed what of the account."""
+    person = current_user(request)
+    changes = AuditEntry.objects.filter(subject=f"user {person.pk}").exclude(action__in=NO_CHANGES)
+    context = {
+        "sessions": [
+            {
+                "shown": found,
+                "id": sessions.public_id(found),
+                "is_this": found.pk == request.session.session_key,
+            }
+            for found in sessions.open_sessions(person)
+        ],
+        "changes": changes.select_related("by")[:CHANGES_SHOWN],
+        "hours": sessions.longest_hours(),
+    }
+    if person.unseen_changes:
+        User.objects.filter(pk=person.pk).update(unseen_changes=False)
+        person.unseen_changes = False
+    return render(request, "accounts/sessions.html", context)
+
+
+@login_required
+@require_POST
+def end_session(request: HttpRequest) -> HttpResponse:
+    """End one session, or all but this one if none is named."""
+    person, chosen = current_user(request), request.POST.get("session")
+    ended = (
+        sessions.end(person, chosen) if chosen else sessions.end_others(person, request.session.session_key)
+    )
+    messages.success(request, _("Ended.") if ended else _("There was none to end; it had ended before."))
+    return redirect("accounts:sessions")

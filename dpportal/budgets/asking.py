@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from dpportal.accounts import audit
+from dpportal.accounts import audit, mailing
 from dpportal.accounts.models import Role, User
 from dpportal.budgets.models import BudgetRequest
-from dpportal.budgets.tasks import send_mail
 from dpportal.datasets.access import right_of
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.services import hold
@@ -31,7 +28,7 @@ def ask(dataset: Dataset, reason: str, by: User) -> bool:
     administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(email="")
     text = _("%(curator)s asks for a privacy budget for the dataset “%(dataset)s”: %(reason)s")
     words = {"curator": by.get_username(), "dataset": dataset.name, "reason": request.reason}
-    _mail(list(administrators.values_list("email", flat=True)), _("A budget is asked for"), text % words)
+    mailing.write(administrators.values_list("email", flat=True), _("A budget is asked for"), text % words)
     return True
 
 
@@ -98,11 +95,5 @@ def _answer(asked: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
     # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
     still_owns = right_of(request.by, request.dataset) >= Right.OWN
     told = request.by if still_owns else request.dataset.owner
-    _mail([told.email] if told.email else [], subject, text % words)
+    mailing.write([told.email], subject, text % words)
     return True
-
-
-def _mail(to: list[str], subject: str, text: str) -> None:
-    """Once this transaction is kept, a worker sends it: no page waits for the mail server."""
-    if to:
-        transaction.on_commit(partial(send_mail.delay, to, subject, text))

@@ -71,6 +71,8 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
 def _look(dataset: Dataset, claim: Claim) -> None:
     version = dataset.current_domain()
     if version is None or not dataset.has_records:
+        if dataset.state == Dataset.State.ERASED:
+            records.erase(dataset)  # an attempt that died may have written after the records were erased
         claim.finish(JobState.CANCELLED)
         return
     claim.step("looking")

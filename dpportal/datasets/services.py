@@ -340,6 +340,10 @@ def _unanswered_text(columns: Collection[str]) -> str:
 def erase(dataset: Dataset, by: User) -> None:
     """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent."""
     with transaction.atomic():
+        # Streams first and the dataset then, as whoever opens one does: nobody waits for the other for ever. Whoever
+        # asks for a release at this moment is either seen here, or sees that the records are gone.
+        erasing.send(Dataset, dataset=dataset)
+        hold(dataset)
         if not dataset.is_tableless and dataset.conversion.active:
             raise DatasetError(
                 _("The file is still being read. Wait until that has ended, then delete the records.")
@@ -351,7 +355,6 @@ def erase(dataset: Dataset, by: User) -> None:
                     "then delete the records."
                 )
             )
-        erasing.send(Dataset, dataset=dataset)
         Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.ERASED, upload="", table="")
         audit.record(by, "erased records", dataset)
     _erase_files(dataset)

@@ -123,11 +123,15 @@ def discard(release: Release) -> None:
 
 @transaction.atomic
 def publish(release: Release, by: User) -> None:
-    """Show the release to everyone."""
-    ready = Release.objects.filter(pk=release.pk, state=Release.State.READY)
-    if not ready.update(published_at=timezone.now(), withdrawn_at=None, withdrawn_because=""):
+    """Show the release to everyone; one that is public stays as it is, with the time of its publication."""
+    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
+    if release.state != Release.State.READY:
         raise ReleaseError(_("Only a finished release can be published."))
     require_releaser(release.dataset, by.pk, ReleaseError)
+    if release.is_public:
+        return
+    public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
+    Release.objects.filter(pk=release.pk).update(**public)
     audit.record(by, "published", release)
 
 

@@ -246,11 +246,15 @@ def close(stream: Stream, by: User) -> None:
 
 @transaction.atomic
 def publish(stream: Stream, by: User) -> None:
-    """Show the series, and every period that is still to come, to everyone."""
-    opened = Stream.objects.filter(pk=stream.pk, opened_at__isnull=False)
-    if not opened.update(published_at=timezone.now(), withdrawn_at=None, withdrawn_because=""):
+    """Show the series, and every period that is still to come, to everyone; one that is public stays as it is."""
+    stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
+    if stream.opened_at is None:
         raise StreamError(_("Only a stream that was opened can be published."))
     require_releaser(stream.dataset, by.pk, StreamError)
+    if stream.is_public:
+        return
+    public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
+    Stream.objects.filter(pk=stream.pk).update(**public)
     audit.record(by, "published", stream)
 
 
@@ -295,6 +299,7 @@ def _queue_file(job: StreamJob, file: File) -> StreamJob:
         raise StreamError(str(fault)) from None
     try:
         with transaction.atomic():
+            _require_still_open(job.stream)
             _drop_unanswered(job.stream)
             _queue(job)
     except IntegrityError:
@@ -302,7 +307,16 @@ def _queue_file(job: StreamJob, file: File) -> StreamJob:
         raise StreamError(
             _("Another job of this stream is in work. Wait until it has ended, then send the file again.")
         ) from None
+    except StreamError:
+        default_storage.delete(job.file)
+        raise
     return job
+
+
+def _require_still_open(stream: Stream) -> None:
+    """While the file came, the stream may have been closed, or its records erased; from now on that waits."""
+    if not Stream.objects.select_for_update().get(pk=stream.pk).is_open:
+        raise StreamError(_("This stream was closed meanwhile, so it takes no periods."))
 
 
 def _queue(job: StreamJob) -> None:

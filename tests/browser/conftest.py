@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.visiting import Portal, Watch, sign_in
+from tests.dpportal.portal_command.starting import keep_first_passwords
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = re.compile(r"^\s*(administrator|curator)\s+password (\S+)$", re.MULTILINE)
@@ -41,7 +42,9 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     plain = {k: v for k, v in os.environ.items() if not k.startswith(("DPPORTAL", "DJANGO", "CELERY"))}
     process = subprocess.Popen(command, cwd=ROOT, env=plain, stdout=subprocess.PIPE, text=True)
     try:
-        yield Portal(f"http://127.0.0.1:{port}", dict(PASSWORD.findall(_until_ready(process))))
+        passwords = dict(PASSWORD.findall(_until_ready(process)))
+        keep_first_passwords(data)
+        yield Portal(f"http://127.0.0.1:{port}", passwords)
     finally:
         # Not SIGINT: a process that was started in the background ignores it.
         process.terminate()

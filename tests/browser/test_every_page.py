@@ -38,6 +38,7 @@ CURATOR_PAGES = [
     "/releases/finished/",
     "/account/name/",
     "/account/password/",
+    "/account/sessions/",
     "/guide/",
     "/guide/choice/",
     "/guide/queries/",

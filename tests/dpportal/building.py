@@ -12,7 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from dpportal import storage
-from dpportal.accounts.models import Role, User
+from dpportal.accounts import delivery
+from dpportal.accounts.models import OutgoingMail, Role, User
 from dpportal.budgets import ledger
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.conversion import convert, fingerprint
@@ -79,6 +80,12 @@ def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
     convert(dataset.pk)
     dataset.refresh_from_db()
     return dataset
+
+
+def deliver_mail() -> None:
+    """What a worker does with the mail that waits."""
+    for waiting in OutgoingMail.objects.order_by("pk"):
+        delivery.deliver(waiting.pk)
 
 
 def a_worker_lives() -> None:

@@ -17,7 +17,7 @@ LONGEST_FILE = 400
 ROOMS = {
     "running": set(),
     "charts": set(),
-    "accounts": set(),
+    "accounts": {"running"},
     "publishing": set(),
     "connections": {"accounts"},
     "objects": set(),

@@ -156,7 +156,9 @@ class Command(BaseCommand):
         for name, password in passwords.items():
             self.stdout.write(f"  {name:<14} password {password}")
         if passwords:
-            self.stdout.write("  Shown only this once. Change them after signing in.\n")
+            self.stdout.write(
+                "  Shown only this once. Each is replaced by its person's own at the first sign-in.\n"
+            )
         self.stdout.write(f"The portal is running at {address}  (Ctrl-C stops it)")
         self.stdout.flush()
 

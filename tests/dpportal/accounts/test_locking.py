@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from axes.models import AccessAttempt
 from django.db.models import F
-from django.test import override_settings
+from django.test import Client, override_settings
 from django.urls import reverse
 
-from dpportal.accounts import locking
+from dpportal.accounts import known_browsers, locking
 from dpportal.accounts.models import AuditEntry
 from tests.dpportal.building import PASSWORD
 
@@ -109,6 +109,69 @@ def test_an_address_that_tries_many_names_is_closed_for_all(client, curator):
     assert sign_in(client, WRONG, name="one more").status_code == 429
     assert sign_in(client).status_code == 429
     sign_in(client, REMOTE_ADDR="203.0.113.1")
+    assert is_in(client)
+
+
+def test_strangers_do_not_lock_a_person_out_of_a_known_browser(client, curator):
+    """Neither from many addresses nor from the person's own, where they try as long as they like."""
+    sign_in(client)
+    client.post(reverse("accounts:sign_out"))
+    try_elsewhere(Client(), locking.NAME_LIMIT)
+    lock(Client())
+    assert sign_in(Client()).status_code == 429
+    sign_in(client)
+    assert is_in(client)
+
+
+def test_a_known_browser_is_closed_by_its_own_wrong_passwords(client, curator):
+    sign_in(client)
+    client.post(reverse("accounts:sign_out"))
+    assert lock(client).status_code == 429
+    assert sign_in(client, REMOTE_ADDR="203.0.113.1").status_code == 429
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "x:1sBxQ2:x", "known browser x"], ids=["none", "no signature", "forged", "plain"]
+)
+def test_a_cookie_that_nobody_signed_opens_nothing(client, curator, cookie):
+    client.cookies[known_browsers.COOKIE] = cookie
+    for attempt in range(LIMIT):
+        answer = sign_in(client, WRONG, headers={"User-Agent": f"known browser {attempt}"})
+    assert answer.status_code == 429
+
+
+def test_a_browser_that_knows_one_person_is_a_strangers_for_another(client, curator, administrator):
+    sign_in(client, name="administrator")
+    client.post(reverse("accounts:sign_out"))
+    try_elsewhere(Client(), locking.NAME_LIMIT)
+    assert sign_in(client).status_code == 429
+
+
+def test_the_cookie_names_nobody_and_stays_with_the_browser(client, curator):
+    sign_in(client)
+    cookie = client.cookies[known_browsers.COOKIE]
+    assert "curator" not in cookie.value
+    assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+    identity = cookie.value.partition(":")[0]
+    client.post(reverse("accounts:sign_out"))
+    sign_in(client)
+    assert client.cookies[known_browsers.COOKIE].value.partition(":")[0] == identity
+
+
+def test_one_customers_addresses_of_ipv6_are_one(client, curator):
+    for place in range(LIMIT):
+        sign_in(client, WRONG, REMOTE_ADDR=f"2001:db8:1:2::{place + 1:x}")
+    assert sign_in(client, REMOTE_ADDR="2001:db8:1:2:ffff::1").status_code == 429
+    sign_in(client, REMOTE_ADDR="2001:db8:1:3::1")
+    assert is_in(client)
+
+
+def test_ipv4_in_the_clothes_of_ipv6_is_ipv4(client, curator):
+    for place in range(LIMIT):
+        sign_in(client, WRONG, REMOTE_ADDR=("203.0.113.7", "::ffff:203.0.113.7")[place % 2])
+    assert sign_in(client, REMOTE_ADDR="203.0.113.7").status_code == 429
+    sign_in(client, REMOTE_ADDR="::ffff:203.0.113.8")
     assert is_in(client)
 
 

@@ -1,17 +1,22 @@
 """A session ends when nobody works in it; nothing of it is kept on the way or in the browser."""
 
+import re
 import time
 from datetime import timedelta
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from dpportal.accounts import sessions
+from dpportal.accounts.browsers import browser_family
+from dpportal.accounts.models import AuditEntry, PersonSession
+from dpportal.accounts.session_store import SessionStore
 from dpportal.environment import whole_number
 from dpportal.releases import services
+from tests.dpportal.building import PASSWORD
 
 LIST = "/datasets/"
 
@@ -55,6 +60,87 @@ def test_work_prolongs_a_session(desk, clock):
         assert desk.get(LIST).status_code == 200
 
 
+def test_no_session_lives_longer_than_half_a_day(desk, clock):
+    for _ in range(23):
+        clock.pass_minutes(30)
+        assert desk.get(LIST).status_code == 200
+    clock.pass_minutes(31)
+    assert desk.get(LIST).url == f"{reverse('accounts:sign_in')}?next={LIST}"
+
+
+FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+@pytest.fixture
+def elsewhere(curator):
+    """The same curator in a browser at another place."""
+    browser = Client(headers={"User-Agent": FIREFOX}, REMOTE_ADDR="203.0.113.77")
+    sign_in = {"username": "curator", "password": PASSWORD}
+    browser.post(reverse("accounts:sign_in"), sign_in)
+    return browser
+
+
+def test_people_see_where_they_are_signed_in(desk, elsewhere, other_curator):
+    Client().force_login(other_curator)
+    page = desk.get(reverse("accounts:sessions")).text
+    assert page.count("<td>Firefox, Windows</td>") == 1
+    assert "203.0.113.0/24" in page and "203.0.113.77" not in page
+    assert page.count("(this one)") == 1 and page.count('name="session"') == 1
+    assert not any(session.session_key in page for session in PersonSession.objects.all())
+
+
+def test_a_session_is_ended_from_another_browser(desk, elsewhere, curator):
+    [chosen] = re.findall(r'name="session" value="(\w+)"', desk.get(reverse("accounts:sessions")).text)
+    desk.post(reverse("accounts:end_session"), {"session": chosen})
+    assert elsewhere.get(LIST).status_code == 302
+    assert desk.get(LIST).status_code == 200
+    assert AuditEntry.objects.filter(by=curator, action="ended sessions").count() == 1
+
+
+def test_all_others_are_ended_at_once(desk, elsewhere, other_curator):
+    stranger = Client()
+    stranger.force_login(other_curator)
+    desk.post(reverse("accounts:end_session"))
+    assert [browser.get(LIST).status_code for browser in (desk, elsewhere, stranger)] == [200, 302, 200]
+
+
+def test_nobody_ends_another_persons_session(desk, other_curator):
+    stranger = Client()
+    stranger.force_login(other_curator)
+    chosen = sessions.public_id(sessions.open_sessions(other_curator).get())
+    assert (
+        "There was none to end"
+        in desk.post(reverse("accounts:end_session"), {"session": chosen}, follow=True).text
+    )
+    assert stranger.get(LIST).status_code == 200
+
+
+def test_what_has_ended_is_cleared_away(desk, clock):
+    clock.pass_minutes(61)
+    SessionStore.clear_expired()
+    assert not PersonSession.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "family"),
+    [
+        (FIREFOX, "Firefox, Windows"),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile Safari/604.1",
+            "Safari, iPhone",
+        ),
+        ("Mozilla/5.0 (Macintosh) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0", "Edge, macOS"),
+        (
+            "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36",
+            "Chrome, Android",
+        ),
+        ("curl/8 <script>", "Another program"),
+    ],
+)
+def test_a_browser_is_named_coarsely(rf, agent, family):
+    assert browser_family(rf.get("/", headers={"User-Agent": agent})) == family
+
+
 def test_a_page_that_asks_by_itself_prolongs_nothing(desk, clock):
     for minutes, status in ((40, 200), (21, 204)):
         clock.pass_minutes(minutes)
@@ -86,9 +172,9 @@ def test_who_sends_a_form_too_late_returns_to_its_page(client, ready, page, back
 
 
 def test_not_every_request_writes(desk):
-    before = Session.objects.get().expire_date
+    before = PersonSession.objects.get().expire_date
     desk.get(LIST)
-    assert Session.objects.get().expire_date == before
+    assert PersonSession.objects.get().expire_date == before
 
 
 @pytest.mark.parametrize("given", ["0", "-5", "an hour", "1_0", "٣", "1" * 5000])

@@ -25,6 +25,7 @@ from dpportal.releases.words import Words  # noqa: E402
 from dpportal.streams import services, working  # noqa: E402
 from dpportal.streams.models import StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
+from tests.dpportal.crashes import rivals  # noqa: E402
 from tests.dpportal.streams.building import requested_stream  # noqa: E402
 
 
@@ -122,7 +123,7 @@ DEEDS: dict[str, Any] = {
         digests,
         digest,
     )
-}
+} | {"race_publication": rivals.publication, "race_erasing": rivals.erasing}
 
 if __name__ == "__main__":
     for line in sys.stdin:

@@ -86,9 +86,10 @@ class Portal:
         return self.output.read_text()
 
     def password(self, name: str) -> str:
-        """Of a person whom its first start made."""
+        """Of a person whom its first start made, who need not choose another."""
         shown = re.search(rf"^\s*{name}\s+password (\S+)$", self.said(), re.MULTILINE)
         assert shown is not None, self.said()
+        keep_first_passwords(self.data)
         return shown[1]
 
     def children(self, word: str) -> list[int]:
@@ -123,6 +124,12 @@ class Portal:
     def end(self) -> None:
         if self.process.poll() is None:
             self.interrupt()
+
+
+def keep_first_passwords(data: Path) -> None:
+    """Let the first people sign in without choosing passwords of their own."""
+    with closing(sqlite3.connect(data / "portal.sqlite3", timeout=20)) as database, database:
+        database.execute("UPDATE accounts_user SET must_change_password = 0")
 
 
 def answers(port: int) -> bool:

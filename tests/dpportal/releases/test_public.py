@@ -7,6 +7,7 @@ import hashlib
 import pytest
 from django.urls import reverse
 
+from dpportal.accounts.models import AuditEntry
 from dpportal.releases import services
 from dpportal.releases.execution import execute
 from dpportal.releases.models import Release
@@ -109,3 +110,13 @@ def test_names_of_the_program_are_no_words_for_readers(client, published):
     assert "colour: categories, 4 cells" in facts
     for name in ("add-remove", "replace-one", "categorical"):
         assert name not in facts
+
+
+def test_a_second_browser_publishes_nothing_again(finished, curator):
+    """It moves no date of publication, and writes no second line."""
+    stale = Release.objects.get(pk=finished.pk)
+    services.publish(finished, curator)
+    at = Release.objects.get().published_at
+    services.publish(stale, curator)
+    assert Release.objects.get().published_at == at
+    assert AuditEntry.objects.filter(action="published").count() == 1

@@ -142,3 +142,11 @@ def test_who_opens_a_withdrawn_stream_reads_why_and_is_led_on(curious, older, ne
 def test_a_reason_that_is_too_long_withdraws_nothing(curious, older) -> None:
     asked(curious, older, "withdraw", because="x" * 501)
     assert is_public(older)
+
+
+def test_a_second_browser_publishes_nothing_again(older, curator):
+    """It moves no date of publication, and writes no second line."""
+    at = Stream.objects.get().published_at
+    services.publish(Stream.objects.get(), curator)
+    assert Stream.objects.get().published_at == at
+    assert AuditEntry.objects.filter(action="published").count() == 1

@@ -1,0 +1,64 @@
+"""A browser that a person signed in with before is remembered there by a signed cookie, so that strangers' wrong
+passwords lock that person out nowhere but at the strangers' own places.
+
+Source: OWASP, "Slow Down Online Guessing Attacks with Device Cookies".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
+from django.core.signing import BadSignature, TimestampSigner
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import get_random_string
+
+from dpportal.accounts.models import User
+
+COOKIE = "known_browser"
+SECONDS = 90 * 24 * 3600
+
+
+def connect() -> None:
+    """A successful sign-in makes a browser known."""
+    user_logged_in.connect(_signed_in, dispatch_uid="browser known")
+
+
+def known_as(request: HttpRequest, name: str | None) -> str | None:
+    """What tells this browser from others, if the person with this name signed in with it lately."""
+    try:
+        return _signer(name or "").unsign(request.COOKIES.get(COOKIE, ""), max_age=SECONDS)
+    except BadSignature:
+        return None
+
+
+def _signer(name: str) -> TimestampSigner:
+    """The name is in the signature alone: the cookie tells nobody whose it is."""
+    return TimestampSigner(salt=f"{__name__}:{name}")
+
+
+def _signed_in(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+    request.META[COOKIE] = user.get_username()
+
+
+class KnownBrowser:
+    """Gives the cookie to a browser in which somebody has just signed in."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if name := request.META.get(COOKIE):
+            identity = known_as(request, name) or get_random_string(32)
+            response.set_cookie(
+                COOKIE,
+                _signer(name).sign(identity),
+                max_age=SECONDS,
+                secure=bool(settings.SESSION_COOKIE_SECURE),
+                httponly=True,
+                samesite="Lax",
+            )
+        return response

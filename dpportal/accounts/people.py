@@ -1,0 +1,68 @@
+"""The only place that changes people's accounts: each change is recorded, and told to the person."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils.crypto import get_random_string
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit, mailing
+from dpportal.accounts.models import User
+
+# What is recorded of a person with old and new value; a password only as a fact.
+FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
+LINK_SHOWN = "was shown a password link"
+LINK_SENT = "had a password link sent"
+
+
+@transaction.atomic
+def create(person: User, by: User) -> None:
+    """Keep a new person, with a password that nobody knows."""
+    person.set_password(get_random_string(40))
+    person.save()
+    note(person, by, "made the account", f"role: {person.role}; email: {person.email or '–'}")
+
+
+@transaction.atomic
+def save(person: User, by: User) -> None:
+    """Keep what was changed of a person. Both the old and the new mail address are written to."""
+    old = User.objects.select_for_update().get(pk=person.pk)
+    person.save(update_fields=[*FIELDS, "is_staff", "is_superuser"])
+    changes = [
+        f"{field}: {getattr(old, field) or '–'} → {getattr(person, field) or '–'}"
+        for field in FIELDS
+        if getattr(old, field) != getattr(person, field)
+    ]
+    if changes:
+        note(person, by, "changed the account", "; ".join(changes), old_address=old.email)
+
+
+@transaction.atomic
+def chose_password(person: User, how: str = "", *, alarming: bool = False) -> None:
+    """Record that the person has a new password. alarming: somebody else could have chosen it."""
+    User.objects.filter(pk=person.pk).update(must_change_password=False)
+    note(person, person, "chose a new password", how, alarming=alarming)
+
+
+@transaction.atomic
+def send_link(person: User, by: User, origin: str) -> None:
+    """Have a worker mail the person a link to choose a password."""
+    note(person, by, LINK_SENT)
+    mailing.write_reset(person.email, origin, person)
+
+
+@transaction.atomic
+def note(
+    person: User, by: User, action: str, detail: str = "", *, old_address: str = "", alarming: bool = False
+) -> None:
+    """Record an act on a person's account, and tell the person: by mail, and on every page if somebody else did it."""
+    audit.record(by, action, person, detail)
+    if alarming or by.pk != person.pk:
+        User.objects.filter(pk=person.pk).update(unseen_changes=True)
+    text = _(
+        "The account “%(name)s” on the portal: %(by)s %(action)s. %(detail)s\n\n"
+        "If you do not know why, sign in and open “Sessions and changes” in the account menu; if you cannot sign in, "
+        "call an administrator whom you trust."
+    )
+    words = {"name": person.get_username(), "by": by.get_username(), "action": action, "detail": detail}
+    mailing.write([person.email, old_address], _("Your account on the portal"), text % words)

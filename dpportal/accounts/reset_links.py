@@ -1,0 +1,68 @@
+"""Links with which a person chooses a password: mailed to the person, or shown to an administrator once.
+
+Each kind has tokens of its own, so that the record can say which one was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.tokens import PasswordResetTokenGenerator, default_token_generator
+from django.core.mail import EmailMessage
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import AuditEntry, User
+
+ASKED = "asked for a new password"
+BETWEEN_MAILS = timedelta(minutes=10)
+
+
+class ShownTokens(PasswordResetTokenGenerator):
+    """Tokens of links that an administrator has seen."""
+
+    key_salt = "dpportal.accounts.reset_links.ShownTokens"
+
+
+shown_tokens = ShownTokens()
+
+
+def mailed_path(person: User) -> str:
+    """Of a link that goes to the person's mail alone."""
+    return _path("accounts:replace", person, default_token_generator)
+
+
+def shown_path(person: User) -> str:
+    """Of a link that an administrator is shown."""
+    return _path("accounts:choose", person, shown_tokens)
+
+
+def answer(address: str, origin: str) -> None:
+    """Send a link to everyone with this address who got none just now, and record that it was asked for."""
+    for person in _people(address):
+        mail(person, origin)
+        audit.record(person, ASKED, person)
+
+
+def mail(person: User, origin: str) -> None:
+    """Send a person a link, at once. origin: of the portal, such as https://portal.example."""
+    context = {"name": person.get_username(), "link": origin + mailed_path(person)}
+    subject = render_to_string("accounts/forgotten_subject.txt").strip()
+    EmailMessage(subject, render_to_string("accounts/forgotten_mail.txt", context), to=[person.email]).send()
+
+
+def _people(address: str) -> Iterator[User]:
+    lately = AuditEntry.objects.filter(action=ASKED, at__gte=timezone.now() - BETWEEN_MAILS)
+    sent = set(lately.values_list("by", flat=True))
+    return (person for person in PasswordResetForm().get_users(address) if person.pk not in sent)
+
+
+def _path(name: str, person: User, tokens: PasswordResetTokenGenerator) -> str:
+    encoded = urlsafe_base64_encode(force_bytes(person.pk))
+    return reverse(name, args=[encoded, tokens.make_token(person)])

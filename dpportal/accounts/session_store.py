@@ -1,0 +1,40 @@
+"""Sessions in the database that know whose they are and end after half a day; Django says how a store is extended."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+
+from dpportal.accounts.models import PersonSession
+
+# What a session notes of itself, beside Django's own keys.
+BEGAN, SEEN, BROWSER, NETWORK = "began_at", "seen_at", "browser", "network"
+
+
+class SessionStore(DatabaseStore):
+    """Stores a person with the session. No session lives longer than SESSION_LONGEST after its sign-in."""
+
+    @classmethod
+    def get_model_class(cls) -> type[PersonSession]:
+        return PersonSession
+
+    def create_model_instance(self, data: dict[str, Any]) -> PersonSession:
+        session = cast(PersonSession, super().create_model_instance(data))
+        session.person_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
+        session.began_at, session.last_used_at = _moment(data.get(BEGAN)), _moment(data.get(SEEN))
+        session.browser, session.network = data.get(BROWSER, ""), data.get(NETWORK, "")
+        if session.began_at:
+            session.expire_date = min(session.expire_date, session.began_at + _longest())
+        return session
+
+
+def _moment(seconds: int | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _longest() -> timedelta:
+    return timedelta(seconds=settings.SESSION_LONGEST)

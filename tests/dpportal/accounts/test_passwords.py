@@ -1,0 +1,115 @@
+"""Passwords that others guess early are refused; one that somebody else has seen opens no page but its own change."""
+
+import pytest
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
+
+from dpportal import demonstration
+from dpportal.accounts.models import Role, User
+
+CHOSEN = "seven quiet lemons dancing"
+PERSON = User(
+    username="emustermann", first_name="Erika", last_name="Mustermann", email="e.m@health-office.example"
+)
+GUESSED = [
+    "Summer2024",
+    "Summer2024!!",
+    "Summer2024Summer",
+    "Hospital2026",
+    "Hospital2026!!!",
+    "MyHospital2026",
+    "Krankenhaus2026",
+    "Sommer2025Sommer",
+    "Winter2025Winter2026",
+    "Statistik-2026",
+    "Password123456",
+    "P@ssw0rd2026!!",
+    "qwertyuiop123456",
+    "123456789012",
+    "aaaaaaaaaaaaaaaa",
+    "dpportal-dpportal",
+    "PrivacyPortal2026",
+    "privacy-portal-1",
+    "localhost-portal-7",
+    "ErikaMustermann1985!",
+    "emustermann-2026",
+    "health-office-2026",
+    "kX9vTq2mWp4",
+]
+GOOD = [
+    CHOSEN,
+    "correct horse battery staple",
+    "kX9vTq2mWp4zR",
+    "7f-Kd-Lq-93-xu",
+    "löwe teppich quark achtzehn",
+    "x" * 3 + "Q7mz!Tr4vB" * 20,
+]
+
+
+@pytest.mark.parametrize("password", GUESSED)
+def test_what_is_guessed_early_is_refused(password):
+    with pytest.raises(ValidationError):
+        validate_password(password, PERSON)
+
+
+@pytest.mark.parametrize("password", GOOD)
+def test_what_is_not_is_taken(password):
+    validate_password(password, PERSON)
+
+
+def test_the_refusal_says_what_to_do():
+    with pytest.raises(ValidationError, match="Take four words"):
+        validate_password("Krankenhaus2026", PERSON)
+
+
+@pytest.fixture
+def first(db) -> Client:
+    """The curator of a first start, signed in with the password that was printed."""
+    passwords = demonstration.create_accounts({Role.ADMINISTRATOR: "chief", Role.CURATOR: "first"})
+    client = Client()
+    client.post(reverse("accounts:sign_in"), {"username": "first", "password": passwords["first"]})
+    client.old = passwords["first"]
+    return client
+
+
+def change(client, new=CHOSEN):
+    form = {"old_password": client.old, "new_password1": new, "new_password2": new}
+    return client.post(reverse("accounts:password_change"), form)
+
+
+@pytest.mark.parametrize(
+    "address", ["/", "/datasets/", "/published/", "/guide/", "/account/sessions/", "/no/such/"]
+)
+def test_before_the_first_password_is_replaced_no_page_opens(first, address):
+    assert first.get(address).url == reverse("accounts:password_change")
+    assert first.post(address).url == reverse("accounts:password_change")
+
+
+def test_the_administrators_room_does_not_open_either(db):
+    password = demonstration.create_accounts({Role.ADMINISTRATOR: "chief"})["chief"]
+    client = Client()
+    client.post(reverse("admin:login"), {"username": "chief", "password": password})
+    assert client.get(reverse("admin:index")).url == reverse("accounts:password_change")
+
+
+def test_once_it_is_replaced_everything_opens(first):
+    assert "Choose your own" in first.get(reverse("accounts:password_change")).text
+    assert change(first).url == reverse("accounts:password_changed")
+    assert first.get("/datasets/").status_code == 200
+
+
+def test_the_same_password_again_is_no_new_one(first):
+    assert "This is the password that you have" in change(first, first.old).text
+    assert first.get("/datasets/").status_code == 302
+
+
+def test_a_superuser_of_the_console_replaces_the_password_too(db):
+    person = User.objects.create_superuser("chief", "chief@example.org", CHOSEN)
+    assert person.must_change_password and person.is_administrator
+
+
+def test_whoever_signs_out_instead_may(first):
+    first.post(reverse("accounts:sign_out"))
+    assert first.get("/published/").status_code == 200
