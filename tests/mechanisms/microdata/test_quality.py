@@ -87,7 +87,7 @@ def test_the_rows_are_seldom_more_than_foreseen(amount):
     assert sum(rows > most for rows in made) <= 2 and max(made) > most / 20
     chosen, public = replace(plan, rows=70), replace(plan, total=50)
     assert row_count(chosen, 50) == 70 and row_count(public, 50) == 50
-    assert memory(plan, 50) - memory(public, 50) == 5 * 8 * 4 * (most - 50)
+    assert memory(plan, 50) - memory(public, 50) == (6 * 8 + 3 * 4) * (most - 50)
 
 
 def test_a_loss_that_drowns_everything_is_told():
