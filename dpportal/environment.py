@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -16,6 +17,16 @@ def whole_number(name: str, default: int, most: int = 999_999_999) -> int:
             f"{name} must be a whole number from 1 to {most}. Change it, or leave it out for {default}."
         )
     return int(given)
+
+
+def networks(name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Addresses or networks, separated by commas or blanks; none if it is left out."""
+    try:
+        return tuple(ip_network(one) for one in os.environ.get(name, "").replace(",", " ").split())
+    except ValueError as fault:
+        raise ImproperlyConfigured(
+            f"{name} must list addresses or networks such as 10.0.0.5 or 10.0.0.0/24, separated by commas: {fault}."
+        ) from None
 
 
 def origin(name: str) -> str:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal import cores
 from dpportal.datafolder import prepare
-from dpportal.environment import origin, whole_number
+from dpportal.environment import networks, origin, whole_number
 from dpportal.keys import Keyring, former_secrets, secret
 from dpportal.mail import MailServer
 from dpportal.running import queues
@@ -55,6 +55,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "dpportal.serving.forwarding.DeclaredProxies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dpportal.security.ContentSecurityPolicy",
@@ -198,9 +199,14 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
-BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
-if BEHIND_PROXY:
+# Whose word of who asks, and how, is believed.
+PROXIES = networks("DPPORTAL_PROXIES")
+# Who is told how much there is of anything, without signing in: those who watch over the portal by programs.
+METRICS_NETWORKS = networks("DPPORTAL_METRICS_NETWORKS")
+if os.environ.get("DPPORTAL_HTTPS") == "1":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    # A browser takes these names from this very host alone, encrypted, and for all its paths.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # load balancers ask each machine without encryption

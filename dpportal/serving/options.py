@@ -12,3 +12,5 @@ timeout = 120
 graceful_timeout = 10
 asgi_lifespan = "off"
 loglevel = "warning"
+# What proxies say is believed by `forwarding` alone, from those that the site declares.
+forwarded_allow_ips = ""

@@ -36,9 +36,12 @@ from django.test import Client
 plain, secure = Client(), Client(headers={"X-Forwarded-Proto": "https"})
 print(plain.get("/account/sign-in/").headers["Location"], "Location" in plain.get("/health/").headers)
 answer = secure.get("/account/sign-in/")
-print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.cookies["csrftoken"]["secure"])
+print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.cookies["__Host-csrftoken"]["secure"])
 from django.conf import settings
-print(settings.SESSION_COOKIE_SECURE)
+print(settings.SESSION_COOKIE_SECURE, settings.SESSION_COOKIE_NAME, answer.cookies["__Host-csrftoken"]["path"])
+believed = settings.PROXIES
+settings.PROXIES = ()
+print(secure.get("/account/sign-in/").status_code)
 """
     done = manage(
         tmp_path,
@@ -48,12 +51,14 @@ print(settings.SESSION_COOKIE_SECURE)
         "-c",
         told,
         DPPORTAL_HOSTS="testserver",
+        DPPORTAL_PROXIES="127.0.0.1",
         DJANGO_SETTINGS_MODULE="tests.settings",
     )
     assert done.stdout.splitlines() == [
         "https://testserver/account/sign-in/ False",
         "200 max-age=31536000; includeSubDomains True",
-        "True",
+        "True __Host-sessionid /",
+        "301",
     ], done
 
 

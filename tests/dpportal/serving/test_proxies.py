@@ -44,7 +44,9 @@ def ports() -> dict[str, int]:
 def portal(tmp_path_factory, ports) -> Iterator[Portal]:
     data = tmp_path_factory.mktemp("portal") / "data"
     origins = ",".join(f"https://localhost:{port}" for port in ports.values())
-    running = Portal(data, free_port(), DPPORTAL_HTTPS="1", DPPORTAL_ORIGINS=origins)
+    running = Portal(
+        data, free_port(), DPPORTAL_HTTPS="1", DPPORTAL_PROXIES="127.0.0.1", DPPORTAL_ORIGINS=origins
+    )
     yield running
     running.end()
 
