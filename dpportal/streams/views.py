@@ -17,7 +17,7 @@ from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
@@ -43,7 +43,7 @@ COMPARED_PERIODS = 500
 MAX_TYPED = 50
 
 
-@require_GET
+@require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own streams and drafts, and for everyone what is published."""
     own = shows_own(request)

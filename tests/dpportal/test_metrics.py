@@ -33,7 +33,11 @@ def samples(client: Client) -> dict[tuple[str, str], float]:
     answer = client.get("/metrics")
     assert answer.status_code == 200
     families = text_string_to_metric_families(answer.text)
-    return {(s.name, " ".join(v for _, v in sorted(s.labels.items()))): s.value for family in families for s in family.samples}
+    return {
+        (s.name, " ".join(v for _, v in sorted(s.labels.items()))): s.value
+        for family in families
+        for s in family.samples
+    }
 
 
 def test_strangers_and_curators_find_no_numbers(client, curator, administrator):

@@ -19,8 +19,10 @@ from django.urls import get_resolver, reverse
 from dpportal import storage
 from dpportal.releases import services
 from dpportal.releases.models import Release
-from dpportal.streams import downloads, series
-from dpportal.streams.models import Stream
+from dpportal.streams import downloads, execution, series
+from dpportal.streams import services as stream_services
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period, Stream
 from tests.dpportal.accounts.test_doors import named
 from tests.dpportal.streams import building
 
@@ -63,6 +65,11 @@ def calls(work: Callable[[], Any]) -> int:
     finally:
         sys.setprofile(None)
     return number
+
+
+@pytest.fixture
+def stream(dataset) -> Stream:
+    return building.open_stream(dataset)
 
 
 @pytest.fixture
@@ -136,3 +143,19 @@ def test_every_public_address_does_little(published, long, monkeypatch) -> None:
         read = 0
         work = calls(partial(visitor.get, address))
         assert work < MOST_CALLS and read <= MOST_NUMBERS, (name, address, work, read)
+
+
+def test_every_public_address_answers_head_as_get_without_a_body(published, stream) -> None:
+    execution.publish(stream.pk, [Update(1, (4,), Period.Source.TYPED)])
+    stream_services.publish(stream, stream.created_by)
+    building.with_files(stream)
+    visitor, answered = Client(), set()
+    for name, address in addresses(published, stream):
+        if name in PUBLIC:
+            told, head = visitor.get(address), visitor.head(address)
+            body = b"".join(head.streaming_content) if head.streaming else head.content
+            assert (head.status_code, body) == (told.status_code, b""), address
+            assert head["Content-Type"] == told["Content-Type"]
+            assert head["Permissions-Policy"].startswith("accelerometer=(), ")
+            answered.add(name)
+    assert answered == PUBLIC
