@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dj_database_url
 import plotly
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 from pythonjsonlogger.core import RESERVED_ATTRS
 
@@ -207,6 +208,11 @@ PROXIES = networks("DPPORTAL_PROXIES")
 # Who is told how much there is of anything, without signing in: those who watch over the portal by programs.
 METRICS_NETWORKS = networks("DPPORTAL_METRICS_NETWORKS")
 if os.environ.get("DPPORTAL_HTTPS") == "1":
+    if not PROXIES:
+        raise ImproperlyConfigured(
+            "DPPORTAL_HTTPS=1 is for a portal behind a proxy, whose word that a connection is encrypted is believed "
+            "only if DPPORTAL_PROXIES names it. Set DPPORTAL_PROXIES, to 127.0.0.1 if the proxy is on this machine."
+        )
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     # A browser takes these names from this very host alone, encrypted, and for all its paths.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"

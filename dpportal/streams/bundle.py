@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from django.conf import settings
+from django.utils import translation
 
 from dpportal.charts.report import stilled
 from dpportal.publishing import descriptions
@@ -186,7 +188,9 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
 
 def texts_digest(stream: Stream) -> str:
     """Of what the files say besides numbers; all of it can be changed, or taken back, after they were written."""
-    texts = {**_texts(stream), "description": stream.description, "format": FORMAT}
+    # Whatever language a visitor has, the files are written in the site's own.
+    with translation.override(settings.LANGUAGE_CODE):
+        texts = {**_texts(stream), "description": stream.description, "format": FORMAT}
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 

@@ -15,7 +15,13 @@ def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**kept, "DPPORTAL_DATA_DIR": str(folder), "DPPORTAL_HTTPS": "1", **variables},
+        env={
+            **kept,
+            "DPPORTAL_DATA_DIR": str(folder),
+            "DPPORTAL_HTTPS": "1",
+            "DPPORTAL_PROXIES": "127.0.0.1",
+            **variables,
+        },
         capture_output=True,
         text=True,
         timeout=90,
@@ -27,6 +33,13 @@ def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
 def test_the_deployment_check_finds_nothing(tmp_path):
     done = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING")
     assert (done.returncode, done.stdout) == (0, "System check identified no issues (1 silenced).\n"), done
+
+
+@pytest.mark.slow
+def test_without_a_declared_proxy_it_is_refused_at_the_start(tmp_path):
+    """Every page would lead to itself: nobody's word that the connection is encrypted is believed."""
+    done = manage(tmp_path, "check", DPPORTAL_PROXIES="")
+    assert done.returncode == 1 and "Set DPPORTAL_PROXIES, to 127.0.0.1 if" in done.stderr
 
 
 @pytest.mark.slow
@@ -51,7 +64,6 @@ print(secure.get("/account/sign-in/").status_code)
         "-c",
         told,
         DPPORTAL_HOSTS="testserver",
-        DPPORTAL_PROXIES="127.0.0.1",
         DJANGO_SETTINGS_MODULE="tests.settings",
     )
     assert done.stdout.splitlines() == [

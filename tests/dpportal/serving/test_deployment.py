@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "dpportal" / "serving" / "deploy"
@@ -119,3 +122,27 @@ def test_the_image_is_built_from_what_is_there() -> None:
     assert all((ROOT / source).exists() for source in copied)
     assert {"manage.py", "mechanisms", "dpportal", "templates", "static"} <= set(copied)
     assert dict(lines)["USER"] == "dpportal"
+
+
+def locked() -> dict[str, tuple[Version, int]]:
+    """The version of each package of the lock file, and how many digests its files have."""
+    text = (DEPLOY / "requirements-locked.txt").read_text().replace("\\\n", " ")
+    found = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            pinned, *digests = line.split(" --hash=sha256:")
+            wanted = Requirement(pinned)
+            [exactly] = wanted.specifier
+            assert exactly.operator == "=="
+            assert all(re.fullmatch(r"[0-9a-f]{64} *", digest) for digest in digests)
+            found[canonicalize_name(wanted.name)] = (Version(exactly.version), len(digests))
+    return found
+
+
+def test_the_lock_file_has_every_requirement_in_a_version_that_it_allows_with_digests() -> None:
+    pins = locked()
+    for line in (ROOT / "requirements.txt").read_text().splitlines():
+        wanted = Requirement(line)
+        version, _digests = pins[canonicalize_name(wanted.name)]
+        assert version in wanted.specifier, line
+    assert all(digests for _version, digests in pins.values())
