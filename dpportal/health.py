@@ -1,4 +1,4 @@
-"""How the portal is: for load balancers in a line of JSON, for administrators on a page."""
+"""How the portal is: for load balancers yes or no, for administrators on a page and in a line of JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dpportal import restoring, storage
+from dpportal.accounts.addresses import client_address, within
+from dpportal.accounts.models import User
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.memory import MemoryFaultError
-from dpportal.running import queues
+from dpportal.running import broker, queues
 from dpportal.running.clock import database_now
 from dpportal.running.heartbeat import DEAF_AFTER_LEASES, waited_longer
 from dpportal.running.jobs import Job, JobState, kinds, waiting
@@ -32,7 +34,7 @@ class Health:
     """queue_age: seconds that the oldest queued job has waited, 0 if none does. stuck_queues: in which jobs wait long
     although a worker that listens to them is free, or none does. running: jobs that a worker has.
 
-    free_bytes: of the data disk.
+    free_bytes: of the data disk. has_broker: whether the queue's server answers.
     """
 
     queue_age: float
@@ -41,6 +43,7 @@ class Health:
     workers: int
     sweeps: int
     free_bytes: int
+    has_broker: bool
 
     @property
     def troubles(self) -> list[str]:
@@ -49,6 +52,7 @@ class Health:
             "no-worker": not self.workers,
             "no-sweep": not self.sweeps,
             "queue-stuck": bool(self.stuck_queues),
+            "no-broker": not self.has_broker,
             "disk-full": self.free_bytes < storage.floor(),
         }
         return [name for name, true in found.items() if true]
@@ -66,6 +70,7 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.WORKER).count(),
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
+        broker.is_reachable(),
     )
 
 
@@ -82,16 +87,24 @@ def _stuck_queues() -> tuple[str, ...]:
     return tuple(queue for queue in queues.NAMES if workers and stuck(queue))
 
 
+@require_safe
 def health(request: HttpRequest) -> HttpResponse:
-    """200 while pages can be served, which is what a load balancer asks; what else is wrong stands in the answer."""
+    """200 while pages can be served, which is what a load balancer asks, and whether all is as it should be.
+
+    What is wrong, and how much there is of anything, is for administrators and the networks of METRICS_NETWORKS: from
+    the free space of the disk a stranger would read when somebody uploads, and how much.
+    """
     try:
         found = measured()
         troubles = [*found.troubles, *restoring.lasting_troubles()]
+        knows = is_operator(request)
     except DatabaseError:
-        return JsonResponse({"status": "down", "troubles": ["database"]}, status=503)
+        return JsonResponse({"ok": False}, status=503)
+    if not knows:
+        return JsonResponse({"ok": not troubles})
     return JsonResponse(
         {
-            "status": "degraded" if troubles else "ok",
+            "ok": not troubles,
             "troubles": troubles,
             "queue_age_seconds": found.queue_age,
             "workers": found.workers,
@@ -99,6 +112,13 @@ def health(request: HttpRequest) -> HttpResponse:
             "free_disk_mb": found.free_bytes // 2**20,
         }
     )
+
+
+def is_operator(request: HttpRequest) -> bool:
+    """Whether whoever asks may know how much of anything there is: an administrator, or a declared network."""
+    user = request.user
+    is_administrator = isinstance(user, User) and user.is_administrator
+    return is_administrator or within(client_address(request), settings.METRICS_NETWORKS)
 
 
 @administrator_required

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import dj_database_url
 import plotly
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from pythonjsonlogger.core import RESERVED_ATTRS
 
 from dpportal import cores
 from dpportal.datafolder import prepare
-from dpportal.environment import origin, whole_number
+from dpportal.environment import networks, one_of, origin, whole_number
 from dpportal.keys import Keyring, former_secrets, secret
 from dpportal.mail import MailServer
 from dpportal.running import queues
@@ -55,6 +57,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "dpportal.serving.forwarding.DeclaredProxies",
+    "dpportal.serving.request_ids.RequestIds",
+    "dpportal.serving.durations.Durations",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dpportal.security.ContentSecurityPolicy",
@@ -201,12 +206,23 @@ SESSION_ENGINE = "dpportal.accounts.session_store"
 # Seconds after its sign-in at which a session ends, however much its person works.
 SESSION_LONGEST = 12 * 3600
 SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
-BEHIND_PROXY = os.environ.get("DPPORTAL_HTTPS") == "1"
-if BEHIND_PROXY:
+# Whose word of who asks, and how, is believed.
+PROXIES = networks("DPPORTAL_PROXIES")
+# Who is told how much there is of anything, without signing in: those who watch over the portal by programs.
+METRICS_NETWORKS = networks("DPPORTAL_METRICS_NETWORKS")
+if os.environ.get("DPPORTAL_HTTPS") == "1":
+    if not PROXIES:
+        raise ImproperlyConfigured(
+            "DPPORTAL_HTTPS=1 is for a portal behind a proxy, whose word that a connection is encrypted is believed "
+            "only if DPPORTAL_PROXIES names it. Set DPPORTAL_PROXIES, to 127.0.0.1 if the proxy is on this machine."
+        )
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    # A browser takes these names from this very host alone, encrypted, and for all its paths.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # load balancers ask each machine without encryption
+    # Load balancers, and what watches over the portal, ask each machine without encryption.
+    SECURE_REDIRECT_EXEMPT = [r"^health/$", r"^metrics$"]
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     # Browsers' preload list is for the owner of the whole domain to ask for.
@@ -252,12 +268,35 @@ if EMBEDDED:
         "polling_interval": 0.1,
     }
 
+# Each process of the web server counts its requests in a file of its own.
+os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics"))
+Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+# Of libraries what is wrong; of the portal the beginnings and ends of jobs, too.
+LOG_LEVEL = os.environ.get("DPPORTAL_LOG_LEVEL", "")
+LOG_FORMAT = one_of("DPPORTAL_LOG_FORMAT", ("line", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": os.environ.get("DPPORTAL_LOG_LEVEL", "WARNING")},
+    "filters": {"request": {"()": "dpportal.serving.request_ids.WithRequestId"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}{of_request}", "style": "{"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": "{asctime}{levelname}{name}{message}",
+            "style": "{",
+            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+            "reserved_attrs": [*RESERVED_ATTRS, "of_request", "request"],
+        },
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request"]}
+    },
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL or "WARNING"},
     # Who signed in is told at every level; what axes says of the same tries is not.
-    "loggers": {"dpportal.accounts.sign_ins": {"level": "INFO"}, "axes": {"level": "ERROR"}},
+    "loggers": {
+        "dpportal": {"level": LOG_LEVEL or "INFO"},
+        "dpportal.accounts.sign_ins": {"level": "INFO"},
+        "axes": {"level": "ERROR"},
+    },
 }

@@ -22,6 +22,7 @@ from dpportal.releases import tasks as release_tasks
 from dpportal.releases.models import Artifact, Optimisation, Release
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.running import workings
+from dpportal.streams import downloads
 from dpportal.streams import tasks as stream_tasks
 from dpportal.streams.models import StreamJob
 from dpportal.streams.services import WAITING
@@ -56,6 +57,7 @@ def sweep_files() -> None:
     SessionStore.clear_expired()
     direct.sweep()
     release_tasks.sweep_words()
+    downloads.request_all()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
     storage.delete_orphans("uploads", known, ORPHANS_AFTER)
@@ -63,6 +65,7 @@ def sweep_files() -> None:
         "records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
     )
     storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED, *BUNDLED))
+    storage.delete_orphans(downloads.FOLDER, downloads.stored_names(), ORPHANS_AFTER)
     strategies = set(Optimisation.objects.values_list("arrays", flat=True))
     storage.delete_orphans("strategies", strategies, ORPHANS_AFTER)
     storage.delete_orphans("matrices", _named_matrices(), ORPHANS_AFTER)

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
-from dpportal import health, office
+from dpportal import health, metrics, office
 from dpportal.catalogue.views import catalogue
 from dpportal.home import home
 from dpportal.pages.workings import awaited
@@ -26,6 +26,7 @@ urlpatterns = [
     path("office/declined/<int:request_id>/", office.decline, name="decline"),
     path("workings/", awaited, name="workings"),
     path("health/", health.health, name="health"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("health/portal/", health.page, name="health_page"),
     path("health/portal/restored/<uuid:dataset_id>/", health.enter_missing, name="enter_missing"),
     path(".well-known/security.txt", security_txt, name="security_txt"),

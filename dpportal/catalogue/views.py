@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from dpportal.catalogue import readers
 from dpportal.catalogue.forms import SearchForm
@@ -16,7 +16,7 @@ PAGE_SIZE = 20
 MOST_READ = 3
 
 
-@require_GET
+@require_safe
 def catalogue(request: HttpRequest) -> HttpResponse:
     """What this portal is, a search, and what it found, newest first."""
     everything = published()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 PATTERNS = ("", "/", "\\", "x", "-", ".")
 _PANEL, _FRAME, _NARROWEST = 190, 110, 640
+# For each name of a panel, which make_subplots leaves out where it is empty.
+_PLACEHOLDER = "–"
 
 
 def together_figure(
@@ -104,30 +108,50 @@ def in_panels(
     unit: str,
 ) -> Figure:
     """Panels with shared axes. names: above each. panel: the traces of one, by its place."""
-    columns = min(COLUMNS, len(names))
-    rows = -(-len(names) // columns)
+    layout = deepcopy(_panels(len(names)))
+    for note, text in zip(layout["annotations"], [*names, _("period"), unit], strict=True):
+        note["text"] = plain(text)
+    traces = [
+        # Panels are numbered row by row, and the first has the axes x and y.
+        {
+            **trace.to_plotly_json(),
+            "xaxis": f"x{place + 1 if place else ''}",
+            "yaxis": f"y{place + 1 if place else ''}",
+        }
+        for place in range(len(names))
+        for trace in panel(place)
+    ]
+    return Figure(json={"data": traces, "layout": layout}, caption=caption, title=title)
+
+
+@cache
+def _panels(number: int) -> dict[str, Any]:
+    """The layout of so many panels, whose annotations are their names and those of the axes; slow to work out."""
+    columns = min(COLUMNS, number)
+    rows = -(-number // columns)
     figure = make_subplots(
         rows=rows,
         cols=columns,
         shared_xaxes="all",
         shared_yaxes="all",
-        subplot_titles=plain_all(names),
+        subplot_titles=[_PLACEHOLDER] * number,
         horizontal_spacing=0.03,
         vertical_spacing=0.3 / rows,
-        x_title=_("period"),
-        y_title=plain(unit),
+        x_title=_PLACEHOLDER,
+        y_title=_PLACEHOLDER,
     )
-    for place in range(len(names)):
-        for trace in panel(place):
-            figure.add_trace(trace, row=place // columns + 1, col=place % columns + 1)
     figure.update_xaxes(type="category", nticks=3, tickangle=0)
-    for place in range(max(0, len(names) - columns), len(names)):
+    for place in range(max(0, number - columns), number):
         # Also where the last row leaves a column without a panel.
         figure.update_xaxes(showticklabels=True, row=place // columns + 1, col=place % columns + 1)
     figure.update_annotations(font={"size": 13})
     figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
     width = _NARROWEST if columns > 1 else 0
-    return finished(figure, title=title, caption=caption, height=_FRAME + _PANEL * rows, min_width=width)
+    height = _FRAME + _PANEL * rows
+    layout: dict[str, Any] = finished(figure, title="", caption="", height=height, min_width=width).json[
+        "layout"
+    ]
+    return layout
 
 
 def _interval_caption() -> str:

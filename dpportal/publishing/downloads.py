@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from collections.abc import Callable
+from typing import IO, Any, Protocol
 
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 
 from dpportal.publishing.archive import folder_name, saved_name
@@ -23,6 +25,16 @@ TYPES = {
     "zip": "application/zip",
 }
 GONE = 410
+RETRY_AFTER_SECONDS = 60
+
+
+class StoredFile(Protocol):
+    """A file of a bundle in the private storage, with the digest and size of what it holds."""
+
+    name: Any
+    stored: Any
+    size: Any
+    sha256: Any
 
 
 def attachment(content: IO[bytes], name: str, title: str) -> FileResponse:
@@ -34,6 +46,28 @@ def attachment(content: IO[bytes], name: str, title: str) -> FileResponse:
     return FileResponse(
         content, as_attachment=True, filename=saved_name(name, title), content_type=TYPES[ending]
     )
+
+
+def stored(
+    request: HttpRequest, file: StoredFile, title: str, open_file: Callable[[str], IO[bytes]]
+) -> HttpResponseBase:
+    """A stored file as it is, or 304 for a reader who has it. Raises FileNotFoundError where the storage lacks it."""
+    tag = f'"{file.sha256}"'
+    answer: HttpResponseBase | None = get_conditional_response(request, etag=tag)
+    if answer is None:
+        answer = attachment(open_file(file.stored), file.name, title)
+        answer["Content-Length"] = file.size
+    answer["ETag"] = tag
+    # Every time it is asked whether there is a newer one.
+    answer["Cache-Control"] = "no-cache"
+    return answer
+
+
+def being_written(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """In place of a file that is not there yet, or says what was changed or taken back meanwhile."""
+    answer = render(request, template, context, status=503)
+    answer["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return answer
 
 
 def citation(metadata: Metadata, form: str) -> HttpResponse:

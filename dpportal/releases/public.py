@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from dpportal.datasets.access import with_right
-from dpportal.publishing.downloads import attachment, citation, withdrawn
+from dpportal.publishing.downloads import being_written, citation, stored, withdrawn
 from dpportal.publishing.statement import epsilon_delta_text
 from dpportal.releases import results
 from dpportal.releases.bundle import filled_columns
@@ -72,18 +72,13 @@ def download(request: HttpRequest, release_id: UUID, name: str) -> HttpResponseB
     if not are_current(release):
         return _being_written(request, release)
     artifact = get_object_or_404(Artifact, release=release, name=name)
-    response = attachment(default_storage.open(artifact.stored), name, release.title)
-    response["Content-Length"] = artifact.size
-    response["ETag"] = f'"{artifact.sha256}"'
-    return response
+    return stored(request, artifact, release.title, default_storage.open)
 
 
 def _being_written(request: HttpRequest, release: Release) -> HttpResponse:
     """In place of a file that says what was changed or taken back meanwhile."""
     context = {"release": release, "nav_section": "releases"}
-    answer = render(request, "releases/being_written.html", context, status=503)
-    answer["Retry-After"] = "60"
-    return answer
+    return being_written(request, "releases/being_written.html", context)
 
 
 @require_safe

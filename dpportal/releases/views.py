@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from dpportal import storage
 from dpportal.accounts import audit
@@ -50,7 +50,7 @@ STEP_LABELS = {
 }
 
 
-@require_GET
+@require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own releases and drafts, and for everyone what is published."""
     own = shows_own(request)

@@ -9,9 +9,10 @@ that wakes up late finds the fence moved, and everything it still tries to write
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
 from dpportal import storage
-from dpportal.running import queues
+from dpportal.running import job_log, queues
 from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
 
@@ -144,6 +145,17 @@ class Claim:
     model: type[Job]
     pk: Any
     fence: int
+    attempt: int = 0
+    begun: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def kind(self) -> str:
+        return self.model.__name__
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was claimed."""
+        return time.monotonic() - self.begun
 
     def write(self, **fields: Any) -> None:
         """Write to the job if this claim still holds; inside a transaction, the row stays locked until it ends."""
@@ -162,16 +174,19 @@ class Claim:
 
     def finish(self, state: JobState, failure: str = "") -> None:
         self.write(state=state, failure=failure, finished_at=Now(), lease_until=None)
+        job_log.ended(self, state)
 
     def put_off(self, seconds: float, **fields: Any) -> None:
         """Let the job wait for so long, and then begin anew."""
         later = from_now(seconds)
         again = {**from_the_beginning(), "queued_at": F("queued_at"), "hinted_at": later}
         self.write(**again, **fields)
+        job_log.ended(self, "put off")
 
     def give_back(self) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
         self.write(lease_until=Now())
+        job_log.ended(self, "given back")
 
     @property
     def is_last_attempt(self) -> bool:
@@ -256,7 +271,10 @@ def _raise_fence(model: type[Job], pk: Any, free: Q, **fields: Any) -> Claim | N
     """
     if not model._base_manager.filter(free, pk=pk).update(fence=F("fence") + 1, **fields):
         return None
-    return Claim(model, pk, model._base_manager.values_list("fence", flat=True).get(pk=pk))
+    fence, attempt = model._base_manager.values_list("fence", "attempts").get(pk=pk)
+    claimed = Claim(model, pk, fence, attempt)
+    job_log.begun(claimed)
+    return claimed
 
 
 def _lease_end() -> models.Expression:

@@ -11,6 +11,8 @@ from dpportal.running.clock import ago
 
 # The same on every machine, whatever its settings, since one machine's sweep looks at another's workers.
 BEAT_SECONDS, SILENT_AFTER_SECONDS = 5.0, 30.0
+# A sweep beats once a round, whose work it has done by then.
+SWEEP_SILENT_AFTER_SECONDS = 120.0
 
 
 class HeartbeatManager(models.Manager["Heartbeat"]):
@@ -22,7 +24,10 @@ class HeartbeatManager(models.Manager["Heartbeat"]):
 
 
 class Heartbeat(models.Model):
-    """A worker's or a sweep's last sign of life, by the database's clock. Written by `heartbeat` only."""
+    """A worker's last sign of life, or the end of a sweep's last round, by the database's clock.
+
+    Written by `heartbeat` only.
+    """
 
     class Kind(models.TextChoices):
         WORKER = "worker", _("Worker")
@@ -62,4 +67,5 @@ class Heartbeat(models.Model):
 
 
 def _heard_of_lately() -> models.Q:
-    return models.Q(seen_at__gt=ago(SILENT_AFTER_SECONDS))
+    is_sweep = models.Q(kind=Heartbeat.Kind.SWEEP, seen_at__gt=ago(SWEEP_SILENT_AFTER_SECONDS))
+    return is_sweep | models.Q(seen_at__gt=ago(SILENT_AFTER_SECONDS))

@@ -7,6 +7,7 @@ and to wait: it has no threads and no connections that a copy could inherit.
 from __future__ import annotations
 
 import gc
+import logging
 import multiprocessing
 import os
 import signal
@@ -17,6 +18,8 @@ from dataclasses import dataclass, field
 from multiprocessing.context import ForkProcess
 
 from django.db import connections
+
+log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 15.0
 SHORT_LIFE_SECONDS = 10.0
@@ -67,8 +70,19 @@ class Process:
             self.start()
         elif self.ended():
             self._end_group()
+            reason = self._reason()
             self.process = None
             self._pause()
+            pause = max(0.0, self.not_before - time.monotonic())
+            log.warning("The %s ended (%s); it is started again in %.0f s.", self.name, reason, pause)
+
+    def _reason(self) -> str:
+        """By which signal, or with which exit code, it ended, and how long it ran."""
+        code = self.process.exitcode if self.process is not None else None
+        ran = f"after {time.monotonic() - self.started:.0f} s"
+        if code is not None and code < 0:
+            return f"killed by {signal.Signals(-code).name} {ran}"
+        return f"exit code {code} {ran}"
 
     def _pause(self) -> None:
         short = time.monotonic() - self.started < SHORT_LIFE_SECONDS

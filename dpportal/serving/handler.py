@@ -14,6 +14,8 @@ from django.db import close_old_connections
 from django.http.response import FileResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
+from dpportal.serving import request_ids
+
 # Pages are computed by Python in one process at a time, so more threads would only take turns more often. Each may
 # hold one connection to the database.
 THREADS = 8
@@ -54,7 +56,10 @@ class PortalHandler(ASGIHandler):
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
-        response = self.get_response(request) if request else refusal
+        try:
+            response = self.get_response(request) if request else refusal
+        finally:
+            request_ids.forget()
         assert response is not None
         if response.streaming:
             close_old_connections()

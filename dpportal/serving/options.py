@@ -1,5 +1,9 @@
 """Gunicorn's options for the portal: `gunicorn -c python:dpportal.serving.options`."""
 
+import os
+from pathlib import Path
+from typing import Any
+
 wsgi_app = "dpportal.asgi:application"
 worker_class = "dpportal.serving.gunicorn_worker.Worker"
 workers = 2
@@ -12,3 +16,12 @@ timeout = 120
 graceful_timeout = 10
 asgi_lifespan = "off"
 loglevel = "warning"
+# What proxies say is believed by `forwarding` alone, from those that the site declares.
+forwarded_allow_ips = ""
+
+
+def on_starting(_server: Any) -> None:
+    """What an earlier web server counted is over."""
+    counted = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    for path in Path(counted).glob("*.db") if counted else ():
+        path.unlink(missing_ok=True)

@@ -27,7 +27,8 @@ from mechanisms import registry
 
 # A period of a thousand running counts takes a tenth of it.
 MAX_BODY = 2**20
-PAGE_PERIODS = 10_000
+# Of a series, at a time: the page is computed while whoever asks waits.
+PAGE_PERIODS, PAGE_COUNTS = 1_000, 5_000
 BEARER = "bearer "
 
 
@@ -107,19 +108,20 @@ def _publish(stream: Stream, update: Update) -> Published:
 
 
 def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
-    """The series from a period on, at most PAGE_PERIODS of it, and where it goes on."""
+    """The series from a period on, at most PAGE_PERIODS and PAGE_COUNTS of it, and where it goes on."""
     stream = visible_stream(request, stream_id)
     if stream is None:
         raise RequestRefusedError(404, _("There is no published stream at this address."))
     text = request.GET.get("from", "1")
     first = int(text) if text.isdecimal() and len(text) < 10 else 1
-    found = list(stream.periods.filter(index__gte=first)[: PAGE_PERIODS + 1])
-    more = found[PAGE_PERIODS].index if len(found) > PAGE_PERIODS else None
+    most = min(PAGE_PERIODS, max(1, PAGE_COUNTS // len(stream.labels)))
+    found = list(stream.periods.filter(index__gte=first)[: most + 1])
+    more = found[most].index if len(found) > most else None
     series = {
         "stream": str(stream.pk),
         "name": stream.name,
         "horizon": stream.horizon,
-        "periods": as_json(stream, found[:PAGE_PERIODS]),
+        "periods": as_json(stream, found[:most]),
         "next": more and f"{request.path}?from={more}",
     }
     return JsonResponse(series)

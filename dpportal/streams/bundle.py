@@ -5,20 +5,24 @@ Everything here is made from published numbers and the plan; nothing of the true
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from django.conf import settings
+from django.utils import translation
 
 from dpportal.charts.report import stilled
 from dpportal.publishing import descriptions
-from dpportal.publishing.archive import ABOUT_ARCHIVE, BundleFile, folder_name, saved_name, write_zip
+from dpportal.publishing.archive import BundleFile, folder_name, write_zip
 from dpportal.publishing.loading import measured_in
 from dpportal.publishing.spreadsheet import inert_frame
 from dpportal.publishing.table import Table
-from dpportal.publishing.workbook import MOST_LINES, about_workbook, workbook
+from dpportal.publishing.workbook import workbook
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, as_epsilon_delta, promise_of
@@ -27,6 +31,8 @@ from dpportal.streams.told_apart import VALUE, value_columns
 from mechanisms import registry
 
 SERIES = "series.csv"
+# Raised when files are written otherwise than before: then all are written again.
+FORMAT = 1
 ABOUT_SERIES = "Every published period with its interval"
 MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
@@ -47,37 +53,6 @@ FIELDS = [
     {"name": "never_falling_count", "type": "number", "description": "Nearest series that never falls"},
     {"name": "never_falling_increment", "type": "number", "description": "What it adds in the period"},
 ]
-
-
-def names(stream: Stream) -> list[str]:
-    """The files that can be downloaded, the archive of all of them first."""
-    return [
-        archive_name(stream),
-        SERIES,
-        *_workbook_names(stream),
-        *_drawing_names(stream),
-        "release.json",
-        "datapackage.json",
-        "README.md",
-        "report.html",
-    ]
-
-
-def offered(stream: Stream) -> list[tuple[str, str, str]]:
-    """Of each of `names`: the name, the one that a page shows, and what the file is, in the words of the bundle."""
-    archive = archive_name(stream)
-    about = {
-        archive: ABOUT_ARCHIVE,
-        SERIES: ABOUT_SERIES,
-        "series.xlsx": about_workbook(SERIES),
-        **dict(zip(_drawing_names(stream), map(_about_drawing, stream.labels), strict=False)),
-        "release.json": descriptions.ABOUT_RELEASE,
-        "datapackage.json": descriptions.about_package(1),
-        "README.md": descriptions.ABOUT_README,
-        "report.html": descriptions.ABOUT_REPORT,
-    }
-    shown = {archive: saved_name(archive, stream.name)}
-    return [(name, shown.get(name, name), about[name]) for name in names(stream)]
 
 
 def archive_name(stream: Stream) -> str:
@@ -151,17 +126,6 @@ def _newest(series: Series) -> Iterator[tuple[str, str, *tuple[int, ...]]]:
             yield series.labels[at], name, count, count - half, count + half, new, *ends
 
 
-def make(stream: Stream, series: Series, name: str, folder: Path) -> Path:
-    """Write one file of `names`, and others only where they are needed for it."""
-    if name == SERIES:
-        write_series(stream, series, folder / name)
-    elif name in _drawing_names(stream):
-        _draw(stream, series, _drawing_names(stream).index(name), folder / name)
-    else:
-        write(stream, series, folder)
-    return folder / name
-
-
 def _fields(stream: Stream) -> list[dict[str, str]]:
     """Those of series.csv; where values are codes, their labels are a column of their own."""
     value, *labels = (column.field() for column in value_columns(stream))
@@ -188,11 +152,6 @@ def write_series(stream: Stream, series: Series, path: Path) -> None:
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }
     inert_frame(pd.DataFrame(columns)).to_csv(path, index=False, lineterminator="\n")
-
-
-def _workbook_names(stream: Stream) -> list[str]:
-    lines = 1 + stream.periods.count() * len(stream.labels)
-    return ["series.xlsx"] if lines <= MOST_LINES else []
 
 
 def _drawing_names(stream: Stream) -> list[str]:
@@ -227,22 +186,35 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
     path.write_text(drawing, encoding="utf-8")
 
 
-def _facts(stream: Stream, series: Series) -> dict[str, Any]:
-    """Everything needed to check how the series was made."""
-    plan = stream.plan
+def texts_digest(stream: Stream) -> str:
+    """Of what the files say besides numbers; all of it can be changed, or taken back, after they were written."""
+    # Whatever language a visitor has, the files are written in the site's own.
+    with translation.override(settings.LANGUAGE_CODE):
+        texts = {**_texts(stream), "description": stream.description, "format": FORMAT}
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+
+
+def _texts(stream: Stream) -> dict[str, Any]:
     return {
-        "stream": str(stream.pk),
-        "product": "stream",
         "title": stream.name,
         "dataset": stream.dataset.name,
         "curator": stream.created_by.public_name,
         **({"about": about} if (about := stream.dataset.told.facts()) else {}),
+        "statement": promise_of(stream),
+        "protects": stream.protects(stream.plan.loss.unit),
+    }
+
+
+def _facts(stream: Stream, series: Series) -> dict[str, Any]:
+    """Everything needed to check how the series was made."""
+    return {
+        "stream": str(stream.pk),
+        "product": "stream",
+        **_texts(stream),
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
-        "statement": promise_of(stream),
-        "protects": stream.protects(plan.loss.unit),
-        "plan": plan.to_json(),
+        "plan": stream.plan.to_json(),
         "counted": {
             "column": stream.column,
             "values": stream.labels if stream.split else stream.cells,

@@ -15,8 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.models import LedgerEntry, Paid
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.publishing.archive import saved_name
 from dpportal.running import queues
-from dpportal.running.jobs import AnnouncedJob, JobState
+from dpportal.running.jobs import AnnouncedJob, Job, JobState
 from dpportal.sealed import SealedField
 from dpportal.streams.calendar import Calendar
 from mechanisms.continual.mechanism import StreamPlan
@@ -266,3 +267,48 @@ class StreamJob(AnnouncedJob):
     @property
     def dataset(self) -> Dataset:
         return self.stream.dataset
+
+
+class SeriesBundle(Job):
+    """The job that writes the files of a stream's download, from what is published; written by `downloads` only.
+
+    periods: how many the present files hold, 0 while there are none. texts: the digest of what they say besides
+    numbers, by which it is known whether the page still says the same.
+    """
+
+    stream = models.OneToOneField(Stream, primary_key=True, on_delete=models.CASCADE, related_name="bundle")
+    periods = models.PositiveIntegerField(default=0)
+    texts = models.CharField(max_length=64, blank=True)
+
+    def __str__(self) -> str:
+        return f"Files of {self.stream_id}"
+
+
+class SeriesFile(models.Model):
+    """One file of a stream's download. replaced_at: since when there is a newer one; readers may still be at it."""
+
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="files")
+    name = models.CharField(max_length=80)
+    stored = models.CharField(max_length=200)
+    size = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    about = models.CharField(max_length=300)
+    replaced_at = models.DateTimeField(null=True, db_index=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["stream", "name"],
+                condition=models.Q(replaced_at=None),
+                name="one_present_file_per_name",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def shown_name(self) -> str:
+        """What readers see: the file with everything is kept by the stream's id, and saved by its name."""
+        return saved_name(self.name, self.stream.name) if self.name.endswith(".zip") else self.name

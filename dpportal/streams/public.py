@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from dpportal import storage
-from dpportal.publishing.downloads import attachment, citation, withdrawn
-from dpportal.streams import bundle
+from dpportal.publishing.downloads import being_written, citation, stored, withdrawn
+from dpportal.streams import downloads
 from dpportal.streams.access import visible_stream
 from dpportal.streams.metadata import metadata
 from dpportal.streams.models import Stream
-from dpportal.streams.series import as_epsilon_delta, promise_of, published
+from dpportal.streams.series import as_epsilon_delta, promise_of
 from dpportal.streams.showing import shown
 from mechanisms import registry
 
@@ -36,7 +36,7 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
         "metadata": metadata(request, stream),
         "older": stream.supersedes,
         "newer": stream.successor,
-        "files": bundle.offered(stream),
+        "offered": downloads.offered(stream),
         "nav_section": "streams",
         **shown(stream, request.GET),
     }
@@ -45,17 +45,28 @@ def page(request: HttpRequest, stream_id: UUID) -> HttpResponse:
 
 @require_safe
 def download(request: HttpRequest, stream_id: UUID, name: str) -> HttpResponseBase:
-    """One file of the bundle, or all in one zip, as of now."""
+    """One file of the bundle, or all in one zip, as workers wrote it last."""
     stream = visible_stream(request, stream_id)
     if stream is None:
         return _withdrawn(request, stream_id)
-    series = published(stream)
-    if series is None or name not in bundle.names(stream):
+    if not stream.periods.exists():
         raise Http404
-    with storage.scratch_folder() as folder:
-        # An open file can be read to its end after its folder is gone.
-        content = bundle.make(stream, series, name, folder).open("rb")
-    return attachment(content, name, stream.name)
+    offered = downloads.offered(stream)
+    if not offered.files:
+        return _being_written(request, stream)
+    file = offered.named(name)
+    if file is None:
+        raise Http404
+    try:
+        return stored(request, file, stream.name, default_storage.open)
+    except FileNotFoundError:
+        downloads.forget_lost(stream)
+        return _being_written(request, stream)
+
+
+def _being_written(request: HttpRequest, stream: Stream) -> HttpResponse:
+    """In place of a file that there is not yet, or that says something else than the page."""
+    return being_written(request, "streams/being_written.html", {"stream": stream, "nav_section": "streams"})
 
 
 @require_safe

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.publishing.statement import epsilon_delta_text, statement
-from dpportal.streams.drawing import MAX_POINTS
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
@@ -66,8 +65,11 @@ class Series:
     @cached_property
     def consistent(self) -> np.ndarray:
         """(T, k) the nearest series that never falls and is nowhere below 0."""
-        columns = [never_falling(self.released[:, i], self.standard_errors**2) for i in range(self.width)]
-        return np.stack(columns, axis=1)
+        return np.stack([self.never_falling(place) for place in range(self.width)], axis=1)
+
+    def never_falling(self, place: int) -> np.ndarray:
+        """(T,) one column of `consistent`."""
+        return never_falling(self.released[:, place], self.standard_errors**2)
 
     @property
     def consistent_increments(self) -> np.ndarray:
@@ -80,10 +82,10 @@ def published(stream: Stream) -> Series | None:
     return _series(stream, stream.periods.all())
 
 
-def drawn(stream: Stream) -> Series | None:
-    """At most MAX_POINTS evenly spaced periods, the last among them; None before the first."""
+def drawn(stream: Stream, most: int) -> Series | None:
+    """At most `most` evenly spaced periods, the last among them; None before the first."""
     last = stream.periods.count()
-    stride = max(1, -(-last // MAX_POINTS))
+    stride = max(1, -(-last // most))
     some = stream.periods.alias(beyond=F("index") % stride).filter(Q(beyond=last % stride))
     return _series(stream, some)
 

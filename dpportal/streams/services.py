@@ -24,7 +24,7 @@ from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
 from dpportal.pages.confirming import digest
 from dpportal.running.jobs import JobState, from_the_beginning
-from dpportal.streams import drafts, remembered, repeats, tokens, vault
+from dpportal.streams import downloads, drafts, remembered, repeats, tokens, vault
 from dpportal.streams.models import Stream, StreamJob
 from dpportal.streams.tasks import task_of
 from mechanisms.continual.mechanism import StreamPlan
@@ -255,6 +255,7 @@ def publish(stream: Stream, by: User) -> None:
         return
     public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
     Stream.objects.filter(pk=stream.pk).update(**public)
+    downloads.request(stream)
     audit.record(by, "published", stream)
 
 

@@ -17,9 +17,12 @@ from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, chosen_place, drawn, newest, unit_of
 from mechanisms import registry
 
-MAX_ROWS = 200
-# Bars of what periods added, over all series in the chart.
-MAX_BARS = 96
+MAX_ROWS = 100
+# What a page draws and lists over all series, since it is computed for every visitor: points of lines, numbers of the
+# table, and bars of what periods added.
+MAX_POINTS, MAX_NUMBERS, MAX_BARS = 1_200, 240, 96
+# Points of a chart beyond which nobody sees more, and numbers of them that are read for it.
+MAX_LINE, MAX_READ = 500, 40_000
 TOGETHER, APART = "together", "apart"
 
 
@@ -53,17 +56,18 @@ class Chosen:
 
 def shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
     """The series as pages show it: charts, newest periods, expected error."""
-    series, count, chosen = drawn(stream), stream.periods.count(), Chosen.of(stream, asked)
+    count, chosen = stream.periods.count(), Chosen.of(stream, asked)
+    series, most_rows = drawn(stream, _points(stream, chosen)), _most_rows(chosen)
     figures = {"expectation": expectation(stream, count)}
     rows: list[dict[str, Any]] = []
     if series is not None:
-        latest = newest(stream, MAX_ROWS + 1)
+        latest = newest(stream, max(most_rows, MAX_BARS) + 1)
         figures = {
             "series": series_chart(series, chosen, count),
             "increments": increments_chart(latest, chosen, count),
             **figures,
         }
-        rows = _rows(latest, chosen)
+        rows = _rows(latest, chosen, most_rows)
     return {
         "figures": figures,
         "chosen": chosen,
@@ -94,7 +98,7 @@ def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
         series.labels,
         released=series.released[:, places[0]],
         half_widths=series.half_widths,
-        consistent=series.consistent[:, places[0]] if whole else None,
+        consistent=series.never_falling(places[0]) if whole else None,
         name=series.names[places[0]],
         unit=series.unit,
         periods=periods,
@@ -134,10 +138,19 @@ def _known(series: Series) -> int:
     return len(series.labels) - (0 if series.periods[0] == 1 else 1)
 
 
-def _rows(series: Series, chosen: Chosen) -> list[dict[str, Any]]:
+def _points(stream: Stream, chosen: Chosen) -> int:
+    """How many periods are read and drawn of each of the chosen counts; a period is read with all its counts."""
+    return min(MAX_LINE, MAX_POINTS // len(chosen.places), max(2, MAX_READ // len(stream.labels)))
+
+
+def _most_rows(chosen: Chosen) -> int:
+    return min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
+
+
+def _rows(series: Series, chosen: Chosen, most: int) -> list[dict[str, Any]]:
     """The newest periods first, as rows of a table: of each chosen count what is released, and what is new."""
     places, rows = list(chosen.places), []
-    for at in range(len(series.labels) - 1, len(series.labels) - 1 - min(MAX_ROWS, _known(series)), -1):
+    for at in range(len(series.labels) - 1, len(series.labels) - 1 - min(most, _known(series)), -1):
         released, half_width = series.released[at, places].tolist(), int(series.half_widths[at])
         rows.append(
             {

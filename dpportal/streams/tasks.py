@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from dpportal.running import jobs
 from dpportal.running.turns import in_turn
+from dpportal.streams import downloads
 from dpportal.streams.models import StreamJob
 from dpportal.streams.working import execute, give_up
 
@@ -32,8 +33,9 @@ def task_of(kind: str) -> Any:
 
 
 def sweep() -> None:
-    """Bring back jobs whose worker or message was lost."""
+    """Bring back jobs whose worker or message was lost, and have files written for the periods that came."""
     jobs.sweep(StreamJob, _hint, give_up)
+    downloads.sweep()
 
 
 def _hint(job_id: UUID) -> None:

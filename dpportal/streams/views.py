@@ -12,12 +12,12 @@ import numpy as np
 from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
@@ -26,7 +26,7 @@ from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.models import Right
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
-from dpportal.streams import comparison, corrections, execution, services, showing, tokens, vault
+from dpportal.streams import comparison, corrections, downloads, execution, services, showing, tokens, vault
 from dpportal.streams.access import stream_for
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
@@ -43,18 +43,14 @@ COMPARED_PERIODS = 500
 MAX_TYPED = 50
 
 
-@require_GET
+@require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     """A curator's own streams and drafts, and for everyone what is published."""
     own = shows_own(request)
     seen = Q(dataset__in=open_datasets(request), opened_at__isnull=False)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
     wanted = mine if own else Q(published_at__isnull=False, withdrawn_at=None)
-    shown = (
-        Stream.objects.filter(wanted)
-        .select_related("dataset", "charge__budget")
-        .annotate(count=Count("periods"))
-    )
+    shown = downloads.with_newest(Stream.objects.filter(wanted)).select_related("dataset", "charge__budget")
     page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
     for stream in page:
         with_right(request, stream.dataset)

@@ -15,7 +15,13 @@ def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
-        env={**kept, "DPPORTAL_DATA_DIR": str(folder), "DPPORTAL_HTTPS": "1", **variables},
+        env={
+            **kept,
+            "DPPORTAL_DATA_DIR": str(folder),
+            "DPPORTAL_HTTPS": "1",
+            "DPPORTAL_PROXIES": "127.0.0.1",
+            **variables,
+        },
         capture_output=True,
         text=True,
         timeout=90,
@@ -30,15 +36,25 @@ def test_the_deployment_check_finds_nothing(tmp_path):
 
 
 @pytest.mark.slow
+def test_without_a_declared_proxy_it_is_refused_at_the_start(tmp_path):
+    """Every page would lead to itself: nobody's word that the connection is encrypted is believed."""
+    done = manage(tmp_path, "check", DPPORTAL_PROXIES="")
+    assert done.returncode == 1 and "Set DPPORTAL_PROXIES, to 127.0.0.1 if" in done.stderr
+
+
+@pytest.mark.slow
 def test_pages_are_redirected_told_to_stay_encrypted_and_cookies_are_secure(tmp_path):
     told = """
 from django.test import Client
 plain, secure = Client(), Client(headers={"X-Forwarded-Proto": "https"})
 print(plain.get("/account/sign-in/").headers["Location"], "Location" in plain.get("/health/").headers)
 answer = secure.get("/account/sign-in/")
-print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.cookies["csrftoken"]["secure"])
+print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.cookies["__Host-csrftoken"]["secure"])
 from django.conf import settings
-print(settings.SESSION_COOKIE_SECURE)
+print(settings.SESSION_COOKIE_SECURE, settings.SESSION_COOKIE_NAME, answer.cookies["__Host-csrftoken"]["path"])
+believed = settings.PROXIES
+settings.PROXIES = ()
+print(secure.get("/account/sign-in/").status_code)
 """
     done = manage(
         tmp_path,
@@ -53,7 +69,8 @@ print(settings.SESSION_COOKIE_SECURE)
     assert done.stdout.splitlines() == [
         "https://testserver/account/sign-in/ False",
         "200 max-age=31536000; includeSubDomains True",
-        "True",
+        "True __Host-sessionid /",
+        "301",
     ], done
 
 

@@ -25,11 +25,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         files_swept = float("-inf")
         pulse = Pulse(Heartbeat.Kind.SWEEP)
-        if not options["once"]:
-            pulse.start()
         while True:
             try:
                 sweeping.sweep_jobs()
+                # Not from a thread of its own: it tells that a round was done, not that a process is there.
+                if not options["once"]:
+                    pulse.beat()
                 if time.monotonic() - files_swept > sweeping.FILES_EVERY_SECONDS:
                     sweeping.sweep_files()
                     files_swept = time.monotonic()

@@ -41,6 +41,7 @@ def published(person, administrator):
         stream = stream_building.open_stream(dataset)
         publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
         stream_services.publish(stream, person)
+        stream_building.with_files(stream)
         return release, stream
 
     return make

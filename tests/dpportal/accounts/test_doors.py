@@ -22,6 +22,7 @@ GENERAL = {
     "catalogue",
     "health",
     "health_page",
+    "metrics",
     "office",
     "decline",
     "security_txt",

@@ -46,7 +46,7 @@ def environment() -> dict[str, str]:
     """This process's, without what would make the portal another than a fresh one."""
     ours = ("DPPORTAL_", "DJANGO_", "DATABASE_URL", "CELERY_")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-    return {**kept, "PYTHONUNBUFFERED": "1"}
+    return {**kept, "PYTHONUNBUFFERED": "1", "DPPORTAL_METRICS_NETWORKS": "127.0.0.0/8"}
 
 
 def refused(data: Path, port: int, *options: str) -> tuple[int, str]:

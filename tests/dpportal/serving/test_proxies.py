@@ -6,6 +6,7 @@ import os
 import shutil
 import ssl
 import subprocess
+import urllib.parse
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,7 +45,9 @@ def ports() -> dict[str, int]:
 def portal(tmp_path_factory, ports) -> Iterator[Portal]:
     data = tmp_path_factory.mktemp("portal") / "data"
     origins = ",".join(f"https://localhost:{port}" for port in ports.values())
-    running = Portal(data, free_port(), DPPORTAL_HTTPS="1", DPPORTAL_ORIGINS=origins)
+    running = Portal(
+        data, free_port(), DPPORTAL_HTTPS="1", DPPORTAL_PROXIES="127.0.0.1", DPPORTAL_ORIGINS=origins
+    )
     yield running
     running.end()
 
@@ -159,6 +162,26 @@ def test_the_portal_knows_that_it_is_encrypted(proxy):
     status, _, headers = Visitor(f"https://localhost:{proxy}").ask("/account/sign-in/")
     assert status == 200 and headers["Strict-Transport-Security"].startswith("max-age=31536000")
     assert "Secure" in headers["Set-Cookie"]
+
+
+def test_a_visitor_chooses_neither_address_nor_name_of_a_request(proxy, portal):
+    """The proxy writes over what the visitor claims, and the portal believes the proxy."""
+    claimed = {
+        "X-Request-ID": "chosen-by-a-visitor",
+        "X-Forwarded-For": "192.0.2.66",
+        "Forwarded": "for=192.0.2.66",
+    }
+    visitor = Visitor(f"https://localhost:{proxy}")
+    status, _, headers = visitor.ask("/account/sign-in/", headers=claimed)
+    assert status == 200 and headers["X-Request-ID"] != "chosen-by-a-visitor"
+    fields = {
+        "username": "curator",
+        "password": "wrong",
+        "csrfmiddlewaretoken": visitor.token("/account/sign-in/"),
+    }
+    visitor.ask("/account/sign-in/", urllib.parse.urlencode(fields).encode(), claimed)
+    line = [line for line in portal.said().splitlines() if "sign-in failed" in line][-1]
+    assert "'curator' from 127.0.0.1" in line and " request=" in line
 
 
 def test_a_stranger_s_large_file_is_refused_before_it_comes(proxy, portal):

@@ -6,9 +6,12 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
-from dpportal.streams import drafts, services, working
-from dpportal.streams.models import Stream
+from dpportal.streams import downloads, drafts, services, working
+from dpportal.streams.downloads import Offered
+from dpportal.streams.models import Period, Stream
+from mechanisms.domain import Categorical
 from mechanisms.noise import Noise, repeatable
 
 DIGEST = bytes(range(32))
@@ -64,3 +67,29 @@ def daily_stream(dataset: Dataset, **chosen: Any) -> Stream:
 def repeated_noise() -> Noise:
     """The same noise each time it is made."""
     return Noise(repeatable(DIGEST).bytes)
+
+
+def long_stream(dataset: Dataset, periods: int, counts: int) -> Stream:
+    """A published stream of so many running counts and periods, whose released numbers nobody measured.
+
+    They grow by 3 a period; the rows are written straight away, since a test needs the pages of them alone.
+    """
+    values = tuple(f"kind {number}" for number in range(counts - 1))
+    datasets.declare(dataset, "colour", Categorical("colour", values=values))
+    stream = daily_stream(dataset, split=True, cells=[], horizon=periods)
+    grown = [[3 * index + place for place in range(len(stream.labels))] for index in range(1, periods + 1)]
+    rows = [
+        Period(stream=stream, index=index, released=released, half_width=40, source=Period.Source.TYPED)
+        for index, released in enumerate(grown, 1)
+    ]
+    Period.objects.bulk_create(rows, batch_size=1000)
+    services.publish(stream, stream.created_by)
+    stream.refresh_from_db()
+    return stream
+
+
+def with_files(stream: Stream) -> Offered:
+    """What readers are offered once a worker has written the files of the newest period."""
+    downloads.request(stream)
+    downloads.execute(stream.pk)
+    return downloads.offered(stream)

@@ -115,41 +115,27 @@ def test_codes_stand_beside_their_labels_and_a_missing_value_is_empty(dataset, t
     assert "`value_label` says what the" in files["README.md"].read_text()
 
 
-def test_every_name_that_a_page_offers_is_made(running: Stream, tmp_path: Path) -> None:
-    assert set(bundle.names(running)) <= set(_written(running, tmp_path))
-
-
 @pytest.mark.parametrize("split", [False, True])
 def test_a_page_says_of_each_file_what_the_bundle_says(dataset, tmp_path: Path, split: bool) -> None:
     stream = building.open_stream(dataset, split=split)
     update = Update(1, (4,) * len(stream.labels), Period.Source.TYPED)
     execution.publish(stream.pk, [update], noise=building.repeated_noise())
     stream = Stream.objects.get(pk=stream.pk)
-    said = {file.name: file.about for file in bundle.write(stream, _series(stream), tmp_path)}
-    offered = bundle.offered(stream)
-    assert {name: about for name, _shown, about in offered} == said
-    assert offered[0][1] == "red-ones-so-far.zip"
+    written = {file.name: file.about for file in bundle.write(stream, _series(stream), tmp_path)}
+    offered = building.with_files(stream)
+    assert {file.name: file.about for file in offered.files} == written
+    assert offered.files[0].shown_name == "red-ones-so-far.zip"
 
 
-def test_a_file_made_by_itself_is_the_one_of_the_bundle(running: Stream, tmp_path: Path) -> None:
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    whole = _written(running, tmp_path)
-    for name in bundle.names(running):
-        made = bundle.make(running, _series(running), name, alone)
-        assert made.read_bytes() == whole[name].read_bytes()
-
-
-def test_a_thinned_series_ends_with_the_last_period(running: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpportal.streams.series.MAX_POINTS", 2)
-    series = drawn(running)
+def test_a_thinned_series_ends_with_the_last_period(running: Stream) -> None:
+    series = drawn(running, 2)
     assert series is not None
     assert series.periods.tolist() == [2, 4]
 
 
 def test_a_stream_without_a_period_has_no_series(stream: Stream) -> None:
     assert series_of(stream) is None
-    assert drawn(stream) is None
+    assert drawn(stream, 2) is None
 
 
 def test_the_report_is_a_file_by_itself_with_chart_and_counts(running: Stream, tmp_path: Path) -> None:

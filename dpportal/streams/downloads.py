@@ -1,0 +1,217 @@
+"""The files of a stream's download: written by a worker for its newest period, stored, and given out as they are.
+
+A request never writes one. Where periods came since, readers get the former files, which say up to when they go; where
+a name, a permission or a statement changed since, the files stay closed until they say the same as the page.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from dpportal import storage
+from dpportal.publishing.archive import BundleFile
+from dpportal.running import jobs
+from dpportal.running.clock import ago, database_now
+from dpportal.running.jobs import Claim, JobState, LostClaimError, from_the_beginning
+from dpportal.streams import bundle
+from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
+from dpportal.streams.series import published
+
+log = logging.getLogger(__name__)
+
+FOLDER = "streams"
+# However many periods come, files are written for them so often at most: after so many seconds, and after so many times
+# as long as the last writing took.
+PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
+# After workers died of it, or were too slow.
+FAILED_PAUSE_SECONDS = 3600.0
+# A reader may still be at a file that was replaced.
+REPLACED_SECONDS = 900.0
+TOO_LONG = "The files could not be written within an hour."
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What readers can have now. files: none while they are being written. periods, last: how far they go."""
+
+    files: tuple[SeriesFile, ...] = ()
+    periods: int = 0
+    last: str = ""
+
+    def named(self, name: str) -> SeriesFile | None:
+        return next((file for file in self.files if file.name == name), None)
+
+
+def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
+    """Each with the number `newest` of its newest period, by the index of periods alone; None before the first."""
+    newest = Period.objects.filter(stream=OuterRef("pk")).order_by("-index").values("index")
+    return streams.annotate(newest=Subquery(newest[:1]))
+
+
+def offered(stream: Stream) -> Offered:
+    """The present files, if they say what the page says; newer ones are asked for where they are due."""
+    written = SeriesBundle.objects.filter(pk=stream.pk).first()
+    is_current = written is not None and written.texts == bundle.texts_digest(stream)
+    _request(stream, written, is_current)
+    if written is None or not written.periods or not is_current:
+        return Offered()
+    files = tuple(stream.files.filter(replaced_at=None))
+    return Offered(files, written.periods, stream.calendar.label(written.periods))
+
+
+def request(stream: Stream) -> None:
+    """Have the files written if they are not those of the newest period, or say something else than the page."""
+    written = SeriesBundle.objects.filter(pk=stream.pk).first()
+    is_current = written is not None and written.texts == bundle.texts_digest(stream)
+    _request(stream, written, is_current)
+
+
+def _request(stream: Stream, written: SeriesBundle | None, is_current: bool) -> None:
+    newest = stream.periods.order_by("-index").values_list("index", flat=True).first()
+    if newest is None or (written is not None and not _is_due(written, newest, is_current)):
+        return
+    with transaction.atomic():
+        if written is None:
+            written, _new = SeriesBundle.objects.get_or_create(
+                stream=stream, defaults={"state": JobState.DONE}
+            )
+        idle = SeriesBundle.objects.filter(pk=stream.pk, state=written.state, fence=written.fence)
+        if not written.active and idle.update(**from_the_beginning()):
+            write_files.delay_on_commit(str(stream.pk))
+
+
+def _is_due(written: SeriesBundle, newest: int, is_current: bool) -> bool:
+    """Whether they are to be written now. Texts do not wait for the next time, new periods do."""
+    if written.active or (is_current and written.periods == newest):
+        return False
+    ended, begun = written.finished_at, written.started_at
+    if ended is None or begun is None:
+        return True
+    since = (database_now() - ended).total_seconds()
+    if written.state == JobState.FAILED:
+        return since > FAILED_PAUSE_SECONDS
+    pause = max(PAUSE_SECONDS, PAUSE_FACTOR * (ended - begun).total_seconds())
+    return not is_current or since > pause
+
+
+@shared_task
+def write_files(stream_id: str) -> None:
+    """Celery's way in; an id and nothing else."""
+    execute(UUID(stream_id))
+
+
+def execute(stream_id: UUID) -> None:
+    """Write the files of a stream, if no other worker does."""
+    claim = jobs.claim(SeriesBundle, stream_id)
+    if claim is not None:
+        with suppress(LostClaimError):
+            _attempt(stream_id, claim)
+
+
+def _attempt(stream_id: UUID, claim: Claim) -> None:
+    try:
+        with claim.kept_alive():
+            _write(stream_id, claim)
+    except LostClaimError:
+        raise
+    except SoftTimeLimitExceeded:
+        claim.finish(JobState.FAILED, _(TOO_LONG))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error(
+            "files of stream %s: %s at %s:%s", stream_id, type(error).__name__, place.name, place.lineno
+        )
+        claim.give_back()
+
+
+def _write(stream_id: UUID, claim: Claim) -> None:
+    claim.step("writing")
+    stream = Stream.objects.select_related(
+        "charge__budget", "dataset__owner", "domain_version", "created_by"
+    ).get(pk=stream_id)
+    # Read before the files are written: what changes meanwhile shows itself at the next look.
+    texts, series = bundle.texts_digest(stream), published(stream)
+    files: list[SeriesFile] = []
+    if series is not None:
+        with storage.scratch_folder() as folder:
+            files = _stored(stream, bundle.write(stream, series, folder))
+    with transaction.atomic():
+        claim.write(periods=int(series.periods[-1]) if series else 0, texts=texts)
+        stream.files.filter(replaced_at=None).update(replaced_at=Now())
+        SeriesFile.objects.bulk_create(files)
+        claim.finish(JobState.DONE)
+
+
+def _stored(stream: Stream, files: Iterable[BundleFile]) -> list[SeriesFile]:
+    """In a folder of its own, so that a worker that wakes up late cannot change what a row points to."""
+    own = f"{FOLDER}/{stream.pk}/{uuid4()}"
+    found = []
+    for file in files:
+        size, digest = file.size, file.sha256
+        stored = storage.keep(file.path, f"{own}/{file.name}")
+        found.append(
+            SeriesFile(
+                stream=stream, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
+            )
+        )
+    return found
+
+
+def sweep() -> None:
+    """Have files written for the periods that came, and bring back jobs whose worker or message was lost."""
+    request_due()
+    jobs.sweep(SeriesBundle, lambda pk: write_files.delay(str(pk)), give_up)
+    delete_replaced()
+
+
+def give_up(stream_id: UUID, reason: str) -> None:
+    """Close the job if its workers died every time."""
+    claim = jobs.take_over_expired(SeriesBundle, stream_id)
+    if claim is not None:
+        claim.finish(JobState.FAILED, reason)
+
+
+def forget_lost(stream: Stream) -> None:
+    """Files that rows name and the storage lacks, as after a restore: they are written again."""
+    SeriesBundle.objects.filter(pk=stream.pk).exclude(texts="").update(texts="")
+
+
+def request_due() -> None:
+    """For every public stream that has periods which its files lack."""
+    public = Stream.objects.filter(published_at__isnull=False, withdrawn_at=None)
+    behind = with_newest(public).filter(
+        Q(bundle=None, newest__isnull=False) | ~Q(newest=F("bundle__periods"))
+    )
+    for stream in behind.select_related("charge__budget", "dataset", "domain_version", "created_by"):
+        request(stream)
+
+
+def request_all() -> None:
+    """For every public stream whose texts changed, too: too many to do so every few seconds."""
+    for stream in Stream.objects.filter(published_at__isnull=False, withdrawn_at=None):
+        request(stream)
+
+
+def delete_replaced() -> None:
+    """Delete the files that nobody is given any more."""
+    for file in SeriesFile.objects.filter(replaced_at__lt=ago(REPLACED_SECONDS)):
+        default_storage.delete(file.stored)
+        file.delete()
+
+
+def stored_names() -> set[str]:
+    """Of the files that rows point to."""
+    return set(SeriesFile.objects.values_list("stored", flat=True))

@@ -1,0 +1,191 @@
+"""The files of a stream: a worker writes them once for the newest period, and a request only hands them out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db.models import F
+from django.test import Client
+
+from dpportal.datasets.models import Dataset
+from dpportal.running.jobs import JobState
+from dpportal.streams import bundle, downloads, execution, services
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
+from tests.dpportal import building as world
+from tests.dpportal.streams import building
+
+
+def _add(stream: Stream, *indexes: int) -> None:
+    updates = [Update(index, (4,), Period.Source.TYPED) for index in indexes]
+    execution.publish(stream.pk, updates, noise=building.repeated_noise())
+
+
+def _later(**ago: float) -> None:
+    """As if the last writing had ended so long ago."""
+    back = timedelta(**ago)
+    SeriesBundle.objects.update(finished_at=F("finished_at") - back, started_at=F("started_at") - back)
+
+
+def _state() -> str:
+    return SeriesBundle.objects.get().state
+
+
+@pytest.fixture
+def public(stream: Stream) -> Stream:
+    """A published stream of two periods, whose files no worker has written yet."""
+    _add(stream, 1, 2)
+    services.publish(stream, stream.created_by)
+    return Stream.objects.get(pk=stream.pk)
+
+
+@pytest.fixture
+def _nothing_is_written(public: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a request wrote a file")
+
+    for place in ("bundle.write", "bundle.write_series", "downloads.published", "downloads.storage.keep"):
+        monkeypatch.setattr(f"dpportal.streams.{place}", refuse)
+
+
+@pytest.mark.usefixtures("_nothing_is_written")
+def test_a_request_writes_no_file_and_says_when_to_come_again(public: Stream) -> None:
+    visitor = Client()
+    for name in ("series.csv", "series.xlsx", bundle.archive_name(public)):
+        answer = visitor.get(f"/streams/{public.pk}/download/{name}")
+        assert (answer.status_code, answer["Retry-After"]) == (503, "60")
+    page = visitor.get(public.get_absolute_url())
+    assert "are being written" in page.text and "/download/" not in page.text
+    assert _state() == JobState.QUEUED and SeriesBundle.objects.get().fence == 0
+
+
+def test_who_has_a_file_is_not_sent_it_again(public: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = building.with_files(public)
+    address = f"/streams/{public.pk}/download/series.csv"
+    first = Client().get(address)
+    file = offered.named("series.csv")
+    assert file is not None
+    assert first["ETag"] == f'"{file.sha256}"' and int(first["Content-Length"]) == file.size
+    assert len(b"".join(first.streaming_content)) == file.size
+    monkeypatch.setattr(default_storage, "open", lambda *_: pytest.fail("the storage was asked"))
+    again = Client().get(address, headers={"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+
+
+def test_the_page_offers_what_is_written_and_each_opens(public: Stream) -> None:
+    offered = building.with_files(public)
+    page = Client().get(public.get_absolute_url())
+    for file in offered.files:
+        address = f"/streams/{public.pk}/download/{file.name}"
+        assert f'href="{address}"' in page.text
+        assert Client().get(address).status_code == 200
+    assert "The files hold all periods" in page.text
+    assert Client().get(f"/streams/{public.pk}/download/other.csv").status_code == 404
+
+
+def test_many_periods_in_a_short_time_are_written_once(public: Stream) -> None:
+    building.with_files(public)
+    address = f"/streams/{public.pk}/download/series.csv"
+    for index in range(3, 7):
+        _add(public, index)
+        downloads.sweep()
+        assert _state() == JobState.DONE
+        # Meanwhile readers have the former files, and the page says how far they go.
+        assert b"".join(Client().get(address).streaming_content).count(b"\n") == 3
+        assert "The files hold 2 periods, up to 2; newer ones" in Client().get(public.get_absolute_url()).text
+    _later(seconds=downloads.PAUSE_SECONDS)
+    downloads.sweep()
+    assert _state() == JobState.QUEUED
+    downloads.execute(public.pk)
+    assert SeriesBundle.objects.get().fence == 2
+    assert b"".join(Client().get(address).streaming_content).count(b"\n") == 7
+
+
+def test_what_takes_long_to_write_is_written_less_often(public: Stream) -> None:
+    building.with_files(public)
+    SeriesBundle.objects.update(started_at=F("finished_at") - timedelta(seconds=30))
+    _add(public, 3)
+    _later(seconds=200)
+    downloads.sweep()
+    assert _state() == JobState.DONE
+    _later(seconds=101)
+    downloads.sweep()
+    assert _state() == JobState.QUEUED
+
+
+def test_files_stay_closed_until_they_say_what_the_page_says(public: Stream) -> None:
+    building.with_files(public)
+    address = f"/streams/{public.pk}/download/README.md"
+    assert Client().get(address).status_code == 200
+    Dataset.objects.update(name="Another name")
+    assert Client().get(address).status_code == 503
+    assert "/download/" not in Client().get(public.get_absolute_url()).text
+    assert _state() == JobState.QUEUED
+    downloads.execute(public.pk)
+    assert b"Another name" in b"".join(Client().get(address).streaming_content)
+
+
+def test_replaced_files_are_there_for_those_who_read_them_and_then_go(public: Stream) -> None:
+    building.with_files(public)
+    former = downloads.stored_names()
+    _add(public, 3)
+    _later(hours=1)
+    building.with_files(public)
+    downloads.sweep()
+    assert former < downloads.stored_names() and all(map(default_storage.exists, former))
+    SeriesFile.objects.exclude(replaced_at=None).update(
+        replaced_at=F("replaced_at") - timedelta(seconds=downloads.REPLACED_SECONDS + 1)
+    )
+    downloads.sweep()
+    assert not former & downloads.stored_names() and not any(map(default_storage.exists, former))
+    assert all(map(default_storage.exists, downloads.stored_names()))
+
+
+def test_a_worker_that_fails_on_the_way_leaves_no_half_download(
+    public: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, stored = downloads.storage.keep, []
+
+    def failing(*arguments: Any) -> str:
+        stored.append(keep(*arguments))
+        if len(stored) == 3:
+            raise OSError
+        return stored[-1]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(downloads.storage, "keep", failing)
+        downloads.execute(public.pk)
+    assert not SeriesFile.objects.exists() and _state() == JobState.RUNNING
+    # Its lease ended at once, so another worker takes it.
+    downloads.execute(public.pk)
+    assert _state() == JobState.DONE and SeriesFile.objects.count() > 3
+    assert not downloads.stored_names() & set(stored)
+
+
+def test_files_that_the_storage_lost_are_written_again(public: Stream) -> None:
+    offered = building.with_files(public)
+    default_storage.delete(offered.files[1].stored)
+    address = f"/streams/{public.pk}/download/{offered.files[1].name}"
+    assert Client().get(address).status_code == 503
+    building.with_files(public)
+    assert Client().get(address).status_code == 200
+
+
+def test_a_lost_message_is_sent_again_by_the_sweep(public: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.a_worker_lives()
+    SeriesBundle.objects.update(hinted_at=F("hinted_at") - timedelta(hours=1))
+    sent: list[str] = []
+    monkeypatch.setattr(downloads.write_files, "delay", sent.append)
+    downloads.sweep()
+    assert sent == [str(public.pk)]
+
+
+def test_nothing_is_written_of_what_is_not_public_unless_its_curator_looks(stream: Stream, curious) -> None:
+    _add(stream, 1)
+    downloads.sweep()
+    assert not SeriesBundle.objects.exists()
+    curious.get(stream.get_absolute_url())
+    assert _state() == JobState.QUEUED

@@ -1,0 +1,155 @@
+"""What operators and their programs are told: numbers for Prometheus, lines of the log, names of requests."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+import time
+from ipaddress import ip_network
+
+import pytest
+from django.conf import settings as portal
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+from pythonjsonlogger.json import JsonFormatter
+
+from dpportal.environment import one_of
+from dpportal.releases import execution
+from dpportal.releases.models import ReleaseJob
+from dpportal.running import supervisor
+from dpportal.running.heartbeat import Pulse
+from dpportal.running.jobs import JobState, claim
+from dpportal.running.models import Heartbeat
+from dpportal.serving.request_ids import WithRequestId
+
+pytestmark = pytest.mark.django_db
+ONE = (ip_network("127.0.0.1"),)
+
+
+def samples(client: Client) -> dict[tuple[str, str], float]:
+    """Each number by its name and the values of its labels."""
+    answer = client.get("/metrics")
+    assert answer.status_code == 200
+    families = text_string_to_metric_families(answer.text)
+    return {
+        (s.name, " ".join(v for _, v in sorted(s.labels.items()))): s.value
+        for family in families
+        for s in family.samples
+    }
+
+
+def test_strangers_and_curators_find_no_numbers(client, curator, administrator):
+    assert client.get("/metrics").status_code == 404
+    assert client.get("/metrics", headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 404
+    client.force_login(curator)
+    assert client.get("/metrics").status_code == 404
+    client.force_login(administrator)
+    assert client.get("/metrics").status_code == 200
+
+
+def test_a_declared_network_reads_the_state_of_jobs_and_processes(client, settings, requested):
+    settings.METRICS_NETWORKS = ONE
+    Pulse(Heartbeat.Kind.WORKER).beat()
+    Pulse(Heartbeat.Kind.SWEEP).beat()
+    found = samples(client)
+    assert found[("dpportal_jobs", "ReleaseJob queued")] == 1
+    assert found[("dpportal_jobs", "ReleaseJob done")] == 0
+    assert (found[("dpportal_workers_alive", "")], found[("dpportal_broker_up", "")]) == (1, 1)
+    assert 0 <= found[("dpportal_sweep_age_seconds", "")] < 30
+    assert found[("dpportal_free_disk_bytes", "")] > 0
+    assert found[("dpportal_trouble", "no-worker")] == 0
+    Heartbeat.objects.all().delete()
+    assert samples(client)[("dpportal_trouble", "no-worker")] == 1
+
+
+def test_requests_are_counted_by_status_with_their_durations(client, settings):
+    settings.METRICS_NETWORKS = ONE
+    before = samples(client)
+    client.get("/guide/")
+    client.get("/nowhere/")
+    found = samples(client)
+    for labels in ("GET 200", "GET 404"):
+        name = ("dpportal_request_seconds_count", labels)
+        assert found[name] > before.get(name, 0)
+    assert found[("dpportal_request_seconds_bucket", "+Inf GET 404")] >= 1
+
+
+def test_a_job_s_beginning_and_end_are_written_with_id_attempt_and_seconds(
+    requested, caplog, django_capture_on_commit_callbacks
+):
+    assert logging.getLogger("dpportal.jobs").getEffectiveLevel() == logging.INFO
+    with django_capture_on_commit_callbacks(execute=True):
+        execution.execute(requested.pk)
+    lines = [r for r in caplog.records if r.name == "dpportal.jobs" and r.job_kind == "ReleaseJob"]
+    assert [r.event for r in lines] == ["job-began", "job-ended"]
+    assert f"job began: kind=ReleaseJob id={requested.pk} attempt=1" == lines[0].getMessage()
+    assert f"id={requested.pk} attempt=1 outcome=done seconds=" in lines[1].getMessage()
+
+
+def test_a_job_that_is_given_back_says_so(requested, caplog, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        claim(ReleaseJob, requested.pk).give_back()
+        claim(ReleaseJob, requested.pk).finish(JobState.FAILED, "The job took too long.")
+    said = [r.getMessage() for r in caplog.records if r.name == "dpportal.jobs"]
+    assert [s.partition(" seconds")[0].partition("attempt=")[2] for s in said] == [
+        "1", "2", "1 outcome=given back", "2 outcome=failed",
+    ]  # fmt: skip
+
+
+def test_each_answer_names_its_request_and_so_does_each_line(client, settings, caplog):
+    caplog.handler.addFilter(WithRequestId())
+    answer = client.get("/nowhere/", headers={"X-Request-ID": "theirs"})
+    name = answer["X-Request-ID"]
+    assert len(name) == 32 and caplog.records[-1].request_id == name
+    settings.PROXIES = ONE
+    assert (
+        client.get("/guide/", headers={"X-Request-ID": "from-the_proxy.7"})["X-Request-ID"]
+        == "from-the_proxy.7"
+    )
+    for forged in ("a b", "a\tb=c", "x" * 65, "é"):
+        assert len(client.get("/guide/", headers={"X-Request-ID": forged})["X-Request-ID"]) == 32
+
+
+def test_a_line_can_be_an_object():
+    said = {key: value for key, value in portal.LOGGING["formatters"]["json"].items() if key != "()"}
+    record = logging.makeLogRecord(
+        {
+            "name": "dpportal.jobs",
+            "levelname": "INFO",
+            "msg": "job began: %s",
+            "args": ("x\ny",),
+            "attempt": 2,
+        }
+    )
+    WithRequestId().filter(record)
+    line = JsonFormatter(**said).format(record)
+    found = json.loads(line)
+    assert "\n" not in line
+    assert (found["logger"], found["level"], found["attempt"]) == ("dpportal.jobs", "INFO", 2)
+    assert found["message"] == "job began: x\ny" and "of_request" not in found
+
+
+def test_another_format_is_refused(monkeypatch):
+    monkeypatch.setenv("DPPORTAL_LOG_FORMAT", "xml")
+    with pytest.raises(Exception, match="must be one of: line, json"):
+        one_of("DPPORTAL_LOG_FORMAT", ("line", "json"))
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        (lambda: sys.exit(3), "exit code 3"),
+        (lambda: signal.raise_signal(signal.SIGKILL), "killed by SIGKILL"),
+    ],
+)
+def test_the_supervisor_says_why_a_process_is_started_again(caplog, monkeypatch, run, reason):
+    monkeypatch.setattr(supervisor.connections, "close_all", lambda: None)
+    child = supervisor.Process("worker 1", run)
+    child.start()
+    until = time.monotonic() + 20
+    while not child.ended() and time.monotonic() < until:
+        time.sleep(0.02)
+    child.keep()
+    assert f"The worker 1 ended ({reason} after 0 s); it is started again in 1 s." in caplog.text

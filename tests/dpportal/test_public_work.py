@@ -1,0 +1,161 @@
+"""Nothing public is computed while a visitor waits: at every address, with the largest things, little is done.
+
+What is done is counted, not timed: the calls of functions, of which a processor makes some five million a second. No
+file is written, nothing is planned, measured or reconstructed, and of a series few numbers are read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from dpportal import storage
+from dpportal.releases import services
+from dpportal.releases.models import Release
+from dpportal.streams import downloads, execution, series
+from dpportal.streams import services as stream_services
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period, Stream
+from tests.dpportal.accounts.test_doors import named
+from tests.dpportal.streams import building
+
+PERIODS, COUNTS = 7000, 101
+# Other publications in the lists.
+OTHERS = 200
+MOST_CALLS = 600_000
+MOST_NUMBERS = 2 * 40_000
+# Where visitors find something: all else asks them to sign in, or is not there.
+PUBLIC = {
+    "home", "catalogue", "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
+    "accounts:sign_in", "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
+    "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
+}  # fmt: skip
+QUERIES = {
+    "catalogue": ["words=colour&kind=histogram", "column=age&page=9"],
+    "streams:periods": ["from=6000"],
+    "streams:list": ["page=2"],
+    "releases:list": ["page=9"],
+    "releases:explore": ["colour=0&age=2"],
+    "streams:public": [
+        "count=3",
+        "view=apart&" + "&".join(f"count={place}" for place in range(12)),
+        "view=together&" + "&".join(f"count={place}" for place in range(95, 101)),
+    ],
+}  # fmt: skip
+
+
+def calls(work: Callable[[], Any]) -> int:
+    """How many functions are called, those of C too."""
+    number = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal number
+        number += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return number
+
+
+@pytest.fixture
+def stream(dataset) -> Stream:
+    return building.open_stream(dataset)
+
+
+@pytest.fixture
+def long(dataset, monkeypatch) -> Stream:
+    """7,000 periods of 101 running counts, with the files of three of them."""
+    stream = building.long_stream(dataset, PERIODS, COUNTS)
+    with monkeypatch.context() as few:
+        few.setattr(downloads, "published", lambda stream: series.newest(stream, 3))
+        building.with_files(stream)
+    return stream
+
+
+@pytest.fixture
+def published(ready) -> Release:
+    """A release among many."""
+    services.publish(ready, ready.created_by)
+    release = Release.objects.get(pk=ready.pk)
+    own = {"id", "charge_id"}
+    fields = [f.attname for f in Release._meta.concrete_fields if f.attname not in own]
+    Release.objects.bulk_create(
+        Release(**{name: getattr(release, name) for name in fields}) for _ in range(OTHERS)
+    )
+    return release
+
+
+def addresses(release: Release, stream: Stream) -> Iterator[tuple[str, str]]:
+    """Every address of the portal without its admin, by name; downloads for each file, others with some queries."""
+    known: dict[str, Any] = {
+        "dataset_id": release.dataset_id,
+        "release_id": release.pk,
+        "stream_id": stream.pk,
+    }
+    known |= {"position": 0, "ending": "json", "form": "bib", "upload_id": UUID(int=1), "share_id": 1}
+    known |= {"request_id": 1, "uidb64": "MQ", "token": "a-b"}
+    files = {
+        "releases:download": [a.name for a in release.artifacts.all()],
+        "streams:download": [f.name for f in downloads.offered(stream).files],
+    }
+    for name, pattern in named(get_resolver()):
+        for file in files.get(name, ["release.json"]):
+            keys = pattern.pattern.converters
+            address = reverse(name, kwargs={key: {**known, "name": file}[key] for key in keys})
+            yield from ((name, f"{address}{query}") for query in _queries(name))
+
+
+def _queries(name: str) -> list[str]:
+    return ["", *(f"?{query}" for query in QUERIES.get(name, []))]
+
+
+def test_every_public_address_does_little(published, long, monkeypatch) -> None:
+    todo = list(addresses(published, long))
+    visitor, read = Client(), 0
+    # What every page needs once is loaded before anything is counted.
+    opened = [(name, address) for name, address in todo if visitor.get(address).status_code == 200]
+    assert {name for name, _address in opened} == PUBLIC
+    made = series._series
+
+    def reading(*arguments: Any) -> series.Series | None:
+        nonlocal read
+        found = made(*arguments)
+        read += found.released.size if found else 0
+        return found
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a file was written while a visitor waits")
+
+    monkeypatch.setattr(series, "_series", reading)
+    monkeypatch.setattr(storage, "_new_folder", refuse)
+    monkeypatch.setattr(storage, "keep", refuse)
+    for name, address in opened:
+        read = 0
+        work = calls(partial(visitor.get, address))
+        assert work < MOST_CALLS and read <= MOST_NUMBERS, (name, address, work, read)
+
+
+def test_every_public_address_answers_head_as_get_without_a_body(published, stream) -> None:
+    execution.publish(stream.pk, [Update(1, (4,), Period.Source.TYPED)])
+    stream_services.publish(stream, stream.created_by)
+    building.with_files(stream)
+    visitor, answered = Client(), set()
+    for name, address in addresses(published, stream):
+        if name in PUBLIC:
+            told, head = visitor.get(address), visitor.head(address)
+            body = b"".join(head.streaming_content) if head.streaming else head.content
+            assert (head.status_code, body) == (told.status_code, b""), address
+            assert head["Content-Type"] == told["Content-Type"]
+            assert head["Permissions-Policy"].startswith("accelerometer=(), ")
+            answered.add(name)
+    assert answered == PUBLIC
