@@ -58,7 +58,9 @@ class CountedForm(forms.ModelForm):
         help_texts = {
             "name": _("For the public page; it is fixed when the budget is spent."),
             "largest_increment": _(
-                "A safeguard against slips of the pen: a larger count is refused. It changes neither cost nor noise."
+                "A safeguard against slips of the pen: a larger count or sum is taken as this one, and only you see "
+                "how often. No period is refused or delayed for its size, since everyone would see that. It changes "
+                "neither cost nor noise."
             ),
         }
         error_messages = {"name": {"required": _("Give the stream a name.")}}
@@ -217,12 +219,10 @@ class PeriodForm(forms.Form):
             self.fields[f"count-{place}"] = forms.IntegerField(
                 label=label or _("new in this period"),
                 min_value=0,
-                max_value=stream.largest_increment or MAX_INCREMENT,
                 error_messages={
                     "required": _("Type a number, 0 if there was none."),
                     "invalid": _("A count must be a whole number, such as 12."),
                     "min_value": _("A count must not be negative: a running count never falls."),
-                    "max_value": _("That is more than this stream takes in one period. Check it."),
                 },
             )
 
