@@ -242,12 +242,12 @@ class RecordsForm(forms.Form):
     file = forms.FileField(
         label=_("file of the period's new records"),
         help_text=_(
-            "CSV, TSV, Parquet or XLSX, with the same column names as the dataset. It is deleted once counted."
+            "CSV, TSV, Parquet or XLSX, with the same column names as the dataset. It is deleted once counted. In CSV "
+            "and TSV each line is a row; a row that cannot be read is left out. If values hold line breaks, send "
+            "Parquet or XLSX. A file without rows counts as 0."
         ),
-        error_messages={
-            "required": _("Choose a file first."),
-            "empty": _("This file is empty. If nobody is new in the period, type 0 instead."),
-        },
+        allow_empty_file=True,
+        error_messages={"required": _("Choose a file first.")},
     )
 
 

@@ -100,7 +100,8 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     counts, facts = records.count_upload(
         stream.dataset, job.file, job.file_name, counted.domain, claim.advance, likeness.sketch_key()
     )
-    if not job.options.get("confirmed") and (found := repeats.repeated(stream, job.index, facts)):
+    asks = facts.rows > 0 and not job.options.get("confirmed")
+    if asks and (found := repeats.repeated(stream, job.index, facts)):
         # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
         claim.step("asking")
         claim.write(options={"repeats": found})
@@ -112,7 +113,7 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     [published] = execution.publish(stream.pk, [update], by=job.created_by, claim=claim)
     # Somebody else may have published the period while the file was read; then nothing of it was used.
     used = published.period.key == key
-    if used:
+    if used and facts.rows:
         repeats.keep(stream, job.index, facts)
     claim.write(options={"told": asdict(facts.oddities), "used": used})
     _finish(job, claim)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from dpportal.datasets import services as dataset_services
@@ -230,14 +231,33 @@ def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
 
 @pytest.mark.slow
 def test_what_is_odd_about_a_file_of_records_is_told(stream, client) -> None:
-    """A stray pair of quotation marks swallows rows: it is legal, and it is seen."""
+    """An open quotation mark spoils its own row, and that is seen."""
     job = counted(stream, ContentFile(b'colour,age\nred,1\n"red,2\nred",3\ngr\xff,4\n', "odd.csv"))
     assert vault.true_sums(stream.periods.all()) == [[1]]
     told = job.options["told"]
-    assert (told["broken_fields"], told["longest_broken"], told["replaced_bytes"]) == (1, 9, 1)
+    assert (told["broken_fields"], told["spoiled_rows"], told["replaced_bytes"]) == (0, 1, 1)
     client.force_login(stream.created_by)
     page = client.get(f"/streams/{stream.pk}/home/").content.decode()
-    assert "1 field holds line breaks; it has 9 characters" in page and "none of the encoding" in page
+    assert "1 row has more or fewer values" in page and "none of the encoding" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", [b"red,1,x", b'"red,1'])
+def test_a_row_that_cannot_be_read_does_not_keep_the_period_from_being_published(
+    stream, broken: bytes
+) -> None:
+    job = counted(stream, ContentFile(b"colour,age\nred,1\n" + broken + b"\nred,2\n", "odd.csv"))
+    assert (job.state, vault.true_sums(stream.periods.all())) == ("done", [[2]])
+
+
+@pytest.mark.slow
+def test_a_file_without_rows_is_a_zero(stream, curious) -> None:
+    """A further one is not the same records again: it holds none."""
+    for index, content in enumerate((b"colour,age\n", b"colour,age\n", b"\n", b""), 1):
+        file = SimpleUploadedFile("none.csv", content)
+        curious.post(f"/streams/{stream.pk}/add/records/", {"index": str(index), "file": file})
+        assert done(stream.jobs.latest("queued_at")).state == "done"
+    assert vault.true_sums(stream.periods.all()) == [[0]] * 4
 
 
 @pytest.mark.slow
@@ -269,7 +289,7 @@ def test_a_file_of_one_row_more_than_the_declared_largest_is_published_all_the_s
     """Whether that row is there must not decide whether the period is."""
     stream = building.open_stream(dataset, largest_increment=20)
     jobs = [
-        counted(stream, records_file([("red", str(age)) for age in range(rows)]), index)
+        counted(stream, records_file([("red", str(40 * index + row)) for row in range(rows)]), index)
         for index, rows in enumerate((20, 21), 1)
     ]
     assert [(job.state, set(job.options)) for job in jobs] == [("done", {"told", "used"})] * 2
