@@ -376,7 +376,7 @@ def test_a_strange_place_to_begin_at_is_the_beginning(stream, token, client, fir
 
 def test_errors_and_logs_hold_no_count_and_no_token(stream, token, caplog) -> None:
     post(stream, token, {"period": 1, "counts": 12345671})
-    for period, count in [(1, 12345672), (5, 12345673), (2, -12345674)]:
+    for period, count in [(1, 87654321), (5, 87654322), (2, -87654323)]:
         answer = post(stream, token, {"period": period, "counts": count})
-        assert "1234567" not in answer.content.decode()
-    assert "1234567" not in caplog.text and token not in caplog.text
+        assert "8765432" not in answer.content.decode()
+    assert "1234567" not in caplog.text and "8765432" not in caplog.text and token not in caplog.text
