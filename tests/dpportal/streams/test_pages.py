@@ -168,6 +168,13 @@ def test_a_typed_count_above_the_declared_largest_is_taken_as_that_and_who_typed
     page = curious.post(f"/streams/{stream.pk}/add/", {"index": "1", "count-0": "9" * 30}, follow=True)
     assert "Period 1 is published. 1 count was larger than 20, the largest that was declared" in text(page)
     assert vault.true_sums(stream.periods.all()) == [[20]]
+    address = f"/streams/{stream.pk}/"
+    assert "at most 20 in a period" in text(curious.get(address))
+    for name, said in (
+        ("README.md", "At most 20 count in a period"),
+        ("report.html", "at most 20 in a period"),
+    ):
+        assert said in b"".join(curious.get(f"{address}download/{name}").streaming_content).decode()
 
 
 @pytest.mark.parametrize("count", ["-1", "1.5", "", "many"])

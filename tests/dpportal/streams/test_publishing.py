@@ -136,6 +136,20 @@ def test_counts_beyond_the_declared_largest_are_published_as_that_and_only_the_c
     assert [one.clipped.tolist() for one in counted] == [[False] * 4, [True, True, False, False]]
 
 
+def test_of_a_period_nothing_in_the_open_depends_on_its_counts_but_the_noisy_ones(dataset) -> None:
+    """A digest of a small count would be one, to whoever has the dump and the keys, or can have guesses compared."""
+    rows = []
+    for count in (5, 6):
+        stream = building.open_stream(dataset, amount=Decimal("0.25"))
+        publish(stream, 1, count, noise=building.repeated_noise())
+        [row] = stream.periods.values()
+        rows.append(
+            {name: value for name, value in row.items() if name not in ("id", "stream_id", "published_at")}
+        )
+    released = [row.pop("released")[0] for row in rows]
+    assert released[1] - released[0] == 1 and rows[0] == rows[1]
+
+
 def test_sums_that_an_earlier_version_kept_are_read(stream) -> None:
     assert vault.TrueCounts.from_json([7, 8]).to_json() == {"sums": [7, 8], "clipped": "00"}
     earlier = {
