@@ -40,7 +40,9 @@ def test_nothing_is_published_for_somebody_who_left_meanwhile(desk: Desk) -> Non
     assert "not a curator" in desk.ask("publish", stream, 1, 7)
     assert desk.ask("series", stream) == []
     desk.ask("appoint", "curator", "curator")
-    assert desk.ask("publish", stream, 1, 7)[1]
+    decided = desk.ask("decided", stream)
+    assert desk.ask("publish", stream, 1, 7) == [decided[0][1], False]
+    assert desk.ask("series", stream) == decided
 
 
 def test_a_measurement_that_was_decided_is_released_as_it_was(desk: Desk) -> None:
