@@ -157,6 +157,10 @@ class Response:
             explanation=self._explanation(keep, other, loss),
         )
 
+    def refusal(self, plan: ResponsePlan, rows: int) -> str:
+        """Why so many rows, a public number here, cannot respond, and what to do; empty if they can."""
+        return ""
+
     def measure(self, plan: ResponsePlan, codes: np.ndarray, noise: Noise) -> Measurement:
         """Report. The only step that spends the loss.
 
@@ -255,12 +259,18 @@ class UnaryEncoding(Response):
     def _odds(self, keep: Fraction, other: Fraction) -> Fraction:
         return keep * (1 - other) / (other * (1 - keep))
 
+    def refusal(self, plan: ResponsePlan, rows: int) -> str:
+        if rows * -(-plan.categories // 8) <= MAX_REPORT_BYTES:
+            return ""
+        return (
+            f"{plan.categories:,} answers for each of {rows:,} rows take more than {MAX_REPORT_BYTES:,} bytes. Choose "
+            "wider bins, fewer categories, or the other way to respond."
+        )
+
     def _reports(self, plan: ResponsePlan, codes: np.ndarray, noise: Noise) -> np.ndarray:
         width = -(-plan.categories // 8)
-        if codes.size * width > MAX_REPORT_BYTES:
-            raise ValueError(
-                f"{codes.size:,} rows of {plan.categories:,} answers exceed {MAX_REPORT_BYTES:,} bytes"
-            )
+        if refusal := self.refusal(plan, codes.size):
+            raise ValueError(refusal)
         reports = np.empty((codes.size, width), dtype=np.uint8)
         for start in range(0, codes.size, step := _rows_at_once(plan)):
             own = codes[start : start + step]

@@ -195,12 +195,25 @@ def finish(release_id: UUID, claim: Claim) -> None:
     artifacts = bundle.write(made, words)
     results.keep_page(made)
     if release.dataset.has_records:
-        _keep_comparison(made)
+        _try_comparison(made)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
         Release.objects.filter(pk=release.pk).update(state=Release.State.READY, words=words.digest)
+
+
+def _try_comparison(made: AnyMade) -> None:
+    """Keep the comparison, or none: it is made of true counts, which must not decide whether there is a release."""
+    try:
+        _keep_comparison(made)
+    except storage.StorageFault:
+        raise
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        log.error(
+            "comparison of %s: %s at %s:%s", made.release.pk, type(error).__name__, place.name, place.lineno
+        )
 
 
 def _keep_comparison(made: AnyMade) -> None:

@@ -325,7 +325,11 @@ def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None
     found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
     if found is None:
         messages.info(
-            request, _("There is nothing to compare: the job is not finished, or the records were deleted.")
+            request,
+            _(
+                "There is nothing to compare: the job is not finished, the records were deleted, or the comparison "
+                "could not be made, which the log says."
+            ),
         )
     else:
         audit.record(current_user(request), "viewed true counts", release)

@@ -15,11 +15,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit
-from dpportal.streams import execution, tokens
+from dpportal.streams import execution, idempotency, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
 from dpportal.streams.counted import DraftError, read_increments
-from dpportal.streams.execution import PeriodRefusedError, Published, Update
+from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
+from dpportal.streams.idempotency import KeyRefusedError
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.tokens import TokenRefusedError, TooManyRequestsError
 from dpportal.streams.vault import VaultError
@@ -49,10 +50,11 @@ def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         return _post(request, stream_id) if request.method == "POST" else _get(request, stream_id)
     except RequestRefusedError as refusal:
         response = JsonResponse({"error": str(refusal)}, status=refusal.status)
-    except (CalendarError, DraftError) as wrong:
+    except (CalendarError, DraftError, KeyRefusedError) as wrong:
         response = JsonResponse({"error": str(wrong)}, status=400)
     except PeriodRefusedError as refusal:
-        response = JsonResponse({"error": str(refusal), "why": refusal.why.value}, status=409)
+        status = 422 if refusal.why is Why.KEY else 409
+        response = JsonResponse({"error": str(refusal), "why": refusal.why.value}, status=status)
     except VaultError as shut:
         response = JsonResponse({"error": str(shut)}, status=503)
     except TokenRefusedError as refusal:
@@ -81,7 +83,7 @@ def _token(request: HttpRequest) -> str | None:
 
 
 def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
-    """Publish a period: 201 with what is released, 200 if it was released before."""
+    """Publish a period: 201 with what is released; 200 with what was, if it is published, whatever was sent for it."""
     stream = _authorised(request, stream_id)
     sent = _json(request)
     if not isinstance(sent, dict) or set(sent) != {"period", "counts"}:
@@ -90,7 +92,9 @@ def _post(request: HttpRequest, stream_id: UUID) -> JsonResponse:
             _('Send an object with exactly these two: {"period": 7, "counts": 12}; see the stream\'s page.'),
         )
     index = stream.calendar.read(sent["period"])
-    update = Update(index, read_increments(stream, sent["counts"]), Period.Source.PROGRAM)
+    increments = read_increments(stream, sent["counts"])
+    key = idempotency.digest(stream, idempotency.read(request.headers.get(idempotency.HEADER)))
+    update = Update(index, increments, Period.Source.PROGRAM, key)
     execution.catch_up(stream.pk)
     published = _publish(stream, update)
     [answer] = as_json(stream, [published.period])

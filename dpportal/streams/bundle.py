@@ -106,6 +106,7 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
+        "unit": series.unit,
         "statement": promise_of(stream),
         "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, stream.delta),
@@ -219,6 +220,7 @@ def _facts(stream: Stream, series: Series) -> dict[str, Any]:
             "column": stream.column,
             "values": stream.labels if stream.split else stream.cells,
             "summed": stream.summed,
+            "largest_count_of_one_period": stream.largest_increment,
         },
         "calendar": {
             "step": stream.step,

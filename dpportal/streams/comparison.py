@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,23 @@ from dpportal.charts.series import errors_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.publishing.verdict import Verdict, answers_found
 from dpportal.streams import vault
+from dpportal.streams.counted import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
 from dpportal.streams.showing import MAX_BARS
+from dpportal.streams.vault import TrueCounts
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 
 
-def build(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) -> dict[str, Any]:
+def build(
+    stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], chosen: str
+) -> dict[str, Any]:
     """Charts, rows and headline numbers of some neighbouring periods, the last one included.
 
-    true: (T, k) running counts. chosen: which of them is drawn and listed, from "0"; the numbers are over all.
+    counted: of each period, (k,). chosen: which of them is drawn and listed, from "0"; the numbers are over all.
     """
+    true, clipped = np.stack([one.sums for one in counted]), np.stack([one.clipped for one in counted])
     released = np.array([period.released for period in periods], dtype=np.int64)
     widths = np.array([period.half_width for period in periods], dtype=np.int64)
     errors = released - true
@@ -34,7 +40,13 @@ def build(stream: Stream, periods: list[Period], true: np.ndarray, chosen: str) 
             **_figures(stream, periods, released[:, place], true[:, place], widths),
             "increments": _increments(stream, periods, released[:, [place]], true[:, [place]]),
         },
-        "rows": _rows(stream, periods, released[:, place], true[:, place], widths)[::-1],
+        "rows": _rows(stream, periods, released[:, place], true[:, place], widths, clipped[:, place])[::-1],
+        "clipped": {
+            "counts": int(clipped.sum()),
+            "periods": int(clipped.any(axis=1).sum()),
+            "of": len(periods),
+        },
+        "largest_increment": largest_increment(stream),
         "chosen": place,
         "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
         "inside": float((np.abs(errors) <= widths[:, None]).mean()),
@@ -97,10 +109,15 @@ def _increments(stream: Stream, periods: list[Period], released: np.ndarray, tru
 
 
 def _rows(
-    stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
+    stream: Stream,
+    periods: list[Period],
+    released: np.ndarray,
+    true: np.ndarray,
+    widths: np.ndarray,
+    clipped: np.ndarray,
 ) -> list[dict[str, Any]]:
     label = stream.calendar.label
-    columns = (released.tolist(), true.tolist(), widths.tolist())
+    columns = (released.tolist(), true.tolist(), widths.tolist(), clipped.tolist())
     return [
         {
             "label": label(period.index),
@@ -109,8 +126,9 @@ def _rows(
             "true": actual,
             "error": count - actual,
             "inside": abs(count - actual) <= width,
+            "clipped": was_clipped,
         }
-        for period, count, actual, width in zip(periods, *columns, strict=True)
+        for period, count, actual, width, was_clipped in zip(periods, *columns, strict=True)
     ]
 
 

@@ -57,17 +57,15 @@ class Counted:
         values = Integer(self.summed.name, True, self.summed.lower, self.summed.upper)
         return Domain((*columns, values))
 
-    def increments(self, counts: np.ndarray) -> np.ndarray:
-        """What a period with these cell counts adds to each running count.
+    def increments(self, counts: np.ndarray) -> tuple[int, ...]:
+        """What a period with these cell counts adds to each running count: k numbers, exact however large.
 
-        counts: (domain.size,) int64 of `domain`. Returns (k,) int64.
+        counts: (domain.size,) int64 of `domain`.
         """
         by_cell = counts.reshape(self.domain.shape if self.column else (1, *self.domain.shape))
-        if self.summed is not None:
-            values = np.arange(self.summed.lower, self.summed.upper + 1, dtype=np.int64)
-            by_cell = by_cell @ np.append(values, 0)
         chosen = by_cell[list(self.cells)]
-        return chosen if self.split else chosen.sum(keepdims=True)
+        added = chosen.tolist() if self.summed is None else _sums(chosen, self.summed)
+        return tuple(added) if self.split else (sum(added),)
 
 
 def counted_by(stream: Stream, domain: Domain) -> Counted:
@@ -175,9 +173,9 @@ def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
     return (_whole(stream, given),)
 
 
-def checked_increments(stream: Stream, increments: list[int]) -> tuple[int, ...]:
-    """Counted increments, none above the largest that the stream takes. Raises DraftError; its message holds none."""
-    return tuple(_whole(stream, increment) for increment in increments)
+def largest_increment(stream: Stream) -> int:
+    """To which a period's counts are clipped, each by itself."""
+    return MAX_INCREMENT if stream.largest_increment is None else stream.largest_increment
 
 
 def shown(labels: list[str], most: int = 20) -> str:
@@ -191,10 +189,18 @@ def _whole(stream: Stream, value: Any) -> int:
     if value < 0:
         negative = _("A count must not be negative: a running count never falls.")
         raise DraftError(f"{negative} {corrections.rule(stream.plan.loss)}")
-    largest = MAX_INCREMENT if stream.largest_increment is None else stream.largest_increment
-    if value > largest:
-        raise DraftError(
-            _("A count is above %(largest)s, the largest that this stream takes in one period. Check it.")
-            % {"largest": f"{largest:,}"}
-        )
     return value
+
+
+def _sums(counts: np.ndarray, summed: Integer) -> list[int]:
+    """The exact sums of counts of (n, values and missing) int64, missing as 0.
+
+    Distances from the lower bound are added in 64 bits: there are at most MAX_CELLS of them, so that 2^41 rows fit.
+    """
+    present = counts[:, :-1]
+    distances = present @ np.arange(present.shape[1], dtype=np.int64)
+    rows = present.sum(axis=1)
+    return [
+        summed.lower * number + further
+        for number, further in zip(rows.tolist(), distances.tolist(), strict=True)
+    ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from uuid import UUID
@@ -27,36 +27,47 @@ from dpportal.budgets.remembered import RestoredError, require_complete
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.memory import MemoryFaultError
 from dpportal.running.jobs import Claim, JobState
-from dpportal.streams import corrections, remembered, vault
+from dpportal.streams import remembered, vault
+from dpportal.streams.counted import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.remembered import Decision
+from dpportal.streams.vault import TrueCounts
 from mechanisms import registry
+from mechanisms.continual.clipping import clipped
 from mechanisms.continual.mechanism import State
 from mechanisms.noise import Noise
 
 
 @dataclass(frozen=True)
 class Update:
-    """What one period adds to each running count."""
+    """What one period adds to each running count, as it was given: what is beyond the declared largest is clipped.
+
+    key: the digest of whoever's request this is, empty if it has none; see `idempotency`.
+    """
 
     index: int
     increments: tuple[int, ...]
     source: str
+    key: str = ""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A period as it is published now; `new` unless it was before, with the same content."""
+    """A period as it is published now; `new` unless it was before, whatever was sent for it then.
+
+    clipped: how many of its counts were beyond the declared largest; known of a new one only.
+    """
 
     period: Period
     new: bool
+    clipped: int = 0
 
 
 class Why(Enum):
     """Why a period is refused, for programs."""
 
     CLOSED = "closed"
-    CONTENT = "content"
+    KEY = "key"
     ORDER = "order"
     FUTURE = "future"
     HORIZON = "horizon"
@@ -98,40 +109,41 @@ def publish(
     noise: Noise | None = None,
     claim: Claim | None = None,
 ) -> list[Published]:
-    """Publish the next periods, all or none; one that was published with the same content is returned as it is.
+    """Publish the next periods, all or none; one that is published is returned as it is, whatever the update holds.
 
+    A published period is recognised by its number alone: whether an update equals what it was made from decides
+    nothing, so that whoever sends guesses of a true count learns nothing by them.
     by: who publishes, the owner of the dataset if it is nobody else. claim: of the job that publishes, which must still
     hold. Raises PeriodRefusedError, VaultError, LostClaimError.
     """
-    caught_up = catch_up(stream_id)
-    done = _publish(stream_id, updates, by, noise or Noise(), claim)
-    return [replace(p, new=p.new or p.period.index in caught_up) for p in done]
+    catch_up(stream_id)
+    return _publish(stream_id, updates, by, noise or Noise(), claim)
 
 
-def catch_up(stream_id: UUID) -> set[int]:
-    """Publish what was decided when the portal died before it could be stored; returns the periods.
+def catch_up(stream_id: UUID) -> None:
+    """Publish what was decided when the portal died before it could be stored.
 
     In a transaction of its own: it was decided, whatever becomes of the update that comes now.
     """
     with _asking_the_memory():
         is_ahead = remembered.is_ahead(stream_id)
-    return _publish_decided(stream_id) if is_ahead else set()
+    if is_ahead:
+        _publish_decided(stream_id)
 
 
 @transaction.atomic
-def _publish_decided(stream_id: UUID) -> set[int]:
+def _publish_decided(stream_id: UUID) -> None:
     stream = Stream.objects.select_for_update().get(pk=stream_id)
     with _asking_the_memory():
         decision = remembered.pending(stream)
         if decision is None:
-            return set()
+            return
         require_complete(stream.dataset)
     # It was decided when it was asked for, so it is the dataset's, whoever asked.
     require_owner(stream.dataset, partial(PeriodRefusedError, Why.OWNER))
-    sums = [np.array(period.sums, dtype=np.int64) for period in decision.periods]
+    true = [period.true_counts for period in decision.periods]
     periods = [period.period_of(stream) for period in decision.periods]
-    _store(stream, _Run(decision.next_state, sums[-1], periods, sums), decision.version)
-    return {period.index for period in periods}
+    _store(stream, _Run(decision.next_state, true[-1].sums, periods, true), decision.version)
 
 
 @transaction.atomic
@@ -144,7 +156,7 @@ def _publish(
         claim.renew()
     _check_right(stream, by.pk if by else stream.dataset.owner_id)
     known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
-    done = [repeated(stream, known[u.index], u) for u in updates if u.index in known]
+    done = [Published(known[update.index], new=False) for update in updates if update.index in known]
     fresh = [update for update in updates if update.index not in known]
     return done + (_advance(stream, fresh, noise) if fresh else [])
 
@@ -165,22 +177,6 @@ def _asking_the_memory() -> Iterator[None]:
         raise vault.VaultError(str(fault)) from None
 
 
-def repeated(stream: Stream, period: Period, update: Update) -> Published:
-    """A period that is published, if the update has its content. Raises PeriodRefusedError."""
-    if not period.fingerprint:
-        raise PeriodRefusedError(
-            Why.CLOSED,
-            _("The records of this dataset were deleted, and its streams closed. What is published stays."),
-        )
-    if vault.fingerprint(stream, update.index, update.increments) != period.fingerprint:
-        label = stream.calendar.label(period.index)
-        text = _("Period %(label)s is published with other content, and a published period stays as it is.")
-        late = _("A late record goes into the next period, %(next)s.") % {"next": next_label(stream)}
-        more = f"{late} {corrections.rule(stream.plan.loss)}" if stream.is_open else ""
-        raise PeriodRefusedError(Why.CONTENT, f"{text % {'label': label}} {more}".strip())
-    return Published(period, new=False)
-
-
 @dataclass
 class _Run:
     """Periods that are published one after the other in one transaction."""
@@ -188,7 +184,7 @@ class _Run:
     state: State
     sums: np.ndarray
     released: list[Period] = field(default_factory=list)
-    true: list[np.ndarray] = field(default_factory=list)
+    true: list[TrueCounts] = field(default_factory=list)
 
 
 def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Published]:
@@ -200,20 +196,33 @@ def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Publis
     state, version = vault.read(stream)
     for place, update in enumerate(updates):
         check_order(stream, update.index, state.period + 1 + place)
+        _check_key(stream, update)
     plan = stream.plan
     mechanism = registry.stream(plan.mechanism)
     widths = mechanism.half_widths(plan, np.array([update.index for update in updates]))
     run = _Run(state, _sums_before(stream, state.period))
     for update, width in zip(updates, widths, strict=True):
-        increments = np.array(update.increments, dtype=np.int64)
+        increments, beyond = clipped(update.increments, largest_increment(stream))
         released, run.state = mechanism.advance(plan, run.state, increments, noise)
         run.sums = run.sums + increments
-        run.true.append(run.sums)
+        run.true.append(TrueCounts(run.sums, beyond))
         run.released.append(_period(stream, update, released, int(width)))
     _store(stream, run, version)
     with _asking_the_memory():
         remembered.decide(stream, Decision.of(version, run.state, run.released, run.true))
-    return [Published(period, new=True) for period in run.released]
+    pairs = zip(run.released, run.true, strict=True)
+    return [Published(period, new=True, clipped=int(true.clipped.sum())) for period, true in pairs]
+
+
+def _check_key(stream: Stream, update: Update) -> None:
+    """A key that came with another period: its sender repeats a request, and took the next period by mistake."""
+    if update.key and stream.periods.filter(key=update.key).exists():
+        raise PeriodRefusedError(
+            Why.KEY,
+            _(
+                "Another period was published by a request with this Idempotency-Key. Send each with a key of its own."
+            ),
+        )
 
 
 def _period(stream: Stream, update: Update, released: np.ndarray, width: int) -> Period:
@@ -222,7 +231,7 @@ def _period(stream: Stream, update: Update, released: np.ndarray, width: int) ->
         index=update.index,
         released=released.tolist(),
         half_width=width,
-        fingerprint=vault.fingerprint(stream, update.index, update.increments),
+        key=update.key,
         source=update.source,
     )
 
@@ -242,15 +251,10 @@ def _sums_before(stream: Stream, period: int) -> np.ndarray:
     """The true running counts after a period, (k,) int64."""
     if not period:
         return np.zeros(len(stream.labels), dtype=np.int64)
-    last = vault.true_sums([stream.periods.get(index=period)])
+    last = vault.true_counts([stream.periods.get(index=period)])
     if last is None:
         raise vault.VaultError(_("The true counts of this stream were deleted, so it cannot be continued."))
-    return np.array(last[0], dtype=np.int64)
-
-
-def next_label(stream: Stream) -> str:
-    """The period that is due next, as people write it."""
-    return stream.calendar.label(stream.periods.count() + 1)
+    return last[0].sums
 
 
 def _check_open(stream: Stream, update: Update) -> None:

@@ -58,7 +58,9 @@ class CountedForm(forms.ModelForm):
         help_texts = {
             "name": _("For the public page; it is fixed when the budget is spent."),
             "largest_increment": _(
-                "A safeguard against slips of the pen: a larger count is refused. It changes neither cost nor noise."
+                "A safeguard against slips of the pen: a larger count or sum is taken as this one, and only you see "
+                "how often. No period is refused or delayed for its size, since everyone would see that. It changes "
+                "neither cost nor noise."
             ),
         }
         error_messages = {"name": {"required": _("Give the stream a name.")}}
@@ -217,12 +219,10 @@ class PeriodForm(forms.Form):
             self.fields[f"count-{place}"] = forms.IntegerField(
                 label=label or _("new in this period"),
                 min_value=0,
-                max_value=stream.largest_increment or MAX_INCREMENT,
                 error_messages={
                     "required": _("Type a number, 0 if there was none."),
                     "invalid": _("A count must be a whole number, such as 12."),
                     "min_value": _("A count must not be negative: a running count never falls."),
-                    "max_value": _("That is more than this stream takes in one period. Check it."),
                 },
             )
 
@@ -242,12 +242,12 @@ class RecordsForm(forms.Form):
     file = forms.FileField(
         label=_("file of the period's new records"),
         help_text=_(
-            "CSV, TSV, Parquet or XLSX, with the same column names as the dataset. It is deleted once counted."
+            "CSV, TSV, Parquet or XLSX, with the same column names as the dataset. It is deleted once counted. In CSV "
+            "and TSV each line is a row; a row that cannot be read is left out. If values hold line breaks, send "
+            "Parquet or XLSX. A file without rows counts as 0."
         ),
-        error_messages={
-            "required": _("Choose a file first."),
-            "empty": _("This file is empty. If nobody is new in the period, type 0 instead."),
-        },
+        allow_empty_file=True,
+        error_messages={"required": _("Choose a file first.")},
     )
 
 

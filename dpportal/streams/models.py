@@ -112,7 +112,10 @@ class Stream(Paid):
 
 
 class Period(models.Model):
-    """One published period: what everyone may see of it, and a keyed fingerprint of what it was made from."""
+    """One published period: what everyone may see of it. Nothing of it depends on what it was made from but by noise.
+
+    key: the digest of the request that published it, where that has a key; see `idempotency`.
+    """
 
     class Source(models.TextChoices):
         TYPED = "typed", _("Typed")
@@ -124,7 +127,7 @@ class Period(models.Model):
     index = models.PositiveIntegerField()
     released = models.JSONField()
     half_width = models.BigIntegerField()
-    fingerprint = models.CharField(max_length=64)
+    key = models.CharField(max_length=64, blank=True)
     source = models.CharField(max_length=7, choices=Source.choices)
     published_at = models.DateTimeField(auto_now_add=True)
 

@@ -10,18 +10,23 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.streams import execution
+from dpportal.streams.counted import largest_increment
 from dpportal.streams.execution import Update
 from dpportal.streams.many import ManyError
-from dpportal.streams.models import Period, Stream, StreamJob
+from dpportal.streams.models import Stream, StreamJob
 
 
 @dataclass(frozen=True)
 class Preview:
-    """Of a file whose every line was read: `repeated` periods that are published, then `new` ones from `first` on."""
+    """Of a file whose every line was read: `repeated` periods that are published, then `new` ones from `first` on.
+
+    clipped: counts of the new ones that are larger than the largest that was declared.
+    """
 
     first: int
     new: int
     repeated: int
+    clipped: int = 0
 
     def to_json(self) -> dict[str, int]:
         return asdict(self)
@@ -43,6 +48,8 @@ class Preview:
             "last": label(self.last),
             "new": self.new,
             "repeated": self.repeated,
+            "clipped": self.clipped,
+            "largest": largest_increment(stream),
             "numbers": self.new * len(stream.labels),
             "series": len(stream.labels),
             "left": None if stream.horizon is None else stream.horizon - self.last,
@@ -60,31 +67,30 @@ class Preview:
 
 
 def foreseen(stream: Stream, updates: Iterable[Update]) -> Preview:
-    """Of what is all readable, in order, and due or published with this content.
+    """Of what is all readable, in order, and due or published; what is published is not compared with the file.
 
     Raises PeriodRefusedError or ManyError for what is not, beside whatever reading the updates raises.
     """
-    number, known = 0, dict[int, Period]()
+    number = clipped = 0
+    largest = largest_increment(stream)
     execution.catch_up(stream.pk)
     count = stream.periods.count()
     due = count + 1
     for update in updates:
         if number == 0:
             due = min(due, update.index)
-            before = stream.periods.filter(index__gte=due).defer("released")
-            known = {period.index: period for period in before}
-        if number:
+        else:
             _check_follows(stream, update.index, due + number)
         execution.check_order(stream, update.index, due + number)
-        if update.index in known:
-            execution.repeated(stream, known[update.index], update)
+        if update.index > count:
+            clipped += sum(increment > largest for increment in update.increments)
         number += 1
     if not number:
         raise ManyError(
             _("The file holds no period. Write one line for each, under the line with the names.")
         )
     repeated = min(number, count + 1 - due)
-    return Preview(due + repeated, number - repeated, repeated)
+    return Preview(due + repeated, number - repeated, repeated, clipped)
 
 
 def _check_follows(stream: Stream, index: int, due: int) -> None:

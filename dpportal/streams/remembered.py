@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 from uuid import UUID
 
-import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal import memory
 from dpportal.budgets.remembered import RestoredError
 from dpportal.memory import MemoryFaultError
 from dpportal.streams.models import Period, Stream
+from dpportal.streams.vault import TrueCounts
 from mechanisms.continual.mechanism import State
 
 FOLDER = "streams"
@@ -25,23 +26,41 @@ FOLDER = "streams"
 
 @dataclass(frozen=True)
 class DecidedPeriod:
-    """A period with the true running counts after it."""
+    """A period with the true running counts after it. clipped: as `TrueCounts` has it."""
 
     index: int
     released: list[int]
     half_width: int
-    fingerprint: str
     source: str
     sums: list[int]
+    clipped: str
+    key: str
 
     @classmethod
-    def of(cls, period: Period, sums: np.ndarray) -> DecidedPeriod:
-        told = (period.index, period.released, period.half_width, period.fingerprint, period.source)
-        return cls(*told, sums=sums.tolist())
+    def of(cls, period: Period, true: TrueCounts) -> DecidedPeriod:
+        return cls(
+            period.index,
+            period.released,
+            period.half_width,
+            period.source,
+            key=period.key,
+            **true.to_json(),
+        )
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> DecidedPeriod:
+        """Earlier versions clipped nothing, knew no keys, and kept a fingerprint of the content."""
+        value = {"clipped": "0" * len(value["sums"]), "key": "", **value}
+        value.pop("fingerprint", None)
+        return cls(**value)
+
+    @property
+    def true_counts(self) -> TrueCounts:
+        return TrueCounts.from_json({"sums": self.sums, "clipped": self.clipped})
 
     def period_of(self, stream: Stream) -> Period:
         """The row that publishes it."""
-        told = {name: value for name, value in asdict(self).items() if name != "sums"}
+        told = {name: value for name, value in asdict(self).items() if name not in ("sums", "clipped")}
         return Period(stream=stream, **told)
 
 
@@ -58,7 +77,7 @@ class Decision:
 
     @classmethod
     def of(
-        cls, version: int, state: State, periods: Sequence[Period], sums: Sequence[np.ndarray]
+        cls, version: int, state: State, periods: Sequence[Period], sums: Sequence[TrueCounts]
     ) -> Decision:
         decided = (DecidedPeriod.of(period, true) for period, true in zip(periods, sums, strict=True))
         return cls(version, state.to_bytes().decode(), tuple(decided))
@@ -85,7 +104,7 @@ def newest(stream_id: UUID) -> Remembered | None:
     if kept is None or kept["decision"] is None:
         return Remembered(kept["period"]) if kept else None
     decided = kept["decision"]
-    periods = tuple(DecidedPeriod(**period) for period in decided["periods"])
+    periods = tuple(DecidedPeriod.from_json(period) for period in decided["periods"])
     return Remembered(kept["period"], Decision(decided["version"], decided["state"], periods))
 
 

@@ -282,7 +282,6 @@ def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
         vault.forget_sums(stream)
         repeats.forget(stream)
         transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
-        stream.periods.update(fingerprint="")
         Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
             state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
         )

@@ -6,10 +6,10 @@ version, so that an older one cannot be put back in its place.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -20,8 +20,8 @@ from dpportal.streams.models import Period, SealedState, SealedSums, Stream
 from mechanisms.continual.mechanism import State
 
 # Sealing does not hide a length, and the digits of a count are one: JSON is filled up with blanks. A running count
-# takes at most 19 digits and two marks; a state so many bytes, or a multiple.
-BYTES_PER_SUM = 21
+# takes at most 19 digits and two marks, and a mark for whether it was clipped; a state so many bytes, or a multiple.
+BYTES_PER_SUM, BYTES_BESIDE_SUMS = 22, 32
 STATE_STEP = 1024
 
 
@@ -31,6 +31,26 @@ class VaultError(Exception):
 
 class StaleStateError(Exception):
     """Another writer changed the state since it was read."""
+
+
+@dataclass(frozen=True)
+class TrueCounts:
+    """The true running counts after a period, (k,) int64, and which of its increments were clipped, (k,) bool."""
+
+    sums: np.ndarray
+    clipped: np.ndarray
+
+    def to_json(self) -> dict[str, Any]:
+        """Of a length that tells nothing of what was clipped."""
+        return {"sums": self.sums.tolist(), "clipped": "".join("01"[int(one)] for one in self.clipped)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> TrueCounts:
+        """Earlier versions kept the sums alone, and clipped nothing."""
+        if isinstance(value, list):
+            return cls(np.array(value, dtype=np.int64), np.zeros(len(value), dtype=bool))
+        marks = np.array([mark == "1" for mark in value["clipped"]], dtype=bool)
+        return cls(np.array(value["sums"], dtype=np.int64), marks)
 
 
 def keep_first(stream: Stream, state: State) -> None:
@@ -62,15 +82,15 @@ def forget_sums(stream: Stream) -> None:
     SealedSums.objects.filter(period__stream=stream).delete()
 
 
-def keep_sums(sums: Iterable[tuple[Period, np.ndarray]]) -> None:
+def keep_sums(sums: Iterable[tuple[Period, TrueCounts]]) -> None:
     """Store the true running counts after some periods, for the curator."""
     SealedSums.objects.bulk_create(
         SealedSums(
             period=period,
             sealed=settings.STREAM_KEYS.seal_json(
-                json.dumps(true.tolist()).encode(),
+                json.dumps(true.to_json()).encode(),
                 bound_to=_sums_name(period),
-                step=BYTES_PER_SUM * true.size,
+                step=BYTES_PER_SUM * true.sums.size + BYTES_BESIDE_SUMS,
             ),
         )
         for period, true in sums
@@ -79,11 +99,18 @@ def keep_sums(sums: Iterable[tuple[Period, np.ndarray]]) -> None:
 
 def true_sums(periods: Iterable[Period]) -> list[list[int]] | None:
     """The true running counts after each of the periods; None if any were deleted. Raises VaultError."""
+    found = true_counts(periods)
+    return None if found is None else [true.sums.tolist() for true in found]
+
+
+def true_counts(periods: Iterable[Period]) -> list[TrueCounts] | None:
+    """The same with what was clipped."""
     wanted = list(periods)
     sealed = SealedSums.objects.in_bulk([period.pk for period in wanted])
     if len(sealed) < len(wanted):
         return None
-    return [json.loads(_opened(sealed[period.pk].sealed, _sums_name(period))) for period in wanted]
+    opened = (_opened(sealed[period.pk].sealed, _sums_name(period)) for period in wanted)
+    return [TrueCounts.from_json(json.loads(content)) for content in opened]
 
 
 def reseal_state(row: SealedState) -> bool:
@@ -98,12 +125,6 @@ def reseal_sums(row: SealedSums) -> bool:
     """The same for true sums, which never change."""
     sealed = settings.STREAM_KEYS.resealed(bytes(row.sealed), bound_to=_sums_name(row.period))
     return sealed is not None and bool(SealedSums.objects.filter(pk=row.pk).update(sealed=sealed))
-
-
-def fingerprint(stream: Stream, index: int, increments: Sequence[int]) -> str:
-    """A keyed fingerprint of a period's content: without the key, nobody can test a guess of a small count."""
-    content = json.dumps([str(stream.pk), index, list(increments)]).encode()
-    return hmac.new(settings.FINGERPRINT_KEY.encode(), content, hashlib.sha256).hexdigest()
 
 
 def _state_name(stream: Stream, version: int) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 from django.contrib import messages
 from django.core.files.base import ContentFile
 from django.core.paginator import Paginator
@@ -17,6 +16,7 @@ from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from dpportal.accounts import audit
@@ -28,6 +28,7 @@ from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
 from dpportal.streams import comparison, corrections, downloads, execution, services, showing, tokens, vault
 from dpportal.streams.access import stream_for
+from dpportal.streams.counted import largest_increment
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -91,10 +92,11 @@ def add(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     def publish() -> str:
         update = Update(form.cleaned_data["index"], form.increments, Period.Source.TYPED)
         [published] = execution.publish(stream.pk, [update], by=current_user(request))
-        label = stream.calendar.label(update.index)
         if not published.new:
-            return _("Period %(label)s was published before, with this content.") % {"label": label}
-        return _("Period %(label)s is published.") % {"label": label}
+            return _tell_published(request, stream, update.index)
+        label = stream.calendar.label(update.index)
+        done = _("Period %(label)s is published.") % {"label": label}
+        return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 
     return _add(request, stream, "typed", form, publish)
 
@@ -111,8 +113,9 @@ def add_records(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 
     def queue() -> str:
         index = form.cleaned_data["index"]
-        if not stream.periods.filter(index=index).exists():
-            execution.check_order(stream, index, stream.periods.count() + 1)
+        if stream.periods.filter(index=index).exists():
+            return _tell_published(request, stream, index)
+        execution.check_order(stream, index, stream.periods.count() + 1)
         services.queue_records(stream, index, form.cleaned_data["file"], current_user(request))
         return _("The file is being counted; the period appears below.")
 
@@ -192,7 +195,7 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     stream = stream_for(request, stream_id)
     newest = list(stream.periods.order_by("-index")[:COMPARED_PERIODS])[::-1]
     try:
-        true = vault.true_sums(newest)
+        true = vault.true_counts(newest)
     except VaultError as shut:
         messages.error(request, str(shut))
         return redirect("streams:home", stream.pk)
@@ -206,10 +209,34 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
         "stream": stream,
         "dataset": stream.dataset,
         "budget": stream.account,
-        **comparison.build(stream, newest, np.array(true, dtype=np.int64), request.GET.get("count", "")),
+        **comparison.build(stream, newest, true, request.GET.get("count", "")),
         "nav_section": "streams",
     }
     return render(request, "streams/compare.html", context)
+
+
+def _tell_published(request: HttpRequest, stream: Stream, index: int) -> str:
+    """That a period stays as it is, whatever was sent for it, and where what is late goes. No good news, so none."""
+    stays = _("Period %(label)s is published already and stays as it is. What you sent for it was not used.")
+    parts = [stays % {"label": stream.calendar.label(index)}]
+    if stream.is_open:
+        due = stream.calendar.label(stream.periods.count() + 1)
+        parts.append(_("A late record goes into the next period, %(next)s.") % {"next": due})
+        parts.append(corrections.rule(stream.plan.loss))
+    messages.info(request, " ".join(parts))
+    return ""
+
+
+def _clipped_text(stream: Stream, clipped: int) -> str:
+    """How many typed counts were beyond the declared largest; empty if none was."""
+    if not clipped:
+        return ""
+    text = ngettext(
+        "%(count)s count was larger than %(largest)s, the largest that was declared, and was taken as that.",
+        "%(count)s counts were larger than %(largest)s, the largest that was declared, and were taken as that.",
+        clipped,
+    )
+    return text % {"count": f"{clipped:,}", "largest": f"{largest_increment(stream):,}"}
 
 
 def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
@@ -290,7 +317,8 @@ def _add(
     if not form.is_valid():
         return _home(request, stream, **{name: form})
     try:
-        messages.success(request, act())
+        if done := act():
+            messages.success(request, done)
     except PeriodRefusedError as refusal:
         messages.error(request, str(refusal))
     except (StreamError, VaultError) as refusal:

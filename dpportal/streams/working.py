@@ -1,7 +1,7 @@
 """A stream's jobs: open it, count a file of a period's records, publish many periods.
 
-A job that dies is taken up again. What it published stays; the same periods are met again with the same content, so
-nothing is drawn twice.
+A job that dies is taken up again. What it published stays: its periods are met again by their numbers, so nothing is
+drawn twice.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from dpportal.datasets.access import require_releaser
 from dpportal.datasets.rawdata import UploadFault, records
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
-from dpportal.streams import execution, many, repeats
-from dpportal.streams.counted import DraftError, checked_increments, counted_by
+from dpportal.streams import execution, idempotency, many, repeats
+from dpportal.streams.counted import DraftError, counted_by
 from dpportal.streams.execution import PeriodRefusedError, Update, Why
 from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -100,19 +100,22 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
     counts, facts = records.count_upload(
         stream.dataset, job.file, job.file_name, counted.domain, claim.advance, likeness.sketch_key()
     )
-    if not job.options.get("confirmed") and (found := repeats.repeated(stream, job.index, facts)):
+    asks = facts.rows > 0 and not job.options.get("confirmed")
+    if asks and (found := repeats.repeated(stream, job.index, facts)):
         # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
         claim.step("asking")
         claim.write(options={"repeats": found})
         claim.finish(JobState.DONE)
         return
-    increments = checked_increments(stream, counted.increments(counts).tolist())
     claim.step("publishing")
-    execution.publish(
-        stream.pk, [Update(job.index, increments, Period.Source.RECORDS)], by=job.created_by, claim=claim
-    )
-    repeats.keep(stream, job.index, facts)
-    claim.write(options={"told": asdict(facts.oddities)})
+    key = idempotency.digest(stream, str(job.pk))
+    update = Update(job.index, counted.increments(counts), Period.Source.RECORDS, key)
+    [published] = execution.publish(stream.pk, [update], by=job.created_by, claim=claim)
+    # Somebody else may have published the period while the file was read; then nothing of it was used.
+    used = published.period.key == key
+    if used and facts.rows:
+        repeats.keep(stream, job.index, facts)
+    claim.write(options={"told": asdict(facts.oddities), "used": used})
     _finish(job, claim)
 
 

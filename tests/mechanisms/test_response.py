@@ -248,7 +248,7 @@ def test_codes_that_are_not_integers_are_refused() -> None:
 
 def test_reports_beyond_two_gibibytes_are_refused() -> None:
     m, rows = UnaryEncoding(), np.zeros(2**31 // 1250 + 1, dtype=np.int64)
-    with pytest.raises(ValueError, match="exceed 2,147,483,648 bytes"):
+    with pytest.raises(ValueError, match="more than 2,147,483,648 bytes"):
         m.measure(m.plan(column_of(10_000), pure("1")), rows, Noise())
 
 

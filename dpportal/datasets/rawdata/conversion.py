@@ -37,6 +37,7 @@ def convert(
     on_progress: Progress | None = None,
     limits: Limits | None = None,
     sketch_key: bytes = b"",
+    further_columns: int = 0,
 ) -> TableFacts:
     """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
 
@@ -44,6 +45,8 @@ def convert(
     file_name: as the curator's; only settles what the content leaves open. on_progress: is called with the
     bytes that are worked through and those of the whole file, at least once a second whatever the child does; if it
     raises, the child is ended and the exception passes. sketch_key: for a sketch of the table, 32 bytes.
+    further_columns: of the table that this is a further file of; then it may have no rows, and a row that cannot be
+    read is left out.
     Raises UploadFault if the file cannot become a table; then there is no target.
     """
     limits = limits or Limits()
@@ -57,6 +60,7 @@ def convert(
             "limits": limits.to_json(),
             "parent": os.getpid(),
             "sketch_key": sketch_key.hex(),
+            "further_columns": further_columns,
         }
         answer = _ask(specification, on_progress or _ignore, limits)
         if "fault" in answer:

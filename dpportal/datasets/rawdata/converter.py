@@ -24,8 +24,9 @@ from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import LineReport, Report, part
 from dpportal.datasets.rawdata.table import TableFacts
 
-# The share of the work that is done once the table is stored, and of that once a sheet is written as text.
-STORED, UNPACKED = 0.8, 0.8
+# The share of the work that is done once the table is stored, and of that once a sheet is written as text, or a text's
+# lines are read.
+STORED, UNPACKED, LINES = 0.8, 0.8, 0.3
 OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
 
@@ -43,7 +44,16 @@ def main() -> None:
     report = LineReport(answers, size)
     try:
         key = bytes.fromhex(specification["sketch_key"]) or None
-        facts = convert_here(source, target, specification["file_name"], options, limits, report, key)
+        facts = convert_here(
+            source,
+            target,
+            specification["file_name"],
+            options,
+            limits,
+            report,
+            key,
+            specification["further_columns"],
+        )
         answer: dict[str, Any] = {"facts": facts.to_json()}
     except Exception as error:
         answer = {"fault": _as_fault(error, limits).to_json()}
@@ -68,6 +78,7 @@ def convert_here(
     limits: Limits,
     report: Report,
     key: bytes | None = None,
+    further_columns: int = 0,
 ) -> TableFacts:
     """Convert in this process, with scratch files beside the target.
 
@@ -78,28 +89,62 @@ def convert_here(
 
     found = detect_format(source, file_name)
     report, seen = part(report, 0, STORED), part(report, STORED, 1)
+    is_further = bool(further_columns)
     if found == "parquet":
         from dpportal.datasets.rawdata.parquet_table import convert_parquet
 
-        return _facts(target, limits, seen, key, convert_parquet(source, target, options, limits, report))
+        read = convert_parquet(source, target, options, limits, report, is_further=is_further)
+    elif found == "xlsx":
+        read = _convert_xlsx(source, target, options, limits, report, is_further=is_further)
+    elif is_further:
+        read = _convert_lines(source, target, options, limits, report, further_columns)
+    else:
+        from dpportal.datasets.rawdata.csv_table import convert_csv
 
+        read = convert_csv(source, target, file_name, options, limits, report)
+    if read.rows == 0 and is_further:
+        return read
+    return _facts(target, limits, seen, key, read)
+
+
+def _convert_lines(
+    source: Path, target: Path, options: ReadOptions, limits: Limits, report: Report, columns: int
+) -> TableFacts:
+    """A further file of text, each of whose lines is a row by itself."""
     from dpportal.datasets.rawdata.csv_table import convert_csv
+    from dpportal.datasets.rawdata.encoding import plain_text, settled_encoding
+    from dpportal.datasets.rawdata.line_rows import copy_rows
 
-    if found == "csv":
-        return _facts(
-            target, limits, seen, key, convert_csv(source, target, file_name, options, limits, report)
-        )
-    return _facts(target, limits, seen, key, _convert_xlsx(source, target, options, limits, report))
+    encoding = settled_encoding(source, options.encoding)
+    lines, rows = target.with_name("lines.csv"), target.with_name("rows.csv")
+    plain = plain_text(source, lines, encoding, part(report, 0, LINES), takes_nul=True)
+    copied = copy_rows(plain.path, rows, options, columns)
+    lines.unlink(missing_ok=True)
+    if not rows.stat().st_size:
+        raise _no_rows()
+    written = replace(options, encoding="utf-8")
+    read = convert_csv(rows, target, rows.name, written, limits, part(report, LINES, 1), from_sheet=True)
+    rows.unlink()
+    oddities = replace(copied.oddities(), replaced_bytes=plain.replaced)
+    return replace(read, options=replace(read.options, encoding=encoding), oddities=oddities)
 
 
 def _convert_xlsx(
-    source: Path, target: Path, options: ReadOptions, limits: Limits, report: Report
+    source: Path,
+    target: Path,
+    options: ReadOptions,
+    limits: Limits,
+    report: Report,
+    *,
+    is_further: bool = False,
 ) -> TableFacts:
     from dpportal.datasets.rawdata.csv_table import convert_csv
     from dpportal.datasets.rawdata.xlsx_table import unpack_xlsx
 
     sheet = target.with_name("sheet.csv")
-    unpacked = unpack_xlsx(source, sheet, options.sheet, limits, part(report, 0, UNPACKED))
+    unpacked = unpack_xlsx(
+        source, sheet, options.sheet, limits, part(report, 0, UNPACKED), is_further=is_further
+    )
     written = replace(options, delimiter=",", encoding="utf-8", quote='"')
     read = convert_csv(
         sheet, target, "sheet.csv", written, limits, part(report, UNPACKED, 1), from_sheet=True
@@ -125,15 +170,19 @@ def _facts(target: Path, limits: Limits, report: Report, key: bytes | None, read
     from dpportal.datasets.rawdata.fingerprint import look
 
     if read.rows == 0:
-        raise UploadFault(
-            "no-rows",
-            "This file has column names and no rows. Upload a file with rows under the names.",
-            row=1,
-        )
+        raise _no_rows()
     engine = connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads)
     with engine as connection:
         found = look(connection, target, read.rows, report, key)
     return replace(read, content_digest=found.digest, sketch=found.sketch)
+
+
+def _no_rows() -> UploadFault:
+    return UploadFault(
+        "no-rows",
+        "This file has column names and no rows. Upload a file with rows under the names.",
+        row=1,
+    )
 
 
 def _hold(limits: Limits, source_bytes: int) -> None:

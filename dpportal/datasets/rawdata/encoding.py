@@ -29,6 +29,8 @@ REPLACED = "replaced-and-counted"
 class PlainText:
     """A file of plain text. lines: ended by newlines. replaced: bytes without a meaning. quoted: has any quote.
 
+    takes_nul: whether NUL characters are left to whoever reads the lines.
+
     path: the upload itself where it is plain already, else a scratch file.
     """
 
@@ -36,6 +38,7 @@ class PlainText:
     lines: int = 0
     replaced: int = 0
     quoted: bool = False
+    takes_nul: bool = False
 
 
 def proposed_encoding(source: Path) -> str:
@@ -62,15 +65,17 @@ def settled_encoding(source: Path, encoding: str | None) -> str:
     return proposed if encoding is None or proposed.startswith(encoding) else f"{encoding}-le"
 
 
-def plain_text(source: Path, scratch: Path, encoding: str, report: Report) -> PlainText:
+def plain_text(
+    source: Path, scratch: Path, encoding: str, report: Report, *, takes_nul: bool = False
+) -> PlainText:
     """The file as plain text, which most files are already; others are written again.
 
     A byte that the encoding does not know becomes U+FFFD and is counted. Byte-order marks at the beginning are dropped.
-    encoding: settled. Raises UploadFault for a NUL character, which no text has.
+    encoding: settled. Raises UploadFault for a NUL character, which no text has, unless they are taken.
     """
-    if encoding not in WIDE and (plain := _as_it_is(source, report)):
+    if encoding not in WIDE and (plain := _as_it_is(source, report, takes_nul)):
         return plain
-    plain = PlainText(scratch)
+    plain = PlainText(scratch, takes_nul=takes_nul)
     decode = _decoder(encoding, plain)
     size = source.stat().st_size
     with source.open("rb") as old, scratch.open("wb") as new:
@@ -84,9 +89,9 @@ def plain_text(source: Path, scratch: Path, encoding: str, report: Report) -> Pl
     return plain
 
 
-def _as_it_is(source: Path, report: Report) -> PlainText | None:
+def _as_it_is(source: Path, report: Report, takes_nul: bool) -> PlainText | None:
     """The file itself if its lines end as they should and hold ASCII alone, which all but the wide encodings share."""
-    plain, last, size = PlainText(source), b"", source.stat().st_size
+    plain, last, size = PlainText(source, takes_nul=takes_nul), b"", source.stat().st_size
     with source.open("rb") as file:
         while chunk := file.read(CHUNK):
             if not chunk.isascii() or b"\r" in chunk:
@@ -104,7 +109,7 @@ def _write(new: BinaryIO, plain: PlainText, piece: bytes) -> bytes:
 
 def _note(plain: PlainText, piece: bytes) -> bytes:
     """Add a piece to what is known of the file; returns its last byte."""
-    if (position := piece.find(b"\0")) >= 0:
+    if not plain.takes_nul and (position := piece.find(b"\0")) >= 0:
         raise _binary(plain.lines + 1 + piece.count(b"\n", 0, position))
     plain.lines += piece.count(b"\n")
     plain.quoted = plain.quoted or b'"' in piece or b"'" in piece

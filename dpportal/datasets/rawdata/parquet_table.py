@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,24 +23,31 @@ BATCH_ROWS = 16_384
 ROW_GROUP_ROWS = 131_072
 READ_BUFFER_BYTES = 1 << 20
 # Where a text is composed, DuckDB takes it for the text's end: persons and categories would be one that are two.
-NUL = "\0"
+NUL, REPLACEMENT = "\0", "\ufffd"
 
 
 @dataclass
 class Written:
-    """What was stored so far. first: the first texts of each column."""
+    """What was stored so far. first: the first texts of each column. takes_nul: whether NUL characters are replaced."""
 
     rows: int = 0
     replaced: int = 0
     broken: int = 0
     longest: int = 0
     first: list[list[str | None]] = field(default_factory=list)
+    takes_nul: bool = False
 
 
 def convert_parquet(
-    source: Path, target: Path, options: ReadOptions, limits: Limits, report: Report
+    source: Path,
+    target: Path,
+    options: ReadOptions,
+    limits: Limits,
+    report: Report,
+    *,
+    is_further: bool = False,
 ) -> TableFacts:
-    """Store a Parquet file's flat columns as texts.
+    """Store a Parquet file's flat columns as texts. is_further: whether NUL characters are replaced, not refused.
 
     Raises UploadFault for nested columns, for a damaged file, and past a limit.
     """
@@ -51,7 +58,8 @@ def convert_parquet(
         names = checked_names(schema.names, limits.columns)
         for number, column in enumerate(schema, 1):
             _check_kind(number, column.type)
-        written = _store(source, target, names, limits, report)
+        written = Written(first=[[] for _ in names], takes_nul=is_further)
+        _store(source, target, names, limits, report, written)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
@@ -88,7 +96,9 @@ def _is_number(kind: pa.DataType) -> bool:
     return pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind)
 
 
-def _store(source: Path, target: Path, names: Sequence[str], limits: Limits, report: Report) -> Written:
+def _store(
+    source: Path, target: Path, names: Sequence[str], limits: Limits, report: Report, written: Written
+) -> None:
     schema = pq.ParquetFile(source).schema_arrow
     # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [f.name for f in schema if is_text(f.type)]
@@ -99,7 +109,6 @@ def _store(source: Path, target: Path, names: Sequence[str], limits: Limits, rep
         + [pa.field(plain_name(number), pa.float64()) for number in numbers],
         metadata={NAMES_KEY: names_metadata(names)},
     )
-    written = Written(first=[[] for _ in names])
     with pq.ParquetWriter(target, stored, compression="zstd") as writer:
         for batch in _counted(file, limits):
             fields = [_field(column, written, number) for number, column in enumerate(batch.columns)]
@@ -109,25 +118,34 @@ def _store(source: Path, target: Path, names: Sequence[str], limits: Limits, rep
             )
             written.rows += batch.num_rows
             report(written.rows / max(1, file.metadata.num_rows))
-    return written
 
 
 def _field(column: pa.Array, written: Written, number: int) -> pa.Array:
-    """A column's texts, noting what the curator is told of them. Raises UploadFault for one with a NUL character."""
+    """A column's texts, noting what the curator is told of them.
+
+    Raises UploadFault for one with a NUL character, where these are not replaced.
+    """
     found = as_text(column)
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
     if is_text(kind) and pc.any(pc.match_substring(found.texts, NUL)).as_py():
-        raise UploadFault(
-            "binary",
-            f"Column {number + 1} holds a NUL character, which no text has. Store bytes as text, or leave it out.",
-            column=number + 1,
-        )
+        if written.takes_nul:
+            found = replace(found, texts=pc.replace_substring(found.texts, NUL, REPLACEMENT))
+        else:
+            raise _nul(number)
     written.replaced += found.replaced
     written.broken += found.broken
     written.longest = max(written.longest, found.longest)
     first = written.first[number]
     first.extend(found.texts[: max(0, MOST_TEXTS - len(first))].to_pylist())
     return found.texts
+
+
+def _nul(number: int) -> UploadFault:
+    return UploadFault(
+        "binary",
+        f"Column {number + 1} holds a NUL character, which no text has. Store bytes as text, or leave it out.",
+        column=number + 1,
+    )
 
 
 def _counted(file: pq.ParquetFile, limits: Limits) -> Iterator[pa.RecordBatch]:

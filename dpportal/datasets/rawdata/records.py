@@ -22,7 +22,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import Column, Persons, proposals, reference
 from dpportal.datasets.rawdata.conversion import Progress
 from dpportal.datasets.rawdata.elsewhere.types import not_exact
-from dpportal.datasets.rawdata.faults import lacks_columns
+from dpportal.datasets.rawdata.faults import UploadFault, lacks_columns
 from dpportal.datasets.rawdata.fit import TableFit
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # What is held of one count: 8 bytes each.
 MOST_CELLS_ELSEWHERE = 10**8
+# Faults of a file that has nothing, not even names, or in which nothing is a row.
+WITHOUT_ROWS = ("empty", "no-rows")
 
 
 @dataclass(frozen=True)
@@ -240,14 +242,25 @@ def count_upload(
     """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
     With them what is known of the file, for the curator. It is read as the dataset declares; nothing of the file
-    changes that. Raises UploadFault if it cannot be read or lacks a column of the domain.
+    changes that. A row that cannot be read is left out, and a file without rows counts nobody. Raises UploadFault if
+    the file is no table, or lacks a column of the domain.
     """
     options = options_of(dataset).settled()
     with storage.local_path(name) as source, storage.scratch_folder() as scratch:
         table = scratch / "table.parquet"
-        facts = rawdata.convert(source, table, file_name, options, on_progress, _limits(), sketch_key)
+        columns = len(dataset.columns)
+        try:
+            facts = rawdata.convert(
+                source, table, file_name, options, on_progress, _limits(), sketch_key, columns
+            )
+        except UploadFault as fault:
+            if fault.code not in WITHOUT_ROWS:
+                raise
+            return np.zeros(domain.size, dtype=np.int64), TableFacts(0, (), "csv", options)
         if not set(domain.read) <= {column.name for column in facts.columns}:
             raise lacks_columns(domain.read)
+        if not facts.rows:
+            return np.zeros(domain.size, dtype=np.int64), facts
         return rawdata.count_cells(table, domain, options), facts
 
 

@@ -40,14 +40,15 @@ class Oddities:
     """What a curator is told of a file, so that a wrong reading is seen.
 
     replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
-    of the longest of them. blank_rows: skipped. Of XLSX: formulas without a stored result, cells that hold
-    an error, ranges of merged cells.
+    of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. Of XLSX: formulas without a
+    stored result, cells that hold an error, ranges of merged cells.
     """
 
     replaced_bytes: int = 0
     broken_fields: int = 0
     longest_broken: int = 0
     blank_rows: int = 0
+    spoiled_rows: int = 0
     uncached_formulas: int = 0
     error_cells: int = 0
     merged_ranges: int = 0

@@ -52,6 +52,7 @@ class Unpacked:
     sheet: str = ""
     sheets: tuple[Sheet, ...] = ()
     blank: int = 0
+    spoiled: int = 0
     errors: int = 0
     uncached: int = 0
     merged: int = 0
@@ -59,6 +60,7 @@ class Unpacked:
     def oddities(self) -> Oddities:
         return Oddities(
             blank_rows=self.blank,
+            spoiled_rows=self.spoiled,
             uncached_formulas=self.uncached,
             error_cells=self.errors,
             merged_ranges=self.merged,
@@ -90,11 +92,20 @@ class Workbook(ExcelReader):
         ]
 
 
-def unpack_xlsx(source: Path, target: Path, sheet: str | None, limits: Limits, report: Report) -> Unpacked:
+def unpack_xlsx(
+    source: Path,
+    target: Path,
+    sheet: str | None,
+    limits: Limits,
+    report: Report,
+    *,
+    is_further: bool = False,
+) -> Unpacked:
     """Write a sheet as CSV in UTF-8: days as ISO 8601, whole numbers without a point, no blank rows.
 
     sheet: its name; None takes the first that is not hidden. A cell that holds an error, and a formula without a stored
-    result, have no value; of merged cells only the first has one. Raises UploadFault if the workbook
+    result, have no value; of merged cells only the first has one. is_further: whether a row that reaches beyond the
+    columns is left out and not refused. Raises UploadFault if the workbook
     is damaged, lacks the sheet or unfolds past a limit.
     """
     _check_parts(source, limits)
@@ -102,7 +113,7 @@ def unpack_xlsx(source: Path, target: Path, sheet: str | None, limits: Limits, r
     with target.open("w", encoding="utf-8", newline="") as file:
         try:
             with source.open("rb") as opened:
-                _write_rows(Workbook(opened), sheet, file, unpacked, limits, report)
+                _write_rows(Workbook(opened), sheet, file, unpacked, limits, report, is_further)
         except UNREADABLE:
             # openpyxl meets a damaged part with whatever error its parsing stumbles over.
             raise damaged("XLSX") from None
@@ -131,7 +142,13 @@ def _check_parts(source: Path, limits: Limits) -> None:
 
 
 def _write_rows(
-    workbook: Workbook, wanted: str | None, file: TextIO, unpacked: Unpacked, limits: Limits, report: Report
+    workbook: Workbook,
+    wanted: str | None,
+    file: TextIO,
+    unpacked: Unpacked,
+    limits: Limits,
+    report: Report,
+    is_further: bool,
 ) -> None:
     writer = csv.writer(file, lineterminator="\n")
     width = written = 0
@@ -148,6 +165,9 @@ def _write_rows(
         unpacked.blank += max(0, number - due) if width else 0
         due = number + 1
         width = width or filled
+        if is_further and filled > width:
+            unpacked.spoiled += 1
+            continue
         if max(filled, width) > limits.columns:
             raise _too_wide(number, limits)
         if filled > width:

@@ -37,7 +37,7 @@ from mechanisms.domain import Domain
 from mechanisms.evaluate import observed_error
 from mechanisms.noise import Noise
 from mechanisms.postprocess import lattice_simplex
-from mechanisms.protocol import Measurement
+from mechanisms.protocol import Measurement, PlanError
 from mechanisms.response import Estimate, Response, ResponsePlan, UnaryEncoding, shuffled_codes
 from mechanisms.response_sums import cell_sum
 
@@ -123,7 +123,11 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
     def plan(
         self, method: Response, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> ResponsePlan:
-        return method.plan(domain, loss)
+        plan, rows = method.plan(domain, loss), draft.dataset.rows
+        # The number of rows is public wherever rows may respond; what it rules out is said before any is read.
+        if isinstance(rows, int) and (refusal := method.refusal(plan, rows)):
+            raise PlanError(refusal)
+        return plan
 
     def read_plan(self, value: Mapping[str, Any]) -> ResponsePlan:
         return ResponsePlan.from_json(value)

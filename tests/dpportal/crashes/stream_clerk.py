@@ -48,7 +48,7 @@ def see(job_id: str) -> dict[str, Any]:
     return {
         "job": job.state,
         "failure": job.failure,
-        "published": [[p.index, p.released[0], p.fingerprint, str(p.published_at)] for p in periods],
+        "published": [[p.index, p.released[0], str(p.published_at)] for p in periods],
         "sums": [sums[0] for sums in vault.true_sums(periods) or []],
         "state": {"period": state.period, **state.numbers},
         "version": version,

@@ -34,8 +34,8 @@ def prepare() -> str:
 
 
 def race(stream: str, first: int, threads: int, periods: int) -> dict[str, Any]:
-    """Who published what, [period, content, released], and how often each refusal came."""
-    outcomes: dict[str, Any] = {"published": [], "refused": []}
+    """Who published what, or met it published, [period, content, released], and each refusal."""
+    outcomes: dict[str, Any] = {"published": [], "repeated": [], "refused": []}
     gate = threading.Event()
     contents = range(first, first + threads)
     racers = [threading.Thread(target=_try, args=(stream, c, periods, gate, outcomes)) for c in contents]
@@ -55,7 +55,9 @@ def _try(stream: str, content: int, periods: int, gate: threading.Event, outcome
     for index in range(1, periods + 1):
         try:
             [done] = execution.publish(UUID(stream), [Update(index, (content,), Period.Source.TYPED)])
-            outcomes["published"].append([index, content, done.period.released[0]])
+            outcomes["published" if done.new else "repeated"].append(
+                [index, content, done.period.released[0]]
+            )
         except PeriodRefusedError as refused:
             outcomes["refused"].append(refused.why.value)
         except Exception as error:

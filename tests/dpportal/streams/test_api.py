@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from decimal import Decimal
 from typing import Any
-from uuid import uuid4
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dpportal.keys import Keyring
-from dpportal.streams import api, services
+from dpportal.streams import api, execution, services, vault
+from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, Stream
 from dpportal.streams.series import published
 from tests.dpportal.streams import building
@@ -63,19 +67,64 @@ def test_a_new_period_is_201_with_its_count_and_interval(stream, token) -> None:
     assert period.source == "program"
 
 
-def test_the_same_again_is_200_with_the_same_answer(stream, token) -> None:
-    first = post(stream, token, {"period": 1, "counts": 12})
-    again = post(stream, token, {"period": 1, "counts": 12})
-    assert (again.status_code, again.json()) == (200, first.json())
+KEYS = [f'"8e03978e-40d5-43dd-bc93-6894a57f93{ending}"' for ending in ("24", "25")]
 
 
-def test_other_content_and_wrong_order_are_409(stream, token) -> None:
+@pytest.mark.parametrize("source", Period.Source.values)
+def test_guessing_a_published_count_is_answered_alike_by_all_that_is_seen_of_an_answer(
+    stream, token, source: str
+) -> None:
+    """An attacker with the token tries 0, 1, 2 … for a period that anybody published, in any way."""
+    execution.publish(stream.pk, [Update(1, (13,), source)])
+    queries, answers = [], []
+    for guess in (0, 12, 13, 14, 10**40):
+        with CaptureQueriesContext(connection) as asked:
+            answers.append(post(stream, token, {"period": 1, "counts": guess}))
+        queries.append([re.sub("[0-9]+", "", query["sql"]) for query in asked])
+    first = answers[0]
+    assert first.status_code == 200 and first.json()["released"] == Period.objects.get().released[0]
+    seen = [(answer.status_code, answer.content, dict(answer.headers)) for answer in answers]
+    assert seen == [seen[0]] * len(seen)
+    # What takes time is the database, and it is asked the same.
+    assert queries == [queries[0]] * len(queries)
+    assert vault.true_sums(stream.periods.all()) == [[13]]
+
+
+def test_a_key_changes_nothing_of_what_a_published_period_answers(stream, token) -> None:
+    first = post(stream, token, {"period": 1, "counts": 12}, **{"Idempotency-Key": KEYS[0]})
+    answers = [
+        post(stream, token, {"period": 1, "counts": count}, **({"Idempotency-Key": key} if key else {}))
+        for count in (12, 13)
+        for key in (*KEYS, KEYS[0].strip('"'), "")
+    ]
+    assert {(answer.status_code, answer.content) for answer in answers} == {(200, first.content)}
+    assert Period.objects.get().key not in KEYS[0] and len(Period.objects.get().key) == 64
+
+
+def test_a_request_that_is_repeated_under_the_next_period_counts_nobody_twice(stream, token) -> None:
+    key = {"Idempotency-Key": KEYS[0]}
+    post(stream, token, {"period": 1, "counts": 12}, **key)
+    answer = post(stream, token, {"period": 2, "counts": 12}, **key)
+    assert (answer.status_code, answer.json()["why"]) == (422, "key")
+    assert Period.objects.count() == 1
+    assert post(stream, token, {"period": 2, "counts": 12}, **{"Idempotency-Key": KEYS[1]}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "key", ["", "7", "12", str(uuid5(NAMESPACE_URL, "12")), KEYS[0] * 2, "x" * 5000, "ü"]
+)
+def test_a_key_that_could_be_worked_out_from_a_count_is_400(stream, token, key: str) -> None:
+    answer = post(stream, token, {"period": 1, "counts": 12}, **{"Idempotency-Key": key})
+    assert answer.status_code == 400 and "random UUID" in answer.json()["error"]
+    assert_nothing_happened()
+
+
+def test_a_wrong_order_is_409(stream, token) -> None:
     post(stream, token, {"period": 1, "counts": 12})
-    other = post(stream, token, {"period": 1, "counts": 13})
     early = post(stream, token, {"period": 3, "counts": 13})
     beyond = post(stream, token, {"period": 13, "counts": 13})
-    answers = [(a.status_code, a.json()["why"]) for a in (other, early, beyond)]
-    assert answers == [(409, "content"), (409, "order"), (409, "horizon")]
+    answers = [(a.status_code, a.json()["why"]) for a in (early, beyond)]
+    assert answers == [(409, "order"), (409, "horizon")]
     assert Period.objects.count() == 1
 
 
@@ -134,7 +183,7 @@ def test_counts_must_name_every_value_and_no_other(dataset, counts: Any) -> None
 
 
 @pytest.mark.parametrize(
-    "count", [-1, 1.5, 3.0, "12", None, True, [1], {"red": 1}, 10**13, 10**400, float("nan"), float("inf")]
+    "count", [-1, 1.5, 3.0, "12", None, True, [1], {"red": 1}, float("nan"), float("inf")]
 )
 def test_a_count_that_is_none_is_400(stream, token, count: Any) -> None:
     answer = post(stream, token, {"period": 1, "counts": count})
@@ -148,12 +197,17 @@ def test_a_stream_of_one_running_count_asks_for_a_number_without_names(stream, t
     assert answer.json()["error"].startswith("This stream has one running count.")
 
 
-def test_a_count_above_the_declared_largest_is_400_and_not_repeated(dataset) -> None:
+@pytest.mark.parametrize("count", [50, 51, 10**13, 10**400])
+def test_a_count_above_the_declared_largest_is_published_as_that_and_the_answer_says_nothing(
+    dataset, count: int
+) -> None:
     stream = building.open_stream(dataset, largest_increment=50)
-    answer = post(stream, token_of(stream), {"period": 1, "counts": 51})
-    assert answer.status_code == 400
-    assert "50" in answer.json()["error"] and "51" not in answer.json()["error"]
-    assert_nothing_happened()
+    answer = post(stream, token_of(stream), {"period": 1, "counts": count})
+    assert (answer.status_code, set(answer.json())) == (
+        201,
+        {"period", "begins", "released", "interval", "new", "new_interval"},
+    )
+    assert vault.true_sums(stream.periods.all()) == [[50]]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +376,7 @@ def test_a_strange_place_to_begin_at_is_the_beginning(stream, token, client, fir
 
 def test_errors_and_logs_hold_no_count_and_no_token(stream, token, caplog) -> None:
     post(stream, token, {"period": 1, "counts": 12345671})
-    for period, count in [(1, 12345672), (5, 12345673), (2, -12345674)]:
+    for period, count in [(1, 87654321), (5, 87654322), (2, -87654323)]:
         answer = post(stream, token, {"period": period, "counts": count})
-        assert "1234567" not in answer.content.decode()
-    assert "1234567" not in caplog.text and token not in caplog.text
+        assert "8765432" not in answer.content.decode()
+    assert "1234567" not in caplog.text and "8765432" not in caplog.text and token not in caplog.text

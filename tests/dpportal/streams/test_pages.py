@@ -13,7 +13,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import fit, fitting
 from dpportal.datasets import services as dataset_services
-from dpportal.streams import execution, services, tokens, working
+from dpportal.streams import execution, services, tokens, vault, working
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
@@ -50,10 +50,13 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     assert "Period 2020-03 is published." in text(typed)
     assert "Next period due: 2020-04." in text(typed)
     again = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
-    assert "was published before" in text(again)
     other = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "13"}, follow=True)
-    assert "A late record goes into the next period, 2020-04. What was counted too much stays" in text(other)
-    assert "To correct what was counted too much" not in text(other)
+    for page in (again, other):
+        assert "Period 2020-03 is published already and stays as it is." in text(page)
+        assert "A late record goes into the next period, 2020-04. What was counted too much stays" in text(
+            page
+        )
+        assert "To correct what was counted too much" not in text(page)
     assert Period.objects.count() == 1
 
 
@@ -158,7 +161,23 @@ def test_a_cost_above_what_is_left_is_told_and_nothing_is_reserved(curious, data
     assert not LedgerEntry.objects.filter(key=draft.pk).exists()
 
 
-@pytest.mark.parametrize("count", ["-1", "1.5", "", "many", "9" * 30])
+def test_a_typed_count_above_the_declared_largest_is_taken_as_that_and_who_typed_it_is_told(
+    curious, dataset
+) -> None:
+    stream = building.open_stream(dataset, largest_increment=20)
+    page = curious.post(f"/streams/{stream.pk}/add/", {"index": "1", "count-0": "9" * 30}, follow=True)
+    assert "Period 1 is published. 1 count was larger than 20, the largest that was declared" in text(page)
+    assert vault.true_sums(stream.periods.all()) == [[20]]
+    address = f"/streams/{stream.pk}/"
+    assert "at most 20 in a period" in text(curious.get(address))
+    for name, said in (
+        ("README.md", "At most 20 count in a period"),
+        ("report.html", "at most 20 in a period"),
+    ):
+        assert said in b"".join(curious.get(f"{address}download/{name}").streaming_content).decode()
+
+
+@pytest.mark.parametrize("count", ["-1", "1.5", "", "many"])
 def test_a_typed_count_that_is_none_is_refused_in_the_form(curious, stream, count: str) -> None:
     page = curious.post(f"/streams/{stream.pk}/add/", {"index": "1", "count-0": count})
     assert page.status_code == 422

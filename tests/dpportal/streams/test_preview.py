@@ -100,11 +100,23 @@ def test_a_file_that_holds_nothing_new_asks_nothing(curious, stream) -> None:
     assert (job.state, job.asks) == ("done", False)
 
 
-def test_a_contradiction_is_refused_before_anything_is_asked(curious, stream) -> None:
+def test_a_line_of_a_published_period_is_not_compared(curious, stream) -> None:
     execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
-    job = sent(stream, "1,6", "2,1")
-    assert job.state == "failed" and "other content" in job.failure
-    assert told(curious, stream) is None
+    found = []
+    for guess in (4, 5, 6):
+        sent(stream, f"1,{guess}", "2,1")
+        found.append(told(curious, stream))
+    assert found[0]["repeated"] == 1 and found == [found[0]] * 3
+    pasted = {"pasted": "period,count\n1,4\n", "dates": "%Y-%m-%d"}
+    assert curious.post(f"/streams/{stream.pk}/add/many/", pasted).status_code == 302
+
+
+def test_who_sends_many_numbers_is_told_how_many_are_above_the_declared_largest(curious, dataset) -> None:
+    stream = building.open_stream(dataset, largest_increment=20)
+    execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
+    sent(stream, "1,99", "2,20", "3,21", "4,22")
+    assert told(curious, stream)["clipped"] == 2
+    assert "2 numbers, taken as 20. Check them." in curious.get(f"/streams/{stream.pk}/home/").text
 
 
 def test_what_was_published_meanwhile_is_not_published_twice(curious, stream) -> None:

@@ -47,6 +47,17 @@ class TestResponse:
         with pytest.raises(DraftError, match="a person is replaced"):
             drafts.plan_of(draft)
 
+    def test_more_rows_than_can_respond_are_refused_before_any_is_read(
+        self, replaceable, monkeypatch
+    ) -> None:
+        monkeypatch.setattr("mechanisms.response.MAX_REPORT_BYTES", building.ROWS - 1)
+        draft = Release.objects.create(
+            dataset=replaceable, created_by=replaceable.owner, product="response", columns=["colour"],
+            mechanism="unary-encoding", amount=Decimal(1), people=300,
+        )  # fmt: skip
+        with pytest.raises(DraftError, match="answers for each of 300 rows"):
+            drafts.plan_of(draft)
+
     def test_the_wanted_error_is_that_of_a_share_and_what_helps_is_its_own(self, replaceable, client) -> None:
         draft = Release.objects.create(
             dataset=replaceable, created_by=replaceable.owner, product="response", columns=["colour"],

@@ -1,0 +1,61 @@
+"""Which request a period was published by: the random key that a program sent with it, or that of a portal's own job.
+
+A key is never looked at together with a content. It tells a program that repeats a request under another period's
+number from one that sends a new period, and a job that is taken up again from one that came too late.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from dpportal.streams.models import Stream
+
+HEADER = "Idempotency-Key"
+# A key that is worked out from a content would be a fingerprint of it, and who guesses the one could test the other.
+# These versions of UUIDs are random; the others are digests, or say when and where they were made.
+RANDOM_VERSIONS = (4, 7)
+
+
+class KeyRefusedError(Exception):
+    """A key that is no random UUID; the message says what to send."""
+
+
+def read(header: str | None) -> str:
+    """A request's key as it is written once, empty if it has none. Raises KeyRefusedError.
+
+    The header is a string in double quotes (draft-ietf-httpapi-idempotency-key-header); without them it is read, too.
+    """
+    if header is None:
+        return ""
+    text = header.strip().removeprefix('"').removesuffix('"').lower()
+    try:
+        key = UUID(text)
+    except ValueError:
+        raise _refused() from None
+    if str(key) != text or key.version not in RANDOM_VERSIONS:
+        raise _refused()
+    return text
+
+
+def digest(stream: Stream, key: str) -> str:
+    """What the portal keeps of a key: without the secret, nobody can test a guess of it. Empty for none."""
+    if not key:
+        return ""
+    content = json.dumps([str(stream.pk), key]).encode()
+    return hmac.new(settings.FINGERPRINT_KEY.encode(), content, hashlib.sha256).hexdigest()
+
+
+def _refused() -> KeyRefusedError:
+    return KeyRefusedError(
+        _(
+            "The header “Idempotency-Key” must be a random UUID of version 4 or 7, such as "
+            "“8e03978e-40d5-43dd-bc93-6894a57f9324”, new for each period and not worked out from the counts. "
+            "Send one, or none."
+        )
+    )

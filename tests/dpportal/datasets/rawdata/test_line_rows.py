@@ -1,0 +1,122 @@
+"""A further file of a table: each line is a row by itself, and spoils nothing but itself."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpportal.datasets.rawdata.converter import convert_here
+from dpportal.datasets.rawdata.faults import UploadFault
+from dpportal.datasets.rawdata.line_rows import LineReader
+from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits, ReadOptions
+from dpportal.datasets.rawdata.table import TableFacts
+
+HEADER, GOOD = b"a,b,c\n", b"1,2,3"
+SPOILED = {
+    "a field too many": b"1,2,3,4",
+    "a field too few": b"1,2",
+    "an open quotation mark": b'"1,2,3',
+    "an open quotation mark at the end": b'1,2,"3',
+    "text after a quotation mark": b'1,"2"x,3',
+    "a NUL": b"1,2\0,3",
+    "too long": b"1,2," + b"3" * MAX_LINE_BYTES,
+}
+ROWS = [
+    (b'"1","2",3', ["1", "2", "3"]),
+    (b'"1,5",2,3', ["1,5", "2", "3"]),
+    (b'"1""5",2,3', ['1"5', "2", "3"]),
+    (b'1"5,2,3', ['1"5', "2", "3"]),
+    (b"1,2,3,", ["1", "2", "3"]),
+    (b'1,2,3,""', ["1", "2", "3"]),
+    (b",,", [None, None, None]),
+    (b"1,\xff,3", ["1", "\ufffd", "3"]),
+]
+
+
+def read(
+    folder: Path, content: bytes, columns: int = 3, **options: Any
+) -> tuple[TableFacts, list[list[Any]]]:
+    """What a further file is stored as."""
+    source, target = folder / "more.csv", folder / "table.parquet"
+    source.write_bytes(content)
+    settled = ReadOptions(**options).settled()
+    facts = convert_here(source, target, source.name, settled, Limits(), lambda share: None, None, columns)
+    stored = pq.read_table(target).select([f"c{place}" for place in range(len(facts.columns))])
+    return facts, [list(row.values()) for row in stored.to_pylist()]
+
+
+@pytest.mark.parametrize("line", SPOILED.values(), ids=SPOILED.keys())
+def test_a_line_that_is_no_row_is_none(line: bytes) -> None:
+    assert LineReader(ReadOptions().settled(), width=3).row(line) is None
+
+
+@pytest.mark.parametrize("spoiled", [*[[line] for line in SPOILED.values()][1:4], list(SPOILED.values())])
+def test_lines_that_are_no_rows_are_left_out_and_no_others(tmp_path, spoiled: list[bytes]) -> None:
+    facts, rows = read(tmp_path, HEADER + b"\n".join([spoiled[0], GOOD, *spoiled, GOOD, spoiled[-1]]) + b"\n")
+    assert rows == [["1", "2", "3"]] * 2
+    assert (facts.rows, facts.oddities.spoiled_rows, facts.oddities.broken_fields) == (2, 2 + len(spoiled), 0)
+
+
+def test_lines_that_are_rows_are_read_as_in_an_upload(tmp_path) -> None:
+    facts, rows = read(tmp_path, HEADER + b"\n".join(line for line, _fields in ROWS) + b"\n")
+    assert rows == [fields for _line, fields in ROWS]
+    assert facts.oddities.spoiled_rows == 0
+
+
+def test_whatever_stands_in_other_lines_a_line_is_read_by_its_own_text(tmp_path) -> None:
+    drawn = random.Random(7)
+    lines = ["".join(drawn.choices('",,a é', k=drawn.randrange(2, 7))).encode() for _ in range(200)]
+    _facts, together = read(tmp_path, HEADER + b"\n".join(lines) + b"\n")
+    reversed_lines = HEADER + b"\n".join(lines[::-1]) + b"\n"
+    assert len(together) > 9 and read(tmp_path, reversed_lines)[1] == together[::-1]
+
+
+def test_two_open_quotation_marks_join_no_rows(tmp_path) -> None:
+    _facts, rows = read(tmp_path, HEADER + b'1,"2,3\n4,5,6\n7",8,9\n')
+    assert rows == [["4", "5", "6"], ['7"', "8", "9"]]
+
+
+def test_a_file_of_names_alone_has_no_rows(tmp_path) -> None:
+    facts, rows = read(tmp_path, HEADER)
+    assert (facts.rows, rows, [column.name for column in facts.columns]) == (0, [], ["a", "b", "c"])
+
+
+def test_without_names_the_first_line_decides_nothing(tmp_path) -> None:
+    _facts, rows = read(tmp_path, b"1,2\n" + GOOD + b",\n" + GOOD + b"\n", header=False)
+    assert rows == [["1", "2", "3"]] * 2
+
+
+@pytest.mark.parametrize("content, header", [(b"", True), (b"\n\n", True), (b"", False), (b"1,2\n", False)])
+def test_a_file_in_which_nothing_is_a_row_says_so(tmp_path, content: bytes, header: bool) -> None:
+    with pytest.raises(UploadFault) as fault:
+        read(tmp_path, content, header=header)
+    assert fault.value.code in ("empty", "no-rows")
+
+
+def test_another_encoding_and_another_quotation_mark_are_as_declared(tmp_path) -> None:
+    text = "sep=;\r\n\r\na;b;c\r\n'ü;';2;3\r\n\"1;2;3\r\n'4;5;6\r\n"
+    facts, rows = read(tmp_path, text.encode("utf-16"), delimiter=";", quote="'", encoding="utf-16")
+    assert rows == [["ü;", "2", "3"], ['"1', "2", "3"]]
+    assert facts.oddities.spoiled_rows == 1
+
+
+def test_a_row_of_a_workbook_that_reaches_too_far_is_left_out(tmp_path) -> None:
+    made = openpyxl.Workbook()
+    for row in (["a", "b", "c"], [1, 2, 3], [1, 2, 3, 4], [4, "5\n6", 7]):
+        made.active.append(row)
+    made.save(tmp_path / "made.xlsx")
+    facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes())
+    assert rows == [["1", "2", "3"], ["4", "5\n6", "7"]]
+    assert facts.oddities.spoiled_rows == 1
+
+
+def test_a_text_with_a_nul_in_a_parquet_file_spoils_itself(tmp_path) -> None:
+    pq.write_table(pa.table({"a": ["x", "y\0z"], "b": [1, 2], "c": [0.5, None]}), tmp_path / "made.parquet")
+    _facts, rows = read(tmp_path, (tmp_path / "made.parquet").read_bytes())
+    assert rows == [["x", "1", "0.5"], ["y\ufffdz", "2", None]]
