@@ -102,8 +102,8 @@ class UnitForm(forms.ModelForm):
         ],
         help_text=_(
             "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: a histogram needs twice the noise scale; where every person has one row and no row is left "
-            "out, the number of rows is published exactly."
+            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row is left out "
+            "and no release before hides the number of rows, that number is published exactly."
         ),
     )
     unit_column = forms.ChoiceField(
@@ -119,7 +119,8 @@ class UnitForm(forms.ModelForm):
         required=False,
         help_text=_(
             "Two rows are of one person if this column says the same: spaces around it do not count, and é is é "
-            "however it is written; 7, 7.0 and 007 are three persons. Rows without a value count as one person."
+            "however it is written; 7, 7.0 and 007 count as three people. Rows without a value, or with a word that "
+            "you declared to mean that, are left out: nobody could be protected by them."
         ),
     )
     max_rows = forms.IntegerField(

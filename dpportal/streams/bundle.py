@@ -241,7 +241,7 @@ def _facts(stream: Stream, series: Series) -> dict[str, Any]:
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
         "statement": promise_of(stream),
-        "protects": stream.protects(plan.loss.unit),
+        "protects": stream.protects(plan.loss.unit, stream.other_promises),
         "plan": plan.to_json(),
         "counted": {
             "column": stream.column,
