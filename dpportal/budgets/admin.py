@@ -94,7 +94,7 @@ class LedgerAdmin(ReadOnlyAdmin):
     """The ledger. "Add" writes a grant or a reduction; nothing is ever changed or deleted."""
 
     form = BudgetChangeForm
-    list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "withheld", "reason", "by"]
+    list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "reason", "by", "withheld"]
     list_filter = ["kind", "state", "by"]
     search_fields = ["dataset__name", "reason", "by__username"]
     date_hierarchy = "at"

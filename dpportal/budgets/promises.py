@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.protection import Protection
-from mechanisms.accounting import Definition, Loss, Neighbours
+from mechanisms.accounting import Definition, Loss, Neighbours, plainly
 
 if TYPE_CHECKING:
     from dpportal.budgets.models import Budget
@@ -52,20 +52,27 @@ class AccountPromise:
             "spent": f"{self.amount.normalize():f}",
         }
 
-    def for_people_of(self, own: Protection) -> str:
+    def for_people_of(self, own: Protection, *, total_published: bool = False) -> str:
         """What was spent here, and what that costs one person as the other promise sees people."""
         spent = _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
         worked = _worked(self.loss, own, self.protection)
-        text = _("That can cost %(person)s up to %(cost)s: %(factor)s.") if worked["times"] > 1 else ""
-        return f"{spent % {'who': self.who, 'loss': self.loss}} {text % worked}".rstrip()
+        sentences = [spent % {"who": self.who, "loss": self.loss}]
+        if worked["times"] > 1:
+            cost = _("That can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s.")
+            tells = total_published and not self.protection.hides_total
+            sentences.append(cost % {**worked, "beside": _beside_total() if tells else ""})
+        return " ".join(sentences)
 
     def from_release(self, loss: Loss, own: Protection, subject: str) -> str:
         """What a release under the other promise costs a person as this one sees people; empty if nothing more."""
         worked = _worked(loss, self.protection, own)
         if worked["times"] == 1:
             return ""
-        text = _("In the sense of that promise, %(subject)s can cost %(person)s up to %(cost)s: %(factor)s.")
-        return text % {"subject": subject, **worked}
+        text = _(
+            "In the sense of that promise, %(subject)s can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s."
+        )
+        beside = _beside_total() if loss.unit.total_public else ""
+        return text % {"subject": subject, "beside": beside, **worked}
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,8 @@ class OtherPromises:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""
         sentences: list[str] = []
         for account in self.accounts:
-            sentences += [account.for_people_of(own), account.from_release(loss, own, subject)]
+            sentences.append(account.for_people_of(own, total_published=self.total_published))
+            sentences.append(account.from_release(loss, own, subject))
         if sentences:
             sentences.append(_("Costs under different promises are not added to each other."))
         return list(filter(None, sentences))
@@ -105,6 +113,11 @@ class OtherPromises:
             "other_protections": [account.facts() for account in self.accounts],
             "number_of_rows_is_public_by_other_releases": self.total_published,
         }
+
+
+def _beside_total() -> str:
+    """Of costs that do not cover a public number of rows."""
+    return _(", besides what the number of rows tells")
 
 
 def persons_in(person: Protection, among: Protection) -> int:
@@ -136,7 +149,7 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]
     return {
         "times": times,
         "cost": cost,
-        "factor": " × ".join([*shown, str(loss)]),
+        "factor": " × ".join([*shown, plainly(loss.amount)]),
         "person": several if persons_in(person, among) > 1 else once,
     }
 
@@ -164,11 +177,11 @@ def _before_change(account: AccountPromise) -> str:
     if own.unit_column:
         text = _(
             "%(loss)s is spent or reserved to protect %(who)s, with all their rows together. Releases at the same cost "
-            "that protect each row by itself can cost %(person)s %(cost)s: %(factor)s."
+            "that protect each row by itself can cost %(person)s %(cost)s (%(factor)s)."
         )
     else:
         text = _(
-            "%(loss)s is spent or reserved to protect %(who)s. That can cost %(person)s up to %(cost)s: %(factor)s. "
+            "%(loss)s is spent or reserved to protect %(who)s. That can cost %(person)s up to %(cost)s (%(factor)s). "
             "Protecting whole people from now on does not take it back."
         )
     return text % values
@@ -191,7 +204,7 @@ def _before_grant(account: AccountPromise, own: Protection) -> str:
     there = _worked(account.loss, own, account.protection)
     one = Loss(account.definition, Fraction(1))
     here = {**_worked(one, account.protection, own), "one": one}
-    of_theirs = _("It can cost %(person)s, as this grant sees people, up to %(cost)s: %(factor)s.")
+    of_theirs = _("It can cost %(person)s, as this grant sees people, up to %(cost)s (%(factor)s).")
     of_this = _("Each %(one)s granted here can cost %(person)s, as that promise sees people, up to %(cost)s.")
     sentences = [
         granted,

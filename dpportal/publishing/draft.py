@@ -63,7 +63,7 @@ class Publication(models.Model):
             text = _("Not published after its comparison with the true counts was seen on %(day)s.")
         elif self.withdrawn_at is not None and self.withdrawn_at >= seen:
             text = _("Withdrawn after its comparison with the true counts was seen on %(day)s.")
-        elif (newer := self.successor) is not None and newer.published_at >= seen:
+        elif (newer := self.successor) and newer.published_at and newer.published_at >= seen:
             text = _("Replaced after its comparison with the true counts was seen on %(day)s.")
         else:
             return ""

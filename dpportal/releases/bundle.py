@@ -118,7 +118,7 @@ def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, An
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": {
             **release.protects(made.plan.loss.unit, words.others),
-            **_unidentified(release),
+            **({"rows_without_person": words.without_person} if words.without_person else {}),
         },
         **_columns_in_files(release, files),
         "plan": made.plan.to_json(),
@@ -126,13 +126,6 @@ def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, An
         "measurement_sha256": release.measurement_sha256,
         **product_of(release).facts(made),
     }
-
-
-def _unidentified(release: Release) -> dict[str, str]:
-    """What became of rows that name nobody, where a column names people."""
-    if not release.person_column:
-        return {}
-    return {"rows_without_person": "one person" if release.unidentified_counted else "left out"}
 
 
 def _columns_in_files(release: Release, files: list[BundleFile]) -> dict[str, Any]:

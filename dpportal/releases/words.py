@@ -18,19 +18,28 @@ from dpportal.running.jobs import JobState
 
 @dataclass(frozen=True)
 class Words:
-    """about: what readers may know of the dataset, as it is permitted now. others: what else is promised of it."""
+    """about: what readers may know of the dataset, as it is permitted now. others: what else is promised of it.
+
+    without_person: what became of rows that name nobody; empty where no column names people.
+    """
 
     title: str
     dataset: str
     curator: str
     about: About
     others: OtherPromises
+    without_person: str
 
     @classmethod
     def of(cls, release: Release, about: About | None = None) -> Words:
         told = release.dataset.told if about is None else about
         return cls(
-            release.title, release.dataset.name, release.created_by.public_name, told, release.other_promises
+            release.title,
+            release.dataset.name,
+            release.created_by.public_name,
+            told,
+            release.other_promises,
+            _without_person(release),
         )
 
     @property
@@ -38,7 +47,15 @@ class Words:
         said: list[Any] = [self.title, self.dataset, self.curator, self.about.facts()]
         if self.others != OtherPromises():
             said.append(self.others.facts())
+        if self.without_person:
+            said.append(self.without_person)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _without_person(release: Release) -> str:
+    if not release.person_column:
+        return ""
+    return "one person" if release.unidentified_counted else "left out"
 
 
 def are_current(release: Release) -> bool:
@@ -52,8 +69,8 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
     shown = {told.dataset_id: told.about() for told in PublicDescription.objects.filter(shown=True)}
     return [
         release
-        for release in made.select_related("dataset", "created_by", "charge__budget").prefetch_related(
-            "charge__budget__dataset__budgets"
-        )
+        for release in made.select_related(
+            "dataset", "created_by", "domain_version", "charge__budget"
+        ).prefetch_related("charge__budget__dataset__budgets")
         if release.words != Words.of(release, shown.get(release.dataset_id, About())).digest
     ]

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 from django.urls import reverse
 
+from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.budgets.promises import AccountPromise
 from dpportal.datasets import services as datasets
@@ -16,6 +17,8 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.releases import drafts, execution, services
 from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan
+from dpportal.releases.promise import promise
 from mechanisms.accounting import Definition, Loss
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files
@@ -58,13 +61,13 @@ def test_without_another_promise_replace_one_publishes_the_total(dataset):
 
 @pytest.mark.parametrize("first", [HIDDEN, PEOPLE, {**PEOPLE, "neighbours": "replace-one"}])
 def test_a_total_that_was_promised_hidden_is_published_by_no_later_release(dataset, administrator, first):
-    released(declared(dataset, **first))
-    later = released(funded(dataset, administrator, **EXACT))
-    written = facts(later)
-    assert "total" not in written["plan"]["parameters"]
-    assert written["protects"]["number_of_rows_is_public"] is False
-    assert building.ROWS not in written["plan"]["parameters"].values()
-    assert "while the number of rows is public" not in written["statement"]
+    spent = building.requested_release(declared(dataset, **first))
+    ledger.spend(spent.charge)
+    later = building.requested_release(funded(dataset, administrator, **EXACT))
+    plan = confirmed_plan(later)
+    assert "total" not in plan.parameters and building.ROWS not in plan.parameters.values()
+    assert later.protects(plan.loss.unit, later.other_promises)["number_of_rows_is_public"] is False
+    assert "while the number of rows is public" not in promise(later, plan.loss, later.other_promises)
 
 
 def test_a_reservation_hides_the_total_and_one_that_is_void_does_not(dataset, administrator):
@@ -89,7 +92,7 @@ def test_a_plan_that_was_reviewed_before_the_other_promise_is_refused(dataset, a
 
 
 def test_no_product_publishes_the_hidden_total(dataset, administrator):
-    released(dataset)
+    building.requested_release(dataset)
     there = funded(dataset, administrator, **EXACT)
     for product, mechanism, columns in (
         (Release.Product.RESPONSE, "k-ary-randomised-response", ["colour"]),
@@ -109,8 +112,8 @@ def test_no_product_publishes_the_hidden_total(dataset, administrator):
 def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
     client, dataset, administrator
 ):
-    exact = released(declared(dataset, **EXACT))
-    assert ROWS_ARE_PUBLIC not in facts(exact)["statement"]
+    exact = building.requested_release(declared(dataset, **EXACT))
+    assert ROWS_ARE_PUBLIC not in promise(exact, confirmed_plan(exact).loss, exact.other_promises)
     later = released(funded(dataset, administrator, **HIDDEN))
     written = facts(later)
     assert ROWS_ARE_PUBLIC in written["statement"]
@@ -121,11 +124,11 @@ def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
 
 
 def test_the_page_of_who_is_protected_says_what_stays(client, dataset, administrator):
-    released(funded(dataset, administrator, total="5", **HIDDEN), "5")
+    building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
     client.force_login(dataset.owner)
     page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
     assert "The number of rows stays private for good" in page
-    assert "a person with 10 rows up to ε = 50: 10 × ε = 5" in page
+    assert "a person with 10 rows up to ε = 50 (10 × 5)" in page
 
 
 def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_was_made_before(
@@ -139,7 +142,7 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
     services.publish(rows, rows.created_by)
 
     public = client.get(person.get_absolute_url()).content.decode()
-    worked = "That can cost a person with 10 rows up to ε = 50: 10 × ε = 5."
+    worked = "That can cost a person with 10 rows up to ε = 50 (10 × 5)."
     assert worked in public and "are being written anew" in public
     assert client.get(reverse("releases:download", args=[person.pk, "release.json"])).status_code == 503
     assert execution.execute(person.pk)  # queued by the charge alone
@@ -152,25 +155,25 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
         assert worked.encode() in files(fresh(person))[name]
 
     mine = facts(rows)["statement"]
-    assert "this release can cost a person with 10 rows up to ε = 50: 10 × ε = 5" in mine
+    assert "this release can cost a person with 10 rows up to ε = 50 (10 × 5)" in mine
     assert "have spent ε = 0.1 in all" in mine
     assert mine in client.get(rows.get_absolute_url()).content.decode()
 
 
 def test_a_promise_in_rho_grows_with_the_square():
     rows = AccountPromise(Protection("add-remove"), Definition.ZCDP, Decimal("0.5"), "each row")
-    assert "ρ = 50: 10² × ρ = 0.5" in rows.for_people_of(Protection("add-remove", "id"))
-    assert "ρ = 200: 2² × 10² × ρ = 0.5" in rows.for_people_of(Protection("replace-one", "id"))
+    assert "ρ = 50 (10² × 0.5)" in rows.for_people_of(Protection("add-remove", "id"))
+    assert "ρ = 200 (2² × 10² × 0.5)" in rows.for_people_of(Protection("replace-one", "id"))
     assert rows.from_release(Loss(Definition.ZCDP, Fraction(1)), Protection("add-remove", "id"), "this") == ""
 
 
 def test_a_grant_for_another_promise_is_refused_until_it_was_read(client, dataset, administrator):
-    released(funded(dataset, administrator, total="5", **HIDDEN), "5")
+    building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
     there = declared(dataset, **PEOPLE)
     client.force_login(administrator)
     address = "/admin/budgets/ledgerentry/add/"
     page = client.get(f"{address}?dataset={there.pk}").content.decode()
-    assert "It can cost a person with 10 rows, as this grant sees people, up to ε = 60: 10 × ε = 6." in page
+    assert "It can cost a person with 10 rows, as this grant sees people, up to ε = 60 (10 × 6)." in page
     field = page.split('name="dataset"')[1].split("selected")[0].rsplit('value="', 1)[1].split('"')[0]
     sent = {
         "dataset": field, "kind": "grant", "definition": "pure", "delta_exponent": "6", "amount": "1",
@@ -185,7 +188,7 @@ def test_a_grant_for_another_promise_is_refused_until_it_was_read(client, datase
 
 
 def test_whoever_asks_for_a_budget_reads_of_the_other_promise(client, dataset, administrator):
-    released(dataset)
+    building.requested_release(dataset)
     there = declared(dataset, **PEOPLE)
     client.force_login(there.owner)
     page = client.get(reverse("datasets:home", args=[there.pk])).content.decode()

@@ -39,7 +39,7 @@ def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, adm
     datasets.declare_unit(fresh(dataset), **ROWS)
     rows = building.open_stream(granted(fresh(dataset), administrator, "5"), amount=Decimal("5"))
     assert not rows.plan.loss.unit.total_public  # a number that the first stream hides
-    worked = "a person with 10 rows up to ε = 50: 10 × ε = 5"
+    worked = "a person with 10 rows up to ε = 50 (10 × 5)"
     assert worked in client.get(person.get_absolute_url()).content.decode()
     written = facts(person, tmp_path)
     assert worked in written["statement"]

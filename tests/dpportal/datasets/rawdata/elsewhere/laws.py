@@ -54,13 +54,13 @@ def persons_are_the_same(twin: Twin, folder, ignore_case: bool, people=PEOPLE, m
         assert theirs == ours
 
 
-def rows_that_name_nobody_are_left_out(twin: Twin, draws: int = 4) -> None:
+def rows_that_name_nobody_are_left_out(twin: Twin, draws: int = 4, limits=(1, 2)) -> None:
     """Whatever the engine draws: nobody's rows are in no cell, and a person's own rows are as without them."""
     people = ["a", "a", "", " ", None, "NA", "b", "b"]
     columns = {"who": ("text", people), "x": ("int4", [str(i) for i in range(len(people))])}
     options = ReadOptions(missing=("NA",))
     twin.fill(columns)
-    for most in (1, 2):
+    for most in limits:
         for _again in range(draws):
             found = twin.counts(columns, DIGIT, [("x",)], options, Persons("who", most))
             assert (found[:2].sum(), found[2:6].sum(), found[6:].sum()) == (most, 0, most)
