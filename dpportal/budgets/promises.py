@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -79,8 +80,8 @@ class AccountPromise:
 class OtherPromises:
     """What else was released of a dataset, beside what one account paid for.
 
-    accounts: the others of which something is spent. total_published: whether a release under any promise makes the
-    number of rows public, or has that reserved.
+    accounts: the others of which something is spent. total_published: whether a release under any promise made the
+    number of rows public.
     """
 
     accounts: tuple[AccountPromise, ...] = ()
@@ -94,7 +95,7 @@ class OtherPromises:
         if not others:
             return cls()
         spent = tuple(AccountPromise.of(b, b.spent) for b in others if b.spent)
-        return cls(spent, publishes_total(budget.dataset))
+        return cls(spent, publishes_total(budget.dataset, ("spent",)))
 
     def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""
@@ -111,7 +112,7 @@ class OtherPromises:
         return {
             "released_under_other_protections_too": bool(self.accounts),
             "other_protections": [account.facts() for account in self.accounts],
-            "number_of_rows_is_public_by_other_releases": self.total_published,
+            "number_of_rows_is_public_by_any_release": self.total_published,
         }
 
 
@@ -154,9 +155,9 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]
     }
 
 
-def publishes_total(dataset: Dataset) -> bool:
-    """Whether the number of rows is public by a release, or will be by one that is reserved."""
-    return dataset.ledger.filter(state__in=("reserved", "spent"), total_public=True).exists()
+def publishes_total(dataset: Dataset, states: Sequence[str] = ("reserved", "spent")) -> bool:
+    """Whether the number of rows is public by a release, or will be by one that is reserved. states: of its charge."""
+    return dataset.ledger.filter(state__in=states, total_public=True).exists()
 
 
 def anybody_of(dataset: Dataset) -> str:

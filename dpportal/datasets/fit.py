@@ -21,7 +21,7 @@ WARN_ABOVE = 0.01
 
 @dataclass(frozen=True)
 class FitWarning:
-    """A share of the rows, 0..1, that fits nothing declared in a column, or is beyond the limit of each person's."""
+    """A share of the rows, 0..1, that fits nothing declared in a column, or names nobody, or is beyond the limit."""
 
     share: float
     column: str = ""
