@@ -54,9 +54,8 @@ def facts(release: Release) -> dict:
 
 
 def test_without_another_promise_replace_one_publishes_the_total(dataset):
-    facts_now = facts(released(declared(dataset, **EXACT)))
-    assert facts_now["plan"]["parameters"]["total"] == building.ROWS
-    assert facts_now["protects"]["number_of_rows_is_public"] is True
+    plan = confirmed_plan(building.requested_release(declared(dataset, **EXACT)))
+    assert plan.parameters["total"] == building.ROWS and plan.loss.unit.total_public
 
 
 @pytest.mark.parametrize("first", [HIDDEN, PEOPLE, {**PEOPLE, "neighbours": "replace-one"}])
@@ -115,10 +114,10 @@ def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
     exact = building.requested_release(declared(dataset, **EXACT))
     ledger.spend(exact.charge)
     assert ROWS_ARE_PUBLIC not in promise(exact, confirmed_plan(exact).loss, exact.other_promises)
-    later = released(funded(dataset, administrator, **HIDDEN))
-    written = facts(later)
-    assert ROWS_ARE_PUBLIC in written["statement"]
-    assert written["protects"]["number_of_rows_is_public_by_any_release"] is True
+    later = building.requested_release(funded(dataset, administrator, **HIDDEN))
+    plan, others = confirmed_plan(later), later.other_promises
+    assert ROWS_ARE_PUBLIC in promise(later, plan.loss, others)
+    assert later.protects(plan.loss.unit, others)["number_of_rows_is_public_by_any_release"] is True
     client.force_login(later.created_by)
     page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
     assert "The number of rows is public already" in page

@@ -50,51 +50,37 @@ def test_the_question_before_publishing_does_not_follow_the_truth(desk, dataset)
     assert not AuditEntry.objects.filter(action="viewed true counts").exists()
     assert desk.post(at(release, "publish")).status_code == 302
     assert fresh(release).is_public
-
-
-def test_no_file_says_what_the_truth_says(ready):
-    comparison = records.comparison(ready.dataset_id, ready.pk)
-    assert comparison is not None
-    verdict = product_of(ready).found(comparison)
+    verdict = product_of(release).found(comparison)
     assert verdict is not None
-    assert not [name for name, content in files(ready).items() if verdict.text.encode() in content]
-
-
-def test_pages_with_true_counts_and_the_guide_say_what_deciding_by_them_tells(desk, ready):
-    assert "Do not decide by what you see here" in desk.get(at(ready, "compare")).content.decode()
+    assert not [name for name, content in files(release).items() if verdict.text.encode() in content]
     guide = desk.get(reverse("guide")).content.decode()
     assert 'id="looking"' in guide and "Harmless: decide before you compare" in guide
 
 
-@pytest.mark.parametrize("page", ["compare", "compare_csv"])
-def test_what_is_not_published_after_a_look_is_on_record(client, curator, administrator, ready, page):
+def test_what_is_not_published_after_a_look_is_on_record(
+    client, curator, other_curator, administrator, ready
+):
+    """The comparison as a file is a look, too. Who may only see the dataset does not see what was withheld."""
     client.force_login(curator)
     home = reverse("datasets:home", args=[ready.dataset_id])
     ledger = reverse("budgets:ledger", args=[ready.dataset_id])
     assert NOT_PUBLISHED not in client.get(home).content.decode()
-    client.get(at(ready, page))
+    client.get(at(ready, "compare_csv"))
     first = fresh(ready).compared_at
     assert first is not None
-    client.get(at(ready, page))
+    assert "Do not decide by what you see here" in client.get(at(ready, "compare")).content.decode()
     assert fresh(ready).compared_at == first
     for shown in (home, ledger, reverse("budgets:ledger_csv", args=[ready.dataset_id])):
         assert NOT_PUBLISHED in client.get(shown).content.decode()
     client.force_login(administrator)
     for shown in ("/admin/budgets/ledgerentry/", "/admin/releases/release/"):
         assert NOT_PUBLISHED in client.get(shown).content.decode()
+    sharing.share(ready.dataset, other_curator.username, Right.SEE, curator)
+    client.force_login(other_curator)
+    assert NOT_PUBLISHED not in client.get(home).content.decode()
     services.publish(ready, curator)
     assert fresh(ready).withheld == ""
     assert AuditEntry.objects.get(action="published").detail.startswith("after its comparison was seen")
-
-
-def test_whoever_may_only_see_a_dataset_does_not_see_that_something_was_withheld(
-    client, curator, other_curator, ready
-):
-    client.force_login(curator)
-    client.get(at(ready, "compare"))
-    sharing.share(ready.dataset, other_curator.username, Right.SEE, curator)
-    client.force_login(other_curator)
-    assert NOT_PUBLISHED not in client.get(reverse("datasets:home", args=[ready.dataset_id])).content.decode()
 
 
 def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator, dataset, ready):
