@@ -23,6 +23,7 @@ class Paid(Protocol):
     account: Budget | None
     amount: Decimal | None
     is_public: bool
+    withheld: str
 
 
 class PaidAdmin(ReadOnlyAdmin):
@@ -39,6 +40,10 @@ class PaidAdmin(ReadOnlyAdmin):
     @admin.display(description=_("public"), boolean=True)
     def is_public(self, paid: Paid) -> bool:
         return paid.is_public
+
+    @admin.display(description=_("withheld"))
+    def withheld(self, paid: Paid) -> str:
+        return paid.withheld
 
 
 @admin.register(Budget)
@@ -89,15 +94,19 @@ class LedgerAdmin(ReadOnlyAdmin):
     """The ledger. "Add" writes a grant or a reduction; nothing is ever changed or deleted."""
 
     form = BudgetChangeForm
-    list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "reason", "by"]
+    list_display = ["at", "dataset", "protects", "kind", "amount_text", "state", "reason", "by", "withheld"]
     list_filter = ["kind", "state", "by"]
     search_fields = ["dataset__name", "reason", "by__username"]
     date_hierarchy = "at"
-    list_select_related = ["dataset", "by", "budget"]
+    list_select_related = ["dataset", "by", "budget", "release", "stream"]
     change_list_template = "admin/budgets/ledger_list.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_active and request.user.is_staff
+
+    @admin.display(description=_("withheld"))
+    def withheld(self, entry: LedgerEntry) -> str:
+        return entry.withheld
 
     @admin.display(description=_("protects"))
     def protects(self, entry: LedgerEntry) -> str:

@@ -12,7 +12,7 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets import asking, ledger
+from dpportal.budgets import asking, ledger, promises
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
 from dpportal.datasets import likeness
@@ -140,6 +140,17 @@ class BudgetChangeForm(forms.ModelForm):
         ),
     )
 
+    promises = forms.MultipleChoiceField(
+        label=_("other promises to the same people"),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text=_(
+            "Budgets of the dataset for other protections are listed here once it is chosen, with what they mean for "
+            "one person. Tick each once you have read it. If something was released that hides the number of rows, it "
+            "stays hidden."
+        ),
+    )
+
     class Meta:
         model = LedgerEntry
         fields = [
@@ -151,6 +162,7 @@ class BudgetChangeForm(forms.ModelForm):
             "amount",
             "answers",
             "knowing",
+            "promises",
             "reason",
         ]
 
@@ -159,7 +171,12 @@ class BudgetChangeForm(forms.ModelForm):
         named = self.data.get(self.add_prefix("dataset")) or self.initial.get("dataset") or ""
         field = self.fields["knowing"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
-        field.choices = _kin_choices(str(named).partition(APART)[0])
+        key = str(named).partition(APART)[0]
+        field.choices = _kin_choices(key)
+        others = self.fields["promises"]
+        assert isinstance(others, forms.MultipleChoiceField)
+        chosen = dataset_of(key)
+        others.choices = promises.before_grant(chosen) if chosen else []
 
     def clean(self) -> dict[str, Any]:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
@@ -190,6 +207,13 @@ class BudgetChangeForm(forms.ModelForm):
             self.add_error("dataset", ledger.no_table_text())
         elif {k.dataset.pk for k in kin} - set(data.get("knowing") or ()):
             self.add_error("knowing", ledger.unknowing_text())
+        elif dataset and self._unread_promises(dataset):
+            self.add_error(
+                "promises",
+                _(
+                    "Another promise was made to the same people. Read what it means for one person, and tick it."
+                ),
+            )
         elif budget and budget.definition != data.get("definition"):
             self.add_error("definition", ledger.other_kind_text(budget))
         elif budget and ledger.moves_delta(budget, data.get("delta_exponent", budget.delta_exponent)):
@@ -207,6 +231,11 @@ class BudgetChangeForm(forms.ModelForm):
             )
         elif not asking.waits(asked):
             self.add_error("answers", asking.answered_text())
+
+    def _unread_promises(self, dataset: Dataset) -> set[str]:
+        """The accounts for other protections that were not ticked."""
+        read = self.cleaned_data.get("promises") or ()
+        return {key for key, _sentence in promises.before_grant(dataset)} - set(read)
 
     def _incomplete(self, dataset: Dataset) -> str:
         """Why nothing can be granted while the ledger lacks a charge; empty where it lacks none."""

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -22,6 +23,7 @@ from dpportal.budgets import remembered
 from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.asking import answer_by_grant, answered_text
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
+from dpportal.budgets.refusals import refusal_text
 from dpportal.budgets.remembered import Remembered, RestoredError
 from dpportal.datasets import likeness
 from dpportal.datasets.likeness import Kin
@@ -32,6 +34,8 @@ from dpportal.memory import MemoryFaultError
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
+# What is promised of a dataset has changed, in the transaction at hand.
+charged = Signal()
 
 
 class BudgetRefusedError(Exception):
@@ -128,14 +132,22 @@ def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> 
 
 @transaction.atomic
 def reserve(
-    dataset: Dataset, amount: Decimal, *, definition: Definition, key: uuid.UUID, reason: str, by: User
+    dataset: Dataset,
+    amount: Decimal,
+    *,
+    definition: Definition,
+    key: uuid.UUID,
+    reason: str,
+    by: User,
+    total_public: bool = False,
 ) -> LedgerEntry:
     """Set an amount aside for the job called `key`, from the account of the protection that is declared now.
 
-    definition: whether the amount is of ε or ρ. Like every change of an account this begins with the dataset's lock:
-    two changes that took their locks in other orders would wait for each other. The first reservation fixes the
-    protection of its account. Refused if not that much is left, if it counts the other of ε and ρ, or if all accounts
-    are for other protections: their losses would not add up.
+    definition: whether the amount is of ε or ρ. total_public: whether the exact number of rows becomes public by it.
+    Like every change of an account this begins with the dataset's lock: two changes that took their locks in other
+    orders would wait for each other. The first reservation fixes the protection of its account. Refused if not that
+    much is left, if it counts the other of ε and ρ, or if all accounts are for other protections: their losses would
+    not add up.
     """
     _check_positive(amount)
     hold(dataset)
@@ -157,10 +169,13 @@ def reserve(
         or enough.filter(**fixed).update(**change)
     )
     if not done:
-        raise BudgetRefusedError(_refusal_text(dataset, amount, definition))
-    return _append(
-        Budget.objects.get(dataset=dataset, **fixed), Kind.CHARGE, State.RESERVED, amount, reason, by, key=key
+        raise BudgetRefusedError(refusal_text(dataset, amount, definition))
+    budget = Budget.objects.get(dataset=dataset, **fixed)
+    entry = _append(
+        budget, Kind.CHARGE, State.RESERVED, amount, reason, by, key=key, total_public=total_public
     )
+    charged.send(Budget, dataset=dataset)
+    return entry
 
 
 @transaction.atomic
@@ -174,6 +189,7 @@ def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> None:
     hold(entry.dataset)
     known = require_complete(entry.dataset)
     if _spend(entry):
+        charged.send(Budget, dataset=entry.dataset)
         try:
             remembered.add(entry, outcome or {}, known)
         except MemoryFaultError as fault:
@@ -204,6 +220,7 @@ def void(entry: LedgerEntry) -> None:
         _spend(entry)
     elif _settle(entry, State.VOID):
         _budget_of(entry).update(reserved=F("reserved") - stored(entry.amount))
+    charged.send(Budget, dataset=entry.dataset)
 
 
 def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
@@ -242,7 +259,14 @@ def _enter(dataset: Dataset, charge: remembered.Charge, by: User) -> LedgerEntry
     Budget.objects.filter(pk=budget.pk).update(spent=F("spent") + stored(charge.cost))
     text = _("%(reason)s (spent %(day)s, entered after a restore)")
     reason = text % {"reason": charge.reason[:200], "day": charge.at[:10]}
-    return _append(budget, Kind.CHARGE, State.SPENT, charge.cost, reason, by, key=uuid.UUID(charge.key))
+    # Whether the number of rows was published is not remembered, so it counts as public where it may be.
+    total_public = not budget.protection.hides_total
+    key = uuid.UUID(charge.key)
+    entry = _append(
+        budget, Kind.CHARGE, State.SPENT, charge.cost, reason, by, key=key, total_public=total_public
+    )
+    charged.send(Budget, dataset=dataset)
+    return entry
 
 
 def _account_of(dataset: Dataset, charge: remembered.Charge) -> Budget:
@@ -330,6 +354,7 @@ def _append(
     reason: str,
     by: User,
     key: uuid.UUID | None = None,
+    total_public: bool = False,
 ) -> LedgerEntry:
     return LedgerEntry.objects.create(
         dataset_id=budget.dataset_id,
@@ -340,61 +365,10 @@ def _append(
         reason=reason,
         by=by,
         key=key or uuid.uuid4(),
+        total_public=total_public,
     )
 
 
 def _check_positive(amount: Decimal) -> None:
     if not (amount.is_finite() and amount > 0):
         raise BudgetRefusedError(_("An amount of privacy budget must be a number above 0."))
-
-
-def missing_text(dataset: Dataset) -> str:
-    """Why nothing can be paid: there is no budget, or none for whom the domain now protects."""
-    others = list(dataset.budgets.all())
-    if not others:
-        text = _(
-            "%(name)s has no privacy budget yet. Ask an administrator to grant one, then continue here; the draft is "
-            "kept."
-        )
-        return text % {"name": dataset.name}
-    text = _(
-        "The domain now protects %(now)s, but the budget of %(name)s is for %(before)s, and losses for different "
-        "people are never added. Declare who is protected as before, or ask an administrator for a budget for this."
-    )
-    before = "; ".join(str(b.protection) for b in others)
-    return text % {"now": Protection.of(dataset.current_domain()), "name": dataset.name, "before": before}
-
-
-def _refusal_text(dataset: Dataset, cost: Decimal, definition: Definition) -> str:
-    budget = Budget.of(dataset)
-    if budget is None:
-        return missing_text(dataset)
-    if budget.definition != definition.value:
-        text = _("This budget is counted in %(symbol)s. Choose the cost again, in %(symbol)s.")
-        return text % {"symbol": budget.symbol}
-    return shortage_text(budget, cost)
-
-
-def shortage_text(budget: Budget, cost: Decimal) -> str:
-    """What to do about a cost above what is left."""
-    values = {
-        "s": budget.symbol,
-        "cost": plain(cost),
-        "left": plain(budget.left),
-        "name": budget.dataset.name,
-    }
-    if not budget.left:
-        return (
-            _(
-                "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
-                "Ask an administrator for more."
-            )
-            % values
-        )
-    return (
-        _(
-            "This release costs %(s)s = %(cost)s; %(name)s has %(s)s = %(left)s left. "
-            "Lower %(s)s to at most %(left)s, or ask an administrator for more."
-        )
-        % values
-    )

@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField
+from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.publishing.draft import Publication
@@ -79,9 +80,9 @@ class Budget(models.Model):
         return Protection.of(self if self.is_fixed else self.dataset.current_domain())
 
     @property
-    def others_spent(self) -> bool:
-        """Whether anything of this dataset was released under another protection."""
-        return any(b.spent for b in self.dataset.budgets.all() if b.pk != self.pk)
+    def is_used(self) -> bool:
+        """Whether anything was promised by it: it has paid for something, or something is reserved."""
+        return self.is_fixed and bool(self.spent or self.reserved)
 
     @property
     def left(self) -> Decimal:
@@ -186,6 +187,8 @@ class LedgerEntry(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
     settled_at = models.DateTimeField(null=True)
+    # Of a charge: whether what it pays for makes the exact number of rows public.
+    total_public = models.BooleanField(default=False)
 
     objects = LedgerQuerySet.as_manager()
 
@@ -205,6 +208,12 @@ class LedgerEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnlyError("Ledger lines are never deleted; add a line that corrects.")
+
+    @property
+    def withheld(self) -> str:
+        """How what it paid for was kept from readers after somebody had seen the truth; empty if it was not."""
+        paid: Paid | None = getattr(self, "release", None) or getattr(self, "stream", None)
+        return paid.withheld if paid else ""
 
 
 class MemoryMark(models.Model):
@@ -231,7 +240,12 @@ class Paid(Publication):
         """The account that was charged; of a draft the one that would be."""
         return self.charge.budget if self.charge else Budget.of(self.dataset)
 
-    def protects(self, unit: PrivacyUnit) -> dict[str, Any]:
+    @property
+    def other_promises(self) -> OtherPromises:
+        """What was released beside it, under other protections; of a draft what it will stand beside."""
+        return OtherPromises.of(self.account) if self.account else OtherPromises()
+
+    def protects(self, unit: PrivacyUnit, others: OtherPromises) -> dict[str, Any]:
         """Whom the loss of what was charged is about, for programs. unit: of its plan."""
         assert self.charge is not None
         account = self.charge.budget
@@ -241,7 +255,7 @@ class Paid(Publication):
             "ignore_case": account.ignore_case,
             "max_rows": unit.max_rows,
             "number_of_rows_is_public": unit.total_public,
-            "released_under_other_protections_too": account.others_spent,
+            **others.facts(),
         }
 
     @property

@@ -62,9 +62,13 @@ def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="ledger-{dataset.pk}.csv"'
     writer = csv.writer(response)
-    writer.writerow(["at", "kind", "state", "amount", "reason", "by", "key", "settled_at", "protects"])
+    writer.writerow(
+        ["at", "kind", "state", "amount", "reason", "by", "key", "settled_at", "protects", "withheld"]
+    )
     for entry in (
-        LedgerEntry.objects.filter(dataset=dataset).select_related("by", "budget__dataset").iterator()
+        LedgerEntry.objects.filter(dataset=dataset)
+        .select_related("by", "budget__dataset", "release", "stream")
+        .iterator()
     ):
         settled = entry.settled_at.isoformat() if entry.settled_at else ""
         writer.writerow(
@@ -78,6 +82,7 @@ def ledger_csv(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
                 entry.key,
                 settled,
                 inert(str(entry.budget.protection)),
+                entry.withheld if dataset.can_own else "",
             ]
         )
     return response

@@ -21,7 +21,7 @@ WARN_ABOVE = 0.01
 
 @dataclass(frozen=True)
 class FitWarning:
-    """A share of the rows, 0..1, that fits nothing declared in a column, or is beyond the limit of each person's."""
+    """A share of the rows, 0..1, that fits nothing declared in a column, or names nobody, or is beyond the limit."""
 
     share: float
     column: str = ""
@@ -77,7 +77,7 @@ def _warnings(dataset: Dataset, columns: Collection[str]) -> list[FitWarning] | 
     found = current(dataset)
     if found is None:
         return None
-    beyond = found.persons.beyond if found.persons else 0
+    beyond = found.persons.beyond + found.persons.without if found.persons else 0
     misfits = [(column.unplaced, column.column) for column in found.columns if column.column in columns]
     warnings = [FitWarning(rows / max(1, found.rows), column) for rows, column in [*misfits, (beyond, "")]]
     return [warning for warning in warnings if warning.share > WARN_ABOVE]

@@ -29,6 +29,7 @@ def asked_of(dataset: Dataset, version: DomainVersion, domain: Domain) -> str:
             "options": records.options_of(dataset).settled().to_json(),
             "domain": domain.to_json(),
             "persons": [version.unit_column, version.max_rows, version.ignore_case],
+            "without_person": "left out",
         }
     )
 

@@ -102,8 +102,8 @@ class UnitForm(forms.ModelForm):
         ],
         help_text=_(
             "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: a histogram needs twice the noise scale; where every person has one row and no row is left "
-            "out, the number of rows is published exactly."
+            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row is left out "
+            "and no release before hides the number of rows, that number is published exactly."
         ),
     )
     unit_column = forms.ChoiceField(
@@ -111,7 +111,8 @@ class UnitForm(forms.ModelForm):
         required=False,
         help_text=_(
             "If every person has one row, nothing else is needed. Otherwise name the column that identifies a "
-            "person, so that all of a person's rows are protected together."
+            "person, so that all of a person's rows are protected together. Rows without a value in it, or with a word "
+            "that you declared to mean that, are left out of every release: they would protect nobody."
         ),
     )
     ignore_case = forms.BooleanField(
@@ -119,7 +120,7 @@ class UnitForm(forms.ModelForm):
         required=False,
         help_text=_(
             "Two rows are of one person if this column says the same: spaces around it do not count, and é is é "
-            "however it is written; 7, 7.0 and 007 are three persons. Rows without a value count as one person."
+            "however it is written; 7, 7.0 and 007 count as three people."
         ),
     )
     max_rows = forms.IntegerField(

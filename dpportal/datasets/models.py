@@ -164,6 +164,11 @@ class Dataset(models.Model):
             self.State.CANCELLED,
         )
 
+    @property
+    def total_stays_private(self) -> bool:
+        """Whether something was promised that an exact number of rows would break: for good, once it is spent."""
+        return any(budget.is_used and budget.protection.hides_total for budget in self.budgets.all())
+
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()
 
@@ -310,8 +315,10 @@ class DomainVersion(models.Model):
     @property
     def unit(self) -> PrivacyUnit:
         unit = PrivacyUnit(Neighbours(self.neighbours), self.max_rows)
+        if not unit.total_public:
+            return unit
         # Whoever is named by a column may have no row of it.
-        return unit.allowing_absence(bool(self.unit_column))
+        return unit.allowing_absence(bool(self.unit_column) or self.dataset.total_stays_private)
 
     def declared(self) -> dict[str, Any]:
         """All that decides what is counted, and of whom: what a curator read before confirming."""

@@ -40,6 +40,11 @@ class Protection:
         ignore_case = declared.ignore_case and bool(declared.unit_column)
         return cls(declared.neighbours, declared.unit_column, ignore_case)
 
+    @property
+    def hides_total(self) -> bool:
+        """Whether neighbours can have different numbers of rows: then how many there are must stay private."""
+        return self.neighbours == Neighbours.ADD_REMOVE or bool(self.unit_column)
+
     def __str__(self) -> str:
         """In words, for a page and for an administrator who grants."""
         return self.in_words(_("each row, as one person"))

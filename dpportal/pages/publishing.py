@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
@@ -111,6 +112,20 @@ def publication_of(
     return None
 
 
+def record_comparison(publication: Publication, by: User) -> None:
+    """Before true counts are shown beside it: who looks, and when that was first."""
+    audit.record(by, "viewed true counts", publication)
+    rows: Any = type(publication)._default_manager
+    rows.filter(pk=publication.pk, compared_at=None).update(compared_at=timezone.now())
+
+
+def after_comparison(publication: Publication) -> str:
+    """For the audit record: whether true counts were seen before what is recorded; empty if they were not."""
+    rows: Any = type(publication)._default_manager
+    seen = rows.filter(pk=publication.pk).values_list("compared_at", flat=True).get()
+    return f"after its comparison was seen at {seen.isoformat(timespec='seconds')}" if seen else ""
+
+
 def details_of(request: HttpRequest, publication: Publication, datasets: Any) -> DetailsForm | None:
     """The form of what its page says besides the numbers; None once it was sent and kept."""
     form = DetailsForm(_sent(request), publication=publication, datasets=datasets)
@@ -130,6 +145,8 @@ def set_details(publication: Publication, *, doi: str, supersedes: Publication |
     replaced = publication.supersedes.pk if publication.supersedes else None
     before = f"from DOI {publication.doi!r}, replacing {replaced}"
     audit.record(by, "changed details of", publication, before)
+    if supersedes and supersedes != publication.supersedes and (seen := after_comparison(supersedes)):
+        audit.record(by, "replaced", supersedes, seen)
     rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.db import models
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 
@@ -31,6 +32,8 @@ class Publication(models.Model):
     published_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
     withdrawn_because = models.CharField(_("reason"), max_length=500, blank=True)
+    # When somebody first looked at the true counts beside it.
+    compared_at = models.DateTimeField(null=True)
     doi = models.CharField(_("DOI"), max_length=200, blank=True)
     supersedes = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="successors"
@@ -46,6 +49,25 @@ class Publication(models.Model):
     @property
     def is_public(self) -> bool:
         return self.published_at is not None and self.withdrawn_at is None
+
+    @property
+    def withheld(self) -> str:
+        """How it was kept from readers after somebody had seen the true counts beside it; empty if it was not.
+
+        Whoever decides by the true error tells something of the data by deciding, which no privacy cost covers.
+        """
+        seen = self.compared_at
+        if seen is None:
+            return ""
+        if self.published_at is None:
+            text = _("Not published after its comparison with the true counts was seen on %(day)s.")
+        elif self.withdrawn_at is not None and self.withdrawn_at >= seen:
+            text = _("Withdrawn after its comparison with the true counts was seen on %(day)s.")
+        elif (newer := self.successor) and newer.published_at and newer.published_at >= seen:
+            text = _("Replaced after its comparison with the true counts was seen on %(day)s.")
+        else:
+            return ""
+        return str(text) % {"day": date_format(seen, "j F Y, H:i")}
 
     @property
     def successor(self) -> Self | None:

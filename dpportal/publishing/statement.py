@@ -21,6 +21,8 @@ def statement(
     whole_orders: bool = False,
     kept_by_curator: bool = False,
     without_table: bool = False,
+    total_published: bool = False,
+    unidentified_counted: bool = False,
 ) -> str:
     """What the loss promises a person.
 
@@ -28,6 +30,8 @@ def statement(
     person_column: whose equal values are one person's rows; empty where each person has one row. subject: of the
     sentence, translated; "This release" if empty. kept_by_curator: whether no program, but whoever counts sees to it
     that nobody has more rows. without_table: whether the portal has nobody's rows, but numbers alone.
+    unidentified_counted: whether rows without an identifier were counted, all as one person; else they are left out.
+    total_published: whether other releases make the number of rows public that this one hides.
     """
     pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
     said = (
@@ -35,9 +39,27 @@ def statement(
         _counted(loss.unit, person_column)
         if without_table
         else _who(loss.unit, person_column, kept_by_curator),
+        "" if without_table or kept_by_curator else _unidentified(person_column, unidentified_counted),
+        _published_elsewhere() if total_published and not loss.unit.total_public else "",
         _limits(),
     )
-    return " ".join(said)
+    return " ".join(filter(None, said))
+
+
+def _unidentified(person_column: str, counted: bool) -> str:
+    if not person_column:
+        return ""
+    if counted:
+        text = _("Rows without a value of “%(column)s” were counted as one person together.")
+    else:
+        text = _("Rows without a value of “%(column)s” are left out, and how many they are stays hidden.")
+    return text % {"column": person_column}
+
+
+def _published_elsewhere() -> str:
+    return _(
+        "That holds for this release alone: other releases of the dataset make the number of its rows public."
+    )
 
 
 def epsilon_delta_text(loss: Loss, delta: float, *, whole_orders: bool = False) -> str:

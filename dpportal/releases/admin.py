@@ -24,12 +24,14 @@ class ReleaseAdmin(PaidAdmin):
         "state",
         "requested_at",
         "is_public",
+        "withheld",
     ]
     list_filter = ["state", "product", "mechanism", "created_by"]
     search_fields = ["title", "dataset__name", "created_by__username", "id"]
     fields = [
         "id", "title", "dataset", "product", "columns", "mechanism", "parameters", "cost", "state", "created_by",
         "requested_at", "measured_at", "published_at", "withdrawn_at",
+        "compared_at", "withheld",
     ]  # fmt: skip
 
     @admin.display(description=_("release"))

@@ -17,10 +17,12 @@ class ReleasesConfig(AppConfig):
         from django.db.models.signals import post_delete, post_save
 
         from dpportal.accounts.models import User
+        from dpportal.budgets import ledger
         from dpportal.datasets.models import Dataset, PublicDescription
         from dpportal.releases import tasks
 
         post_save.connect(tasks.dataset_saved, sender=Dataset)
         post_save.connect(tasks.person_saved, sender=User)
+        ledger.charged.connect(tasks.budget_charged)
         for changed in (post_save, post_delete):
             changed.connect(tasks.description_saved, sender=PublicDescription)

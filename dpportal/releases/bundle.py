@@ -48,7 +48,7 @@ def filled_columns(release: Release) -> list[str]:
 def _explanations(
     made: AnyMade, words: Words, tables: list[Table], files: list[BundleFile], folder: Path
 ) -> list[BundleFile]:
-    release, promised = made.release, promise(made.release, made.plan.loss)
+    release, promised = made.release, promise(made.release, made.plan.loss, words.others)
     shown = product_of(release).page(made)
     cells = product_of(release).cells_file(made.plan)
     package = descriptions.package_file(
@@ -92,7 +92,7 @@ def _report(made: AnyMade, words: Words, shown: dict[str, Any], folder: Path) ->
         "product": product,
         "plan": made.plan,
         "method_title": method_title(release.product, made.plan.mechanism),
-        "statement": promise(release, made.plan.loss),
+        "statement": promise(release, made.plan.loss, words.others),
         "loss": str(made.plan.loss),
         "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
         "filled": filled_columns(release),
@@ -114,9 +114,12 @@ def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, An
         "curator": words.curator,
         **({"about": about} if (about := words.about.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
-        "statement": promise(release, made.plan.loss),
+        "statement": promise(release, made.plan.loss, words.others),
         **({"read_from": read} if (read := read_from(release)) else {}),
-        "protects": release.protects(made.plan.loss.unit),
+        "protects": {
+            **release.protects(made.plan.loss.unit, words.others),
+            **({"rows_without_person": words.without_person} if words.without_person else {}),
+        },
         **_columns_in_files(release, files),
         "plan": made.plan.to_json(),
         "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},

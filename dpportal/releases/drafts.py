@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
-from dpportal.budgets import ledger
+from dpportal.budgets import refusals
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
 from dpportal.publishing import cost
@@ -77,7 +77,7 @@ def meaning_of(release: Release, amount: Decimal) -> str:
 
 def budget_of(release: Release) -> Budget:
     if release.account is None:
-        raise DraftError(ledger.missing_text(release.dataset), "method")
+        raise DraftError(refusals.missing_text(release.dataset), "method")
     return release.account
 
 

@@ -8,15 +8,44 @@ from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.promises import OtherPromises
+from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.protection import Protection
 from dpportal.publishing.statement import statement
 from dpportal.releases.models import Release
 from mechanisms.accounting import Loss
 
 
-def promise(release: Release, loss: Loss) -> str:
-    """The privacy statement of a confirmed release, and where its table lies if not here."""
-    said = statement(loss, release.delta, release.person_column)
+def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
+    """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
+    assert release.domain_version is not None
+    said = promise_of_draft(
+        loss,
+        release.delta,
+        release.domain_version,
+        others,
+        unidentified_counted=release.unidentified_counted,
+    )
     return f"{said} {_where(release)}".rstrip()
+
+
+def promise_of_draft(
+    loss: Loss,
+    delta: float,
+    version: DomainVersion,
+    others: OtherPromises,
+    *,
+    unidentified_counted: bool = False,
+) -> str:
+    """The same before anything is read. delta: of the account."""
+    own = statement(
+        loss,
+        delta,
+        version.unit_column,
+        total_published=others.total_published,
+        unidentified_counted=unidentified_counted,
+    )
+    return " ".join([own, *others.sentences(loss, Protection.of(version), _("this release"))])
 
 
 def read_from(release: Release) -> dict[str, str]:

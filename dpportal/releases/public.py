@@ -33,7 +33,7 @@ def page(request: HttpRequest, release_id: UUID) -> HttpResponse:
         "product": product_of(release),
         "plan": plan,
         "method_title": method_title(release.product, plan.mechanism),
-        "statement": promise(release, plan.loss),
+        "statement": promise(release, plan.loss, release.other_promises),
         "loss": str(plan.loss),
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),

@@ -19,6 +19,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.pages.confirming import digest
+from dpportal.pages.publishing import after_comparison
 from dpportal.releases import drafts
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products import ReleasePlan, product_of
@@ -74,7 +75,13 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     assert release.amount is not None
     title = release.title or release.proposed_title
     charge = ledger.reserve(
-        release.dataset, release.amount, definition=plan.loss.definition, key=release.pk, reason=title, by=by
+        release.dataset,
+        release.amount,
+        definition=plan.loss.definition,
+        key=release.pk,
+        reason=title,
+        by=by,
+        total_public=plan.loss.unit.total_public,
     )
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     Release.objects.filter(pk=release.pk).update(
@@ -132,7 +139,7 @@ def publish(release: Release, by: User) -> None:
         return
     public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
     Release.objects.filter(pk=release.pk).update(**public)
-    audit.record(by, "published", release)
+    audit.record(by, "published", release, after_comparison(release))
 
 
 @transaction.atomic
@@ -144,7 +151,7 @@ def withdraw(release: Release, by: User, because: str = "") -> None:
     public = Release.objects.filter(pk=release.pk, published_at__isnull=False, withdrawn_at=None)
     if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
         raise ReleaseError(_("This release is not public."))
-    audit.record(by, "withdrew", release)
+    audit.record(by, "withdrew", release, after_comparison(release))
 
 
 def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Release:

@@ -7,6 +7,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db.models import Q, QuerySet
 
+from dpportal.datasets.models import Dataset
 from dpportal.releases.execution import execute, give_up
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products.microdata import simulations
@@ -57,6 +58,12 @@ def dataset_saved(instance: Any, **_signal: Any) -> None:
 def description_saved(instance: Any, **_signal: Any) -> None:
     """It may say something else, or not be for readers any more."""
     write_anew(Release.objects.filter(dataset=instance.dataset_id))
+
+
+def budget_charged(dataset: Dataset, **_signal: Any) -> None:
+    """What else is promised of the same people stands in the files of releases under other promises."""
+    if dataset.budgets.count() > 1:
+        write_anew(Release.objects.filter(dataset=dataset))
 
 
 def person_saved(instance: Any, update_fields: frozenset[str] | None, **_signal: Any) -> None:

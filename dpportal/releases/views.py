@@ -18,16 +18,14 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from dpportal import storage
-from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking
 from dpportal.datasets.access import kept_from, open_datasets, shows_own, with_right
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.news import ended_jobs, shared_with
 from dpportal.datasets.rawdata import records
-from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of
+from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of, record_comparison
 from dpportal.publishing.spreadsheet import inert
-from dpportal.publishing.verdict import Verdict
 from dpportal.releases import services
 from dpportal.releases.access import release_for, tables_for
 from dpportal.releases.forms import TitleForm
@@ -173,7 +171,8 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if not release.is_ready:
         messages.error(request, _("Only a finished release can be published."))
         return redirect("releases:job", release.pk)
-    verdict = _verdict(request, release)
+    # What the truth says has no part in whether it is published: that would tell of the data.
+    verdict = product_of(release).foreseen(confirmed_plan(release), release)
     datasets = open_datasets(request, Right.RELEASE)
     form = publication_of(request, release, datasets, verdict, lambda by: services.publish(release, by))
     if form is None:
@@ -184,6 +183,7 @@ def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "readers_see": product_of(release).readers_see,
         "form": form,
         "verdict": verdict,
+        "foreseen": True,
     }
     return render(request, "publish.html", context, status=422 if form.errors else 200)
 
@@ -212,16 +212,6 @@ def _around(release: Release) -> dict[str, Any]:
         "back_url": back_url,
         "nav_section": "releases",
     }
-
-
-def _verdict(request: HttpRequest, release: Release) -> Verdict | None:
-    """What the truth says of the release, where the records are still there; the look is recorded."""
-    comparison = records.comparison(release.dataset_id, release.pk)
-    if comparison is None or kept_from(release.dataset, current_user(request)):
-        return None
-    if request.method == "GET":
-        audit.record(current_user(request), "viewed true counts", release)
-    return product_of(release).found(comparison)
 
 
 @curator_required
@@ -264,7 +254,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "dataset": release.dataset,
         "budget": release.account,
         "plan": plan,
-        "statement": promise(release, plan.loss),
+        "statement": promise(release, plan.loss, release.other_promises),
         "comparison": comparison,
         "verdict": product_of(release).found(comparison),
         "method_title": method_title(release.product, plan.mechanism),
@@ -308,7 +298,7 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "release": release,
         "product": product,
         "plan": plan,
-        "statement": promise(release, plan.loss),
+        "statement": promise(release, plan.loss, release.other_promises),
         "comparison": comparison,
         **product.report(comparison),
     }
@@ -332,7 +322,7 @@ def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None
             ),
         )
     else:
-        audit.record(current_user(request), "viewed true counts", release)
+        record_comparison(release, current_user(request))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import PublicDescription
 from dpportal.publishing.metadata import About
 from dpportal.releases.models import Release
@@ -17,22 +18,44 @@ from dpportal.running.jobs import JobState
 
 @dataclass(frozen=True)
 class Words:
-    """about: what readers may know of the dataset, as it is permitted now."""
+    """about: what readers may know of the dataset, as it is permitted now. others: what else is promised of it.
+
+    without_person: what became of rows that name nobody; empty where no column names people.
+    """
 
     title: str
     dataset: str
     curator: str
     about: About
+    others: OtherPromises
+    without_person: str
 
     @classmethod
     def of(cls, release: Release, about: About | None = None) -> Words:
         told = release.dataset.told if about is None else about
-        return cls(release.title, release.dataset.name, release.created_by.public_name, told)
+        return cls(
+            release.title,
+            release.dataset.name,
+            release.created_by.public_name,
+            told,
+            release.other_promises,
+            _without_person(release),
+        )
 
     @property
     def digest(self) -> str:
         said: list[Any] = [self.title, self.dataset, self.curator, self.about.facts()]
+        if self.others != OtherPromises():
+            said.append(self.others.facts())
+        if self.without_person:
+            said.append(self.without_person)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def _without_person(release: Release) -> str:
+    if not release.person_column:
+        return ""
+    return "one person" if release.unidentified_counted else "left out"
 
 
 def are_current(release: Release) -> bool:
@@ -46,6 +69,8 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
     shown = {told.dataset_id: told.about() for told in PublicDescription.objects.filter(shown=True)}
     return [
         release
-        for release in made.select_related("dataset", "created_by")
+        for release in made.select_related(
+            "dataset", "created_by", "domain_version", "charge__budget"
+        ).prefetch_related("charge__budget__dataset__budgets")
         if release.words != Words.of(release, shown.get(release.dataset_id, About())).digest
     ]

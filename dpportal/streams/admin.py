@@ -14,12 +14,23 @@ from dpportal.streams.models import Stream, StreamJob
 class StreamAdmin(PaidAdmin):
     """Every stream with its cost and state."""
 
-    list_display = ["name", "dataset", "created_by", "mechanism", "cost", "state", "horizon", "is_public"]
+    list_display = [
+        "name",
+        "dataset",
+        "created_by",
+        "mechanism",
+        "cost",
+        "state",
+        "horizon",
+        "is_public",
+        "withheld",
+    ]
     list_filter = ["state", "step", "mechanism", "created_by"]
     search_fields = ["name", "dataset__name", "created_by__username", "id"]
     fields = [
         "id", "name", "dataset", "column", "split", "summed", "step", "first_day", "horizon", "mechanism", "cost",
         "state", "created_by", "requested_at", "opened_at", "closed_at", "published_at", "withdrawn_at",
+        "compared_at", "withheld",
     ]  # fmt: skip
 
 

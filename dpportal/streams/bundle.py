@@ -202,7 +202,7 @@ def _texts(stream: Stream) -> dict[str, Any]:
         "curator": stream.created_by.public_name,
         **({"about": about} if (about := stream.dataset.told.facts()) else {}),
         "statement": promise_of(stream),
-        "protects": stream.protects(stream.plan.loss.unit),
+        "protects": stream.protects(stream.plan.loss.unit, stream.other_promises),
     }
 
 

@@ -11,7 +11,6 @@ from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import errors_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.publishing.verdict import Verdict, answers_found
-from dpportal.streams import vault
 from dpportal.streams.counted import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
@@ -57,16 +56,6 @@ def build(
         "unit": unit_of(stream),
         "verdict": _verdict(errors[-1], true[-1]),
     }
-
-
-def found(stream: Stream) -> Verdict | None:
-    """What the truth says of the newest period; None if there is none, or its truth was deleted. Raises VaultError."""
-    newest = stream.periods.order_by("-index").first()
-    true = vault.true_sums([newest]) if newest else None
-    if newest is None or true is None:
-        return None
-    actual = np.array(true[0], dtype=np.int64)
-    return _verdict(np.array(newest.released, dtype=np.int64) - actual, actual)
 
 
 def _verdict(errors: np.ndarray, true: np.ndarray) -> Verdict:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.budgets import ledger
+from dpportal.budgets import refusals
 from dpportal.budgets.models import Budget
 from dpportal.charts.series import expectation_figure, expectation_periods
 from dpportal.charts.style import Figure
@@ -51,7 +51,7 @@ def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
 def budget_of(stream: Stream) -> Budget:
     """The budget that the stream will be paid from. Raises DraftError."""
     if stream.account is None:
-        raise DraftError(ledger.missing_text(stream.dataset))
+        raise DraftError(refusals.missing_text(stream.dataset))
     return stream.account
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import ledger
+from dpportal.budgets import ledger, refusals
 from dpportal.budgets.amounts import plain
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import dataset_for
@@ -118,7 +118,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         except DraftError as error:
             form.add_error("mechanism", str(error))
         if draft.amount > budget.left:
-            form.add_error("amount", ledger.shortage_text(budget, draft.amount))
+            form.add_error("amount", refusals.shortage_text(budget, draft.amount))
         if not form.errors:
             return wizard.forward(request, draft, ("amount", "mechanism"), "review")
     context.update(choosing.dial_shown(draft, amount))
@@ -178,7 +178,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),
         "counted": counts,
         "standard_error": plan.mean_squared_error**0.5,
-        "statement": promise(plan, budget.delta, version),
+        "statement": promise(plan, budget.delta, version, draft.other_promises),
         "corrections": corrections.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),
         "left_after": budget.left - draft.amount,

@@ -10,7 +10,9 @@ import numpy as np
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.protection import Protection
 from dpportal.publishing.statement import epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
@@ -116,11 +118,14 @@ def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
     )
 
 
-def promise(plan: StreamPlan, delta: float, version: DomainVersion) -> str:
-    """The privacy statement of a stream. delta: at which a zCDP loss is also read as (ε, δ)."""
+def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: OtherPromises) -> str:
+    """The privacy statement of a stream, and what others promise beside it.
+
+    delta: at which a zCDP loss is also read as (ε, δ).
+    """
     whole = registry.stream(plan.mechanism).whole_orders
     # A stream remembers nobody: where people can have several rows, no file of records is counted.
-    return statement(
+    own = statement(
         plan.loss,
         delta,
         version.unit_column,
@@ -128,7 +133,9 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion) -> str:
         whole_orders=whole,
         kept_by_curator=True,
         without_table=not version.dataset.had_table,
+        total_published=others.total_published,
     )
+    return " ".join([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
 
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
@@ -140,7 +147,7 @@ def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
 def promise_of(stream: Stream) -> str:
     """The privacy statement of a stream that was confirmed."""
     assert stream.domain_version is not None
-    return promise(stream.plan, stream.delta, stream.domain_version)
+    return promise(stream.plan, stream.delta, stream.domain_version, stream.other_promises)
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

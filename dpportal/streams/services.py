@@ -23,6 +23,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
 from dpportal.pages.confirming import digest
+from dpportal.pages.publishing import after_comparison
 from dpportal.running.jobs import JobState, from_the_beginning
 from dpportal.streams import downloads, drafts, remembered, repeats, tokens, vault
 from dpportal.streams.models import Stream, StreamJob
@@ -102,6 +103,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
         key=stream.pk,
         reason=stream.name,
         by=by,
+        total_public=plan.loss.unit.total_public,
     )
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     Stream.objects.filter(pk=stream.pk).update(
@@ -241,7 +243,7 @@ def close(stream: Stream, by: User) -> None:
     vault.forget_state(stream)
     repeats.forget(stream)
     transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
-    audit.record(by, "closed", stream)
+    audit.record(by, "closed", stream, after_comparison(stream))
 
 
 @transaction.atomic
@@ -256,7 +258,7 @@ def publish(stream: Stream, by: User) -> None:
     public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
     Stream.objects.filter(pk=stream.pk).update(**public)
     downloads.request(stream)
-    audit.record(by, "published", stream)
+    audit.record(by, "published", stream, after_comparison(stream))
 
 
 @transaction.atomic
@@ -268,7 +270,7 @@ def withdraw(stream: Stream, by: User, because: str = "") -> None:
     public = Stream.objects.filter(pk=stream.pk, published_at__isnull=False, withdrawn_at=None)
     if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
         raise StreamError(_("This stream is not public."))
-    audit.record(by, "withdrew", stream)
+    audit.record(by, "withdrew", stream, after_comparison(stream))
 
 
 def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:

@@ -19,11 +19,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.models import Right
+from dpportal.pages.publishing import record_comparison
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
 from dpportal.streams import comparison, corrections, downloads, execution, services, showing, tokens, vault
@@ -204,7 +204,7 @@ def compare(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
             request, _("There is nothing to compare: no period is published, or the records were deleted.")
         )
         return redirect("streams:home", stream.pk)
-    audit.record(current_user(request), "viewed true counts", stream)
+    record_comparison(stream, current_user(request))
     context = {
         "stream": stream,
         "dataset": stream.dataset,

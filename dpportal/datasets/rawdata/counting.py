@@ -144,14 +144,15 @@ def counted_rows(rows: Rows, cell: str, persons: Persons | None, key: bytes | No
 def _few_of_each_person(rows: Rows, cell: str, units: Path, persons: Persons, key: bytes) -> list[str]:
     """SQL, a query for each part of the persons: at most `max_rows` rows each, those whose keyed digests are least.
 
-    A part holds whole persons and about ROWS_PER_PART rows, so that memory holds the heaps of one part only.
+    Rows that name nobody are left out. A part holds whole persons and about ROWS_PER_PART rows, so that memory holds
+    the heaps of one part only.
     cell: SQL of a row's cell. units: a scratch file for each row's person and cell, so that cells are computed once
     and not for each part.
     """
     rows.connection.execute("SET preserve_insertion_order = false")
     source = rows.cells(persons)
     cells = f"SELECT {PERSON}, {ROW_ID}, {cell} AS cell, hash({PERSON}) AS person_hash FROM ({source})"
-    copy = f"COPY (SELECT * FROM ({cells}) WHERE cell IS NOT NULL)"
+    copy = f"COPY (SELECT * FROM ({cells}) WHERE cell IS NOT NULL AND {PERSON} IS NOT NULL)"
     copied = rows.connection.execute(f"{copy} TO {literal(str(units))} (FORMAT parquet, COMPRESSION snappy)")
     [(table_rows,)] = copied.fetchall()
     parts = max(1, -(-table_rows // ROWS_PER_PART))

@@ -45,8 +45,8 @@ class ColumnFit:
 
 @dataclass(frozen=True)
 class PersonFit:
-    """persons: how many there are. without: rows without an identifier, all one person's. beyond: rows that the limit
-    leaves out, of those that no closed column leaves out."""
+    """persons: how many there are. without: rows that are left out since they have no identifier. beyond: rows that the
+    limit leaves out. Both of those that no closed column leaves out."""
 
     persons: int
     without: int
@@ -66,7 +66,8 @@ class TableFit:
     @property
     def counted(self) -> int:
         """Rows that a release of all the columns would count."""
-        return self.rows - self.left_out - (self.persons.beyond if self.persons else 0)
+        out = self.persons.beyond + self.persons.without if self.persons else 0
+        return self.rows - self.left_out - out
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -103,8 +103,11 @@ def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int
     _require_here(dataset)
     place = [c["name"] for c in dataset.columns].index(version.unit_column)
     rows = first_rows(dataset.table, MOST_TEXTS)
-    persons = {reference.person_of(row[place], ignore_case=version.ignore_case) for row in rows}
-    return len(persons), len(rows)
+    options = options_of(dataset).settled()
+    persons = {
+        reference.person_of(row[place], ignore_case=version.ignore_case, options=options) for row in rows
+    }
+    return len(persons - {None}), len(rows)
 
 
 def suggested_attribute(dataset: Dataset, column: str) -> Attribute:

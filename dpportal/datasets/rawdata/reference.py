@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 import unicodedata
+from dataclasses import replace
 from fractions import Fraction
 
 from dpportal.datasets.rawdata.dates import FIRST_OF_1900S, MONTHS, date_pattern
@@ -16,12 +17,13 @@ from dpportal.datasets.rawdata.reading import (
     FURTHEST,
     INFINITE,
     LONGEST_NUMBER,
-    SPACES,
     TRUE_WORDS,
     number_pattern,
     prepared,
 )
 from mechanisms.numerals import number_written
+
+PLAINEST = ReadOptions()
 
 
 def text_of(field: str | None, options: ReadOptions) -> str | None:
@@ -66,9 +68,10 @@ def day_of(text: str, options: ReadOptions) -> dt.date | None:
         return None
 
 
-def person_of(field: str | None, *, ignore_case: bool) -> str | None:
-    text = prepared(field or "", ReadOptions()).strip(SPACES)
-    return (_without_capitals(text) if ignore_case else text) or None
+def person_of(field: str | None, *, ignore_case: bool, options: ReadOptions = PLAINEST) -> str | None:
+    """The identifier, None if there is none: an empty field, or a word that is declared to mean that."""
+    text = text_of(field, replace(options, strip=True))
+    return None if text is None else _without_capitals(text) if ignore_case else text
 
 
 def _without_capitals(text: str) -> str:

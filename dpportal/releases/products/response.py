@@ -109,7 +109,7 @@ class ResponseProduct(Product[Response, ResponsePlan, Answers]):
             return ""
         return _(
             "One answer for each row shows how many rows there are, and that is private here. It is public only where "
-            "each person has one row and one person is replaced by another."
+            "each person has one row, one person is replaced by another, and nothing was promised before that hides it."
         )
 
     @property

@@ -272,8 +272,8 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
 
 
 def _asked_column(draft: Release) -> Attribute | None:
-    """The one column that a draft asks of, as it is declared now."""
-    version = draft.dataset.current_domain()
+    """The one column that is asked of, as it was declared when that was confirmed, or for a draft is now."""
+    version = draft.domain_version or draft.dataset.current_domain()
     asked = [a for a in (version.domain().attributes if version else ()) if a.name in draft.columns]
     return asked[0] if len(asked) == 1 else None
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import ledger
+from dpportal.budgets import ledger, refusals
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.fit import shown_warnings
@@ -22,12 +22,13 @@ from dpportal.datasets.models import Right
 from dpportal.pages.confirming import confirmation
 from dpportal.pages.steps import Wizard
 from dpportal.pages.workings import from_workers
-from dpportal.publishing.statement import epsilon_delta_text, statement
+from dpportal.publishing.statement import epsilon_delta_text
 from dpportal.releases import drafts, services
 from dpportal.releases.access import release_for
 from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS, DraftError, method_title, product_of
 from dpportal.releases.products.queries import matrices
+from dpportal.releases.promise import promise_of_draft
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices
 from dpportal.releases.wizard.forms import MethodForm, ProductForm
@@ -114,7 +115,7 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
         except DraftError as error:
             form.add_error("mechanism", error.message)
         if draft.amount > budget.left:
-            form.add_error("amount", ledger.shortage_text(budget, draft.amount))
+            form.add_error("amount", refusals.shortage_text(budget, draft.amount))
         if not form.errors:
             return wizard.forward(request, draft, ("mechanism", "amount", "parameters", "purpose"), "review")
     return _page(request, "method", draft, form, **choices.methods(draft, budget, form, searches, simulation))
@@ -163,7 +164,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "version": version,
         "fit_warnings": shown_warnings(draft.dataset, draft.columns, current_user(request)),
         **product_of(draft).offer(plan, draft),
-        "statement": statement(plan.loss, budget.delta, version.unit_column),
+        "statement": promise_of_draft(plan.loss, budget.delta, version, draft.other_promises),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "left_after": budget.left - draft.amount,
         "budget": budget,

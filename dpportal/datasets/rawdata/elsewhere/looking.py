@@ -44,7 +44,10 @@ def rows_statement(
     source: Source, leaving: Sequence[Attribute], options: ReadOptions, persons: Persons | None
 ) -> str:
     """SQL: what only whole rows show, a number for each place: persons, rows, rows left out, beyond the limit of each
-    person's, without an identifier. leaving: the attributes that leave rows out."""
+    person's, without an identifier; the last two of rows that no column leaves out.
+
+    leaving: the attributes that leave rows out.
+    """
     rows = valued_rows(source, leaving, options, persons)
     outs = [_left_out(source, attribute, place) for place, attribute in enumerate(leaving)]
     out = exp.or_(exp.false(), *outs)
@@ -57,9 +60,11 @@ def rows_statement(
     ).from_(rows, copy=False)
     by_person = by_person.group_by(exp.Literal.number(1), copy=False)
     n, gone, limit = exp.column("n"), exp.column("gone"), exp.convert(persons.max_rows if persons else 0)
-    beyond = exp.case().when(n - gone > limit, n - gone - limit).else_(none)
-    without = exp.case().when(exp.column("whose").is_(exp.null()), n).else_(none)
-    sums = [exp.Count(this=exp.Star()), *(exp.Sum(this=term) for term in (n, gone, beyond, without))]
+    nobody = exp.column("whose").is_(exp.null())
+    beyond = exp.case().when(nobody, none).when(n - gone > limit, n - gone - limit).else_(none)
+    without = exp.case().when(nobody, n - gone).else_(none)
+    person_each = exp.case().when(nobody, none).else_(one)
+    sums = [exp.Sum(this=term) for term in (person_each, n, gone, beyond, without)]
     once = exp.select(*(as_numbered(_number(term), "sum", place) for place, term in enumerate(sums)))
     once = once.from_(by_person.subquery("persons", copy=False), copy=False)
     places = source.dialect.each_row([_number(exp.convert(place)) for place in range(len(sums))])

@@ -70,10 +70,10 @@ def count_statement(
 ) -> str:
     """SQL: place and number of rows of each cell that is not empty, of tables of some of the domain's columns each.
 
-    A place counts on from table to table, each in C order. A row that any column leaves out is in none; of each person
-    at most `max_rows` count, the same in every table, which the engine draws at random: each row's number is its own,
-    so nobody's rows decide which of another's are taken. options: settled. Raises KeyError if the source lacks a
-    column, NotExactError for what the engine cannot say.
+    A place counts on from table to table, each in C order. A row that any column leaves out is in none, nor is one that
+    names nobody; of each person at most `max_rows` count, the same in every table, which the engine draws at random:
+    each row's number is its own, so nobody's rows decide which of another's are taken. options: settled. Raises
+    KeyError if the source lacks a column, NotExactError for what the engine cannot say.
     """
     rows = cells(source, domain.attributes, options, persons)
     rows = exp.select("*").from_(rows.subquery("cells", copy=False), copy=False)
@@ -82,6 +82,7 @@ def count_statement(
             # Each further mention of a cell is computed once more.
             rows = rows.where(numbered(CELL, place).is_(exp.null()).not_(), copy=False)
     if persons:
+        rows = rows.where(exp.column(PERSON).is_(exp.null()).not_(), copy=False)
         rows = _few_of_each_person(source.dialect, rows, len(domain.attributes), persons.max_rows)
     places = (
         source.dialect.each_row(places_of(domain, tables))
@@ -250,7 +251,9 @@ class _Whose:
 
     def _field(self) -> Field:
         assert self.persons
-        return _named(self.source, self.options, self.persons.column, PERSON)
+        # Spaces around an identifier never count, nor do those around a word that stands for none.
+        options = replace(self.options, strip=True)
+        return _named(self.source, options, self.persons.column, PERSON)
 
     def found(self) -> list[Expr]:
         if not self.persons:
@@ -263,8 +266,7 @@ class _Whose:
         """What two rows of one person have in common but for capitals; NULL if there is no identifier."""
         if not self.persons:
             return []
-        field = self._field()
-        return [as_numbered(field.composed() if field.type.is_text else field.raw, "field", PERSON)]
+        return [as_numbered(self._field().read(), "field", PERSON)]
 
     def told(self) -> list[Expr]:
         if not self.persons:

@@ -25,20 +25,20 @@ class Relation:
     half_width: int | None
 
 
-def relations(plan: Plan, by_column: bool) -> list[Relation]:
+def relations(plan: Plan, hides_total: bool) -> list[Relation]:
     """Both relations, for the plan's method, cells and cost; one whose noise would be absurdly wide is left out.
 
-    by_column: whether a column says whose a row is.
+    hides_total: whether the number of rows is private whatever the relation.
     """
     found = []
     for neighbours in Neighbours:
         with suppress(PlanError):
-            found.append(_relation(plan, neighbours, by_column))
+            found.append(_relation(plan, neighbours, hides_total))
     return found
 
 
-def _relation(plan: Plan, neighbours: Neighbours, by_column: bool) -> Relation:
-    unit = PrivacyUnit(neighbours, plan.loss.unit.max_rows).allowing_absence(by_column)
+def _relation(plan: Plan, neighbours: Neighbours, hides_total: bool) -> Relation:
+    unit = PrivacyUnit(neighbours, plan.loss.unit.max_rows).allowing_absence(hides_total)
     # A public number of people changes what the counts are made into, not their noise.
     parameters = {name: value for name, value in plan.parameters.items() if name != "total"}
     other = registry.mechanism(plan.mechanism).plan(plan.domain, parameters, replace(plan.loss, unit=unit))

@@ -131,9 +131,10 @@ class HistogramProduct(Product[Mechanism, Plan, Result]):
         return Plan.from_json(value)
 
     def offer(self, plan: Plan, draft: Release, plans: Sequence[Plan] = ()) -> dict[str, Any]:
-        # The other relation is planned only where a page shows it.
         version = draft.dataset.current_domain()
-        relations = partial(neighbours.relations, plan, bool(version and version.unit_column))
+        hides_total = bool(version and version.unit_column) or draft.dataset.total_stays_private
+        # The other relation is planned only where a page shows it.
+        relations = partial(neighbours.relations, plan, hides_total)
         effort = self.effort(plan, draft.people)
         return {"expected": expectation(plan, draft.people), "relations": relations, "effort": effort}
 

@@ -248,7 +248,7 @@ def test_of_each_unit_at_most_max_rows_count(tmp_path, monkeypatch, rows_per_par
         persons=Persons("unit", max_rows),
         key=KEY,
     )
-    assert found.tolist() == [min(max_rows, n) for n in (5, 2, 1, 4)]
+    assert found.tolist() == [min(max_rows, n) for n in (5, 2, 1, 0)]
 
 
 def test_the_same_key_keeps_the_same_rows(tmp_path):

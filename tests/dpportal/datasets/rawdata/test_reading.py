@@ -55,7 +55,11 @@ def read_by_reference(field: str | None, options: ReadOptions) -> tuple:
     text = reference.text_of(field, options)
     readers = (reference.number_of, reference.whole_of, reference.truth_of, reference.day_of)
     values = [None if text is None else reader(text, options) for reader in readers]
-    return text, *values, *(reference.person_of(field, ignore_case=ignore) for ignore in (False, True))
+    return (
+        text,
+        *values,
+        *(reference.person_of(field, ignore_case=ignore, options=options) for ignore in (False, True)),
+    )
 
 
 @given(field=st.none() | texts, options=st.sampled_from(SETTLED))

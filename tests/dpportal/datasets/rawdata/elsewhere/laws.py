@@ -54,6 +54,22 @@ def persons_are_the_same(twin: Twin, folder, ignore_case: bool, people=PEOPLE, m
         assert theirs == ours
 
 
+def rows_that_name_nobody_are_left_out(twin: Twin, draws: int = 4, limits=(1, 2)) -> None:
+    """Whatever the engine draws: nobody's rows are in no cell, and a person's own rows are as without them."""
+    people = ["a", "a", "", " ", None, "NA", "b", "b"]
+    columns = {"who": ("text", people), "x": ("int4", [str(i) for i in range(len(people))])}
+    options = ReadOptions(missing=("NA",))
+    twin.fill(columns)
+    for most in limits:
+        for _again in range(draws):
+            found = twin.counts(columns, DIGIT, [("x",)], options, Persons("who", most))
+            assert (found[:2].sum(), found[2:6].sum(), found[6:].sum()) == (most, 0, most)
+    columns = {"who": ("int4", ["7", None, "7", "-9"]), "x": ("int4", ["0", "1", "2", "3"])}
+    twin.fill(columns)
+    found = twin.counts(columns, DIGIT, [("x",)], ReadOptions(missing=("-9",)), Persons("who", 2))
+    assert found[:5].tolist() == [1, 0, 1, 0, 0]
+
+
 def as_many_rows_as_declared_count_the_same_in_every_table(
     twin: Twin, draws: int = 1
 ) -> set[tuple[int, ...]]:

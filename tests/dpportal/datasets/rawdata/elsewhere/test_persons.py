@@ -17,6 +17,11 @@ def test_persons_are_the_same_in_postgresql(postgres, tmp_path, ignore_case):
 
 
 @pytest.mark.postgres
+def test_rows_that_name_nobody_are_left_out(postgres):
+    laws.rows_that_name_nobody_are_left_out(postgres)
+
+
+@pytest.mark.postgres
 def test_every_letter_is_made_small_as_in_an_upload(postgres, tmp_path):
     laws.persons_are_the_same(postgres, tmp_path, True, laws.every_letter())
 

@@ -20,6 +20,10 @@ def test_every_letter_is_made_small_as_in_an_upload(clickhouse, tmp_path):
     laws.persons_are_the_same(clickhouse, tmp_path, True, laws.every_letter())
 
 
+def test_rows_that_name_nobody_are_left_out(clickhouse):
+    laws.rows_that_name_nobody_are_left_out(clickhouse)
+
+
 def test_of_each_person_as_many_rows_as_declared_count_the_same_in_every_table(clickhouse):
     assert len(laws.as_many_rows_as_declared_count_the_same_in_every_table(clickhouse, draws=10)) > 1
 

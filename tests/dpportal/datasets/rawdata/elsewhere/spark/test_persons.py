@@ -20,6 +20,10 @@ def test_persons_are_the_same_in_spark(spark, tmp_path, ignore_case):
     laws.persons_are_the_same(spark, tmp_path, ignore_case, people)
 
 
+def test_rows_that_name_nobody_are_left_out(spark):
+    laws.rows_that_name_nobody_are_left_out(spark, draws=1, limits=(1,))
+
+
 def test_of_each_person_as_many_rows_as_declared_count_the_same_in_every_table(spark):
     laws.as_many_rows_as_declared_count_the_same_in_every_table(spark)
 

@@ -1,0 +1,216 @@
+"""What the releases of a dataset under one protection mean for the people of another, in words and for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+
+from dpportal.datasets.protection import Protection
+from mechanisms.accounting import Definition, Loss, Neighbours, plainly
+
+if TYPE_CHECKING:
+    from dpportal.budgets.models import Budget
+    from dpportal.datasets.models import Dataset
+
+# Of the person in worked sentences; taken from no table.
+EXAMPLE_ROWS = 10
+
+
+@dataclass(frozen=True)
+class AccountPromise:
+    """An account as it matters to people of another one. amount: of ε or ρ. anybody: who it is without a column."""
+
+    protection: Protection
+    definition: Definition
+    amount: Decimal
+    anybody: str
+
+    @classmethod
+    def of(cls, budget: Budget, amount: Decimal) -> AccountPromise:
+        definition = Definition(budget.definition)
+        return cls(budget.protection, definition, amount, anybody_of(budget.dataset))
+
+    @property
+    def who(self) -> str:
+        return self.protection.in_words(self.anybody)
+
+    @property
+    def loss(self) -> Loss:
+        return Loss(self.definition, Fraction(self.amount))
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "neighbours": self.protection.neighbours,
+            "person_column": self.protection.unit_column,
+            "ignore_case": self.protection.ignore_case,
+            "definition": self.definition.value,
+            "spent": f"{self.amount.normalize():f}",
+        }
+
+    def for_people_of(self, own: Protection, *, total_published: bool = False) -> str:
+        """What was spent here, and what that costs one person as the other promise sees people."""
+        spent = _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
+        worked = _worked(self.loss, own, self.protection)
+        sentences = [spent % {"who": self.who, "loss": self.loss}]
+        if worked["times"] > 1:
+            cost = _("That can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s.")
+            tells = total_published and not self.protection.hides_total
+            sentences.append(cost % {**worked, "beside": _beside_total() if tells else ""})
+        return " ".join(sentences)
+
+    def from_release(self, loss: Loss, own: Protection, subject: str) -> str:
+        """What a release under the other promise costs a person as this one sees people; empty if nothing more."""
+        worked = _worked(loss, self.protection, own)
+        if worked["times"] == 1:
+            return ""
+        text = _(
+            "In the sense of that promise, %(subject)s can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s."
+        )
+        beside = _beside_total() if loss.unit.total_public else ""
+        return text % {"subject": subject, "beside": beside, **worked}
+
+
+@dataclass(frozen=True)
+class OtherPromises:
+    """What else was released of a dataset, beside what one account paid for.
+
+    accounts: the others of which something is spent. total_published: whether a release under any promise made the
+    number of rows public.
+    """
+
+    accounts: tuple[AccountPromise, ...] = ()
+    total_published: bool = False
+
+    @classmethod
+    def of(cls, budget: Budget) -> OtherPromises:
+        """Of what this account pays for. One account alone has one promise, whatever its releases make public."""
+        used = [b for b in budget.dataset.budgets.all() if b.is_used]
+        others = [b for b in used if b.pk != budget.pk]
+        if not others:
+            return cls()
+        spent = tuple(AccountPromise.of(b, b.spent) for b in others if b.spent)
+        return cls(spent, publishes_total(budget.dataset, ("spent",)))
+
+    def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
+        """What a statement of a release with this loss says of the others. subject: such as "This release"."""
+        sentences: list[str] = []
+        for account in self.accounts:
+            sentences.append(account.for_people_of(own, total_published=self.total_published))
+            sentences.append(account.from_release(loss, own, subject))
+        if sentences:
+            sentences.append(_("Costs under different promises are not added to each other."))
+        return list(filter(None, sentences))
+
+    def facts(self) -> dict[str, Any]:
+        """For release.json, and to see whether files say what is true now."""
+        return {
+            "released_under_other_protections_too": bool(self.accounts),
+            "other_protections": [account.facts() for account in self.accounts],
+            "number_of_rows_is_public_by_any_release": self.total_published,
+        }
+
+
+def _beside_total() -> str:
+    """Of costs that do not cover a public number of rows."""
+    return _(", besides what the number of rows tells")
+
+
+def persons_in(person: Protection, among: Protection) -> int:
+    """How many people of another promise one person can be who has EXAMPLE_ROWS rows; 1 where a person is one row."""
+    same_column = person.unit_column == among.unit_column
+    is_one_there = same_column and (among.ignore_case or not person.ignore_case)
+    return 1 if is_one_there or not person.unit_column else EXAMPLE_ROWS
+
+
+def _steps(person: Protection, among: Protection) -> int:
+    """In how many steps of a promise one of its people is replaced: who is replaced leaves, and another enters."""
+    replaced = person.neighbours == Neighbours.REPLACE_ONE and among.neighbours == Neighbours.ADD_REMOVE
+    return 2 if replaced else 1
+
+
+def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]:
+    """What a loss under the promise `among` is for a person: k steps away, so kε, or k²ρ.
+
+    Source: for ρ Bun and Steinke 2016, Proposition 1.9.
+    Returns times (k), cost, factor (how it is reached) and person (whom it is worked out for).
+    """
+    factors = [n for n in (_steps(person, among), persons_in(person, among)) if n > 1]
+    times = math.prod(factors)
+    squared = loss.definition is Definition.ZCDP
+    cost = replace(loss, amount=loss.amount * (times**2 if squared else times))
+    shown = [f"{n}²" if squared else str(n) for n in factors]
+    several = _("a person with %(rows)s rows") % {"rows": EXAMPLE_ROWS}
+    once = _("a person who is replaced by another")
+    return {
+        "times": times,
+        "cost": cost,
+        "factor": " × ".join([*shown, plainly(loss.amount)]),
+        "person": several if persons_in(person, among) > 1 else once,
+    }
+
+
+def publishes_total(dataset: Dataset, states: Sequence[str] = ("reserved", "spent")) -> bool:
+    """Whether the number of rows is public by a release, or will be by one that is reserved. states: of its charge."""
+    return dataset.ledger.filter(state__in=states, total_public=True).exists()
+
+
+def anybody_of(dataset: Dataset) -> str:
+    """Who is protected where no column names people."""
+    return _("each row, as one person") if dataset.had_table else _("each person")
+
+
+def before_change(dataset: Dataset) -> list[str]:
+    """What each account in use means for a person, to be read before somebody else is protected."""
+    used = [budget for budget in dataset.budgets.all() if budget.is_used]
+    return [_before_change(AccountPromise.of(budget, budget.spent + budget.reserved)) for budget in used]
+
+
+def _before_change(account: AccountPromise) -> str:
+    own = account.protection
+    rows, people = replace(own, unit_column=""), replace(own, unit_column=own.unit_column or "*")
+    values = {"who": account.who, "loss": account.loss, **_worked(account.loss, people, rows)}
+    if own.unit_column:
+        text = _(
+            "%(loss)s is spent or reserved to protect %(who)s, with all their rows together. Releases at the same cost "
+            "that protect each row by itself can cost %(person)s %(cost)s (%(factor)s)."
+        )
+    else:
+        text = _(
+            "%(loss)s is spent or reserved to protect %(who)s. That can cost %(person)s up to %(cost)s (%(factor)s). "
+            "Protecting whole people from now on does not take it back."
+        )
+    return text % values
+
+
+def before_grant(dataset: Dataset) -> list[tuple[str, str]]:
+    """The accounts for other protections than the one declared now, each by its key, and what they mean together."""
+    own = Protection.of(dataset.current_domain())
+    others = [b for b in dataset.budgets.all() if b.is_fixed and b.total and b.protection != own]
+    return [
+        (str(budget.pk), _before_grant(AccountPromise.of(budget, budget.total), own)) for budget in others
+    ]
+
+
+def _before_grant(account: AccountPromise, own: Protection) -> str:
+    granted = _("%(loss)s is granted already to protect %(who)s.") % {
+        "loss": account.loss,
+        "who": account.who,
+    }
+    there = _worked(account.loss, own, account.protection)
+    one = Loss(account.definition, Fraction(1))
+    here = {**_worked(one, account.protection, own), "one": one}
+    of_theirs = _("It can cost %(person)s, as this grant sees people, up to %(cost)s (%(factor)s).")
+    of_this = _("Each %(one)s granted here can cost %(person)s, as that promise sees people, up to %(cost)s.")
+    sentences = [
+        granted,
+        of_theirs % there if there["times"] > 1 else "",
+        of_this % here if here["times"] > 1 else "",
+        _("Costs under different promises are not added to each other."),
+    ]
+    return " ".join(filter(None, sentences))

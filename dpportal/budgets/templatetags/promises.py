@@ -1,0 +1,28 @@
+"""What is promised of a dataset, for pages on which a promise is about to change."""
+
+from __future__ import annotations
+
+from django import template
+
+from dpportal.budgets import promises
+from dpportal.datasets.models import Dataset
+
+register = template.Library()
+
+
+@register.filter
+def promised_so_far(dataset: Dataset) -> list[str]:
+    """What each account in use means for a person."""
+    return promises.before_change(dataset)
+
+
+@register.filter
+def promised_to_others(dataset: Dataset) -> list[str]:
+    """What is granted for other protections than the one declared now."""
+    return [sentence for _key, sentence in promises.before_grant(dataset)]
+
+
+@register.filter
+def publishes_total(dataset: Dataset) -> bool:
+    """Whether a release makes the number of rows public."""
+    return promises.publishes_total(dataset)

@@ -1,0 +1,195 @@
+"""A dataset released under two promises: no exact total after it was promised hidden, and each page names the other."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from django.urls import reverse
+
+from dpportal.budgets import ledger
+from dpportal.budgets.models import LedgerEntry
+from dpportal.budgets.promises import AccountPromise
+from dpportal.datasets import services as datasets
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.protection import Protection
+from dpportal.releases import drafts, execution, services
+from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan
+from dpportal.releases.promise import promise
+from mechanisms.accounting import Definition, Loss
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files
+
+EXACT = {"neighbours": "replace-one", "unit_column": "", "max_rows": 1}
+HIDDEN = {"neighbours": "add-remove", "unit_column": "", "max_rows": 1}
+PEOPLE = {"neighbours": "add-remove", "unit_column": "age", "max_rows": 3}
+ROWS_ARE_PUBLIC = "make the number of its rows public"
+
+
+def declared(dataset: Dataset, **unit) -> Dataset:
+    """Nothing is left out, so that under replace-one the total would be public."""
+    datasets.declare_unit(dataset, **unit)
+    return Dataset.objects.get(pk=dataset.pk)
+
+
+def funded(dataset: Dataset, by, total: str = "5", **unit) -> Dataset:
+    return building.granted(declared(dataset, **unit), by, total)
+
+
+def released(dataset: Dataset, amount: str = "0.1") -> Release:
+    release = building.requested_release(dataset, amount)
+    execution.execute(release.pk)
+    return fresh(release)
+
+
+def fresh(release: Release) -> Release:
+    return Release.objects.get(pk=release.pk)
+
+
+def facts(release: Release) -> dict:
+    return json.loads(files(release)["release.json"])
+
+
+def test_without_another_promise_replace_one_publishes_the_total(dataset):
+    plan = confirmed_plan(building.requested_release(declared(dataset, **EXACT)))
+    assert plan.parameters["total"] == building.ROWS and plan.loss.unit.total_public
+
+
+@pytest.mark.parametrize("first", [HIDDEN, PEOPLE, {**PEOPLE, "neighbours": "replace-one"}])
+def test_a_total_that_was_promised_hidden_is_published_by_no_later_release(dataset, administrator, first):
+    spent = building.requested_release(declared(dataset, **first))
+    ledger.spend(spent.charge)
+    later = building.requested_release(funded(dataset, administrator, **EXACT))
+    plan = confirmed_plan(later)
+    assert "total" not in plan.parameters and building.ROWS not in plan.parameters.values()
+    assert later.protects(plan.loss.unit, later.other_promises)["number_of_rows_is_public"] is False
+    assert "while the number of rows is public" not in promise(later, plan.loss, later.other_promises)
+
+
+def test_a_reservation_hides_the_total_and_one_that_is_void_does_not(dataset, administrator):
+    waiting = building.requested_release(dataset)
+    there = funded(dataset, administrator, **EXACT)
+    assert not there.current_domain().unit.total_public
+    services.cancel(waiting)
+    assert Dataset.objects.get(pk=there.pk).current_domain().unit.total_public
+
+
+def test_a_plan_that_was_reviewed_before_the_other_promise_is_refused(dataset, administrator):
+    """The draft's plan said N; then somebody reserves a release that hides it; confirming the first is refused."""
+    building.granted(dataset, administrator)
+    draft = building.complete_draft(declared(dataset, **EXACT))
+    version, plan = drafts.plan_of(draft)
+    shown = services.reviewed_as(version, plan)
+    declared(dataset, **HIDDEN)
+    building.requested_release(Dataset.objects.get(pk=dataset.pk))
+    there = funded(dataset, administrator, **EXACT)
+    with pytest.raises(services.ReleaseError, match="Read the review again"):
+        services.request_release(Release.objects.get(pk=draft.pk), reviewed=shown, by=there.owner)
+
+
+def test_no_product_publishes_the_hidden_total(dataset, administrator):
+    building.requested_release(dataset)
+    there = funded(dataset, administrator, **EXACT)
+    for product, mechanism, columns in (
+        (Release.Product.RESPONSE, "k-ary-randomised-response", ["colour"]),
+        (Release.Product.MICRODATA, "independent-columns", ["colour", "age"]),
+    ):
+        draft = building.complete_draft(there)
+        draft.product, draft.columns = product, columns
+        draft.parameters = {}
+        methods = [offer for offer in drafts.offers(draft, Decimal("0.1")) if offer.plan]
+        for offer in methods:
+            assert "total" not in (offer.plan.to_json().get("parameters") or {}), mechanism
+            assert offer.plan.to_json().get("total") is None
+        if product == Release.Product.RESPONSE:
+            assert not methods
+
+
+def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
+    client, dataset, administrator
+):
+    exact = building.requested_release(declared(dataset, **EXACT))
+    ledger.spend(exact.charge)
+    assert ROWS_ARE_PUBLIC not in promise(exact, confirmed_plan(exact).loss, exact.other_promises)
+    later = building.requested_release(funded(dataset, administrator, **HIDDEN))
+    plan, others = confirmed_plan(later), later.other_promises
+    assert ROWS_ARE_PUBLIC in promise(later, plan.loss, others)
+    assert later.protects(plan.loss.unit, others)["number_of_rows_is_public_by_any_release"] is True
+    client.force_login(later.created_by)
+    page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
+    assert "The number of rows is public already" in page
+
+
+def test_the_page_of_who_is_protected_says_what_stays(client, dataset, administrator):
+    building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
+    client.force_login(dataset.owner)
+    page = client.get(reverse("datasets:unit", args=[dataset.pk])).content.decode()
+    assert "The number of rows stays private for good" in page
+    assert "a person with 10 rows up to ε = 50 (10 × 5)" in page
+
+
+def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_was_made_before(
+    client, dataset, administrator
+):
+    """The example: a person account at ε = 0.1, a row account at ε = 5, ten rows: 50."""
+    person = released(declared(dataset, **PEOPLE), "0.1")
+    services.publish(person, person.created_by)
+    assert facts(person)["protects"]["released_under_other_protections_too"] is False
+    rows = released(funded(dataset, administrator, total="6", **HIDDEN), "5")
+    services.publish(rows, rows.created_by)
+
+    public = client.get(person.get_absolute_url()).content.decode()
+    worked = "That can cost a person with 10 rows up to ε = 50 (10 × 5)."
+    assert worked in public and "are being written anew" in public
+    assert client.get(reverse("releases:download", args=[person.pk, "release.json"])).status_code == 503
+    assert execution.execute(person.pk)  # queued by the charge alone
+    written = facts(fresh(person))
+    assert worked in written["statement"]
+    assert written["protects"]["released_under_other_protections_too"] is True
+    [other] = written["protects"]["other_protections"]
+    assert (other["person_column"], other["spent"]) == ("", "5")
+    for name in ("README.md", "report.html", "datapackage.json"):
+        assert worked.encode() in files(fresh(person))[name]
+
+    mine = facts(rows)["statement"]
+    assert "this release can cost a person with 10 rows up to ε = 50 (10 × 5)" in mine
+    assert "have spent ε = 0.1 in all" in mine
+    assert mine in client.get(rows.get_absolute_url()).content.decode()
+
+
+def test_a_promise_in_rho_grows_with_the_square():
+    rows = AccountPromise(Protection("add-remove"), Definition.ZCDP, Decimal("0.5"), "each row")
+    assert "ρ = 50 (10² × 0.5)" in rows.for_people_of(Protection("add-remove", "id"))
+    assert "ρ = 200 (2² × 10² × 0.5)" in rows.for_people_of(Protection("replace-one", "id"))
+    assert rows.from_release(Loss(Definition.ZCDP, Fraction(1)), Protection("add-remove", "id"), "this") == ""
+
+
+def test_a_grant_for_another_promise_is_refused_until_it_was_read(client, dataset, administrator):
+    building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
+    there = declared(dataset, **PEOPLE)
+    client.force_login(administrator)
+    address = "/admin/budgets/ledgerentry/add/"
+    page = client.get(f"{address}?dataset={there.pk}").content.decode()
+    assert "It can cost a person with 10 rows, as this grant sees people, up to ε = 60 (10 × 6)." in page
+    field = page.split('name="dataset"')[1].split("selected")[0].rsplit('value="', 1)[1].split('"')[0]
+    sent = {
+        "dataset": field, "kind": "grant", "definition": "pure", "delta_exponent": "6", "amount": "1",
+        "reason": "For people",
+    }  # fmt: skip
+    answer = client.post(address, sent)
+    assert answer.status_code == 200 and "Read what it means for one person" in answer.content.decode()
+    grants = LedgerEntry.objects.filter(kind="grant").count()
+    key = str(there.budgets.get().pk)
+    assert client.post(address, {**sent, "promises": [key]}).status_code == 302
+    assert LedgerEntry.objects.filter(kind="grant").count() == grants + 1
+
+
+def test_whoever_asks_for_a_budget_reads_of_the_other_promise(client, dataset, administrator):
+    building.requested_release(dataset)
+    there = declared(dataset, **PEOPLE)
+    client.force_login(there.owner)
+    page = client.get(reverse("datasets:home", args=[there.pk])).content.decode()
+    assert "Another promise was made to the same people" in page

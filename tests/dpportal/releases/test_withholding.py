@@ -1,0 +1,100 @@
+"""To publish or not does not follow the truth: the page says what was foreseen, and what is withheld after a look is
+on record for the dataset's owner and administrators."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.datasets import sharing
+from dpportal.datasets.models import Right
+from dpportal.datasets.rawdata import records
+from dpportal.releases import execution, services
+from dpportal.releases.models import Release
+from dpportal.releases.products import product_of
+from tests.dpportal import building
+from tests.dpportal.releases.products.building import files
+
+NOT_PUBLISHED = "Not published after its comparison"
+
+
+@pytest.fixture
+def desk(client, curator):
+    client.force_login(curator)
+    return client
+
+
+def at(release: Release, page: str) -> str:
+    return reverse(f"releases:{page}", args=[release.pk])
+
+
+def fresh(release: Release) -> Release:
+    return Release.objects.get(pk=release.pk)
+
+
+def test_the_question_before_publishing_does_not_follow_the_truth(desk, dataset):
+    """Foreseen as useful, and wrong in truth: there is no box to tick, no word of the error, and no look."""
+    release = building.requested_release(dataset, "0.9")
+    execution.execute(release.pk)
+    comparison = records.comparison(release.dataset_id, release.pk)
+    assert comparison is not None
+    comparison["errors"]["total_variation"]["counts"] = 0.99
+    records.keep_comparison(release.dataset_id, release.pk, comparison)
+    assert "Useless." in desk.get(at(release, "compare")).content.decode()
+    AuditEntry.objects.all().delete()
+    page = desk.get(at(release, "publish")).content.decode()
+    assert "Expected: useful." in page and "99 %" not in page and "all_the_same" not in page
+    assert not AuditEntry.objects.filter(action="viewed true counts").exists()
+    assert desk.post(at(release, "publish")).status_code == 302
+    assert fresh(release).is_public
+    verdict = product_of(release).found(comparison)
+    assert verdict is not None
+    assert not [name for name, content in files(release).items() if verdict.text.encode() in content]
+    guide = desk.get(reverse("guide")).content.decode()
+    assert 'id="looking"' in guide and "Harmless: decide before you compare" in guide
+
+
+def test_what_is_not_published_after_a_look_is_on_record(
+    client, curator, other_curator, administrator, ready
+):
+    """The comparison as a file is a look, too. Who may only see the dataset does not see what was withheld."""
+    client.force_login(curator)
+    home = reverse("datasets:home", args=[ready.dataset_id])
+    ledger = reverse("budgets:ledger", args=[ready.dataset_id])
+    assert NOT_PUBLISHED not in client.get(home).content.decode()
+    client.get(at(ready, "compare_csv"))
+    first = fresh(ready).compared_at
+    assert first is not None
+    assert "Do not decide by what you see here" in client.get(at(ready, "compare")).content.decode()
+    assert fresh(ready).compared_at == first
+    for shown in (home, ledger, reverse("budgets:ledger_csv", args=[ready.dataset_id])):
+        assert NOT_PUBLISHED in client.get(shown).content.decode()
+    client.force_login(administrator)
+    for shown in ("/admin/budgets/ledgerentry/", "/admin/releases/release/"):
+        assert NOT_PUBLISHED in client.get(shown).content.decode()
+    sharing.share(ready.dataset, other_curator.username, Right.SEE, curator)
+    client.force_login(other_curator)
+    assert NOT_PUBLISHED not in client.get(home).content.decode()
+    services.publish(ready, curator)
+    assert fresh(ready).withheld == ""
+    assert AuditEntry.objects.get(action="published").detail.startswith("after its comparison was seen")
+
+
+def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator, dataset, ready):
+    services.publish(ready, curator)
+    services.withdraw(ready, curator)
+    assert fresh(ready).withheld == "" and AuditEntry.objects.get(action="withdrew").detail == ""
+    services.publish(ready, curator)
+    desk.get(at(ready, "compare"))
+    newer = building.requested_release(dataset, "0.2")
+    execution.execute(newer.pk)
+    desk.post(at(newer, "publish"), {"supersedes": ready.pk, "all_the_same": "on"})
+    assert fresh(ready).withheld.startswith("Replaced after its comparison")
+    assert AuditEntry.objects.get(action="replaced", subject__endswith=str(ready.pk)).detail
+    desk.post(at(ready, "withdraw"), {"because": ""})
+    assert fresh(ready).withheld.startswith("Withdrawn after its comparison")
+    assert AuditEntry.objects.filter(action="withdrew").latest("pk").detail.startswith("after its comparison")
+    assert fresh(ready).amount == Decimal("0.1")
