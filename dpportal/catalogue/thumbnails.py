@@ -83,7 +83,7 @@ def _attempt(picture: Thumbnail, claim: Claim) -> None:
         log.error(
             "thumbnail %s: %s at %s:%s", picture.key[:12], type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _drawn(asked: dict[str, Any]) -> dict[str, Any]:

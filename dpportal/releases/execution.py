@@ -89,7 +89,7 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
         # The exception's own text could quote data, so only its type and place are logged.
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("release %s: %s at %s:%s", release_id, type(error).__name__, place.name, place.lineno)
-        claim.give_back()
+        claim.give_back(error)
 
 
 def measure(release_id: UUID, claim: Claim) -> None:

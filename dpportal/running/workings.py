@@ -114,4 +114,4 @@ def _attempt(working: Working, claim: Claim) -> None:
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("working %s: %s at %s:%s", working.key[:12], type(error).__name__, place.name, place.lineno)
-        claim.give_back()
+        claim.give_back(error)

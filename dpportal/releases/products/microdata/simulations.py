@@ -85,7 +85,7 @@ def _attempt(simulation: Simulation, claim: Claim) -> None:
         log.error(
             "simulation %s: %s at %s:%s", simulation.key[:12], type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _lines(asked: dict[str, Any], claim: Claim) -> list[dict[str, Any]]:

@@ -80,7 +80,7 @@ def _attempt(search: Optimisation, claim: Claim) -> None:
         log.error(
             "optimisation %s: %s at %s:%s", search.key[:12], type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _optimise(asked: dict[str, Any], claim: Claim) -> Optimised:
