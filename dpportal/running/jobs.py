@@ -58,6 +58,7 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True)
     # By the database's clock, like every time of a job. A hint in the future: it is put off until then.
     hinted_at = models.DateTimeField(db_default=Now())
+    # Since when it waits, or waited, for a worker: of one that is put off, from its time on.
     queued_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -84,7 +85,7 @@ class Job(models.Model):
     @property
     def elapsed(self) -> timedelta:
         """Since it was queued; while it is active, the database is asked what time it is."""
-        return (self.finished_at or database_now()) - self.queued_at
+        return max(timedelta(0), (self.finished_at or database_now()) - self.queued_at)
 
 
 def from_the_beginning() -> dict[str, Any]:
@@ -167,8 +168,7 @@ class Claim:
     def put_off(self, seconds: float, **fields: Any) -> None:
         """Let the job wait for so long, and then begin anew."""
         later = from_now(seconds)
-        again = {**from_the_beginning(), "queued_at": F("queued_at"), "hinted_at": later}
-        self.write(**again, **fields)
+        self.write(**{**from_the_beginning(), "queued_at": later, "hinted_at": later}, **fields)
 
     def give_back(self, error: Exception | None = None) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up.
