@@ -44,9 +44,9 @@ def prepare() -> str:
     return str(dataset.pk)
 
 
-def confirm() -> str:
-    """Confirm a release of ε = 0.1; the message is in the queue when this returns."""
-    return str(building.requested_release(_dataset()).pk)
+def confirm(amount: str = "0.1") -> str:
+    """Confirm a release of this ε; the message is in the queue when this returns."""
+    return str(building.requested_release(_dataset(), amount).pk)
 
 
 def sign_in() -> float:
