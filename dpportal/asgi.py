@@ -7,7 +7,9 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
 django.setup(set_prefix=False)
 
+from dpportal.running import patience  # noqa: E402
 from dpportal.serving.door import Door  # noqa: E402
 from dpportal.serving.handler import PortalHandler  # noqa: E402
 
+patience.keep_to(patience.WEB)
 application = Door(PortalHandler())

@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
     "dpportal.pages.only_sent.OnlySent",
     "dpportal.serving.unreachable.StorageUnreachable",
+    "dpportal.serving.busy.DatabaseBusy",
     "dpportal.catalogue.readers.counted",
 ]
 
@@ -106,9 +107,22 @@ SQLITE_OPTIONS = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
 }
+# A server that is cut off is noticed within half a minute, whoever of the two was waiting for the other. How long locks
+# are waited for is each process's own: see running.patience.
+POSTGRESQL_OPTIONS = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA_DIR / 'portal.sqlite3'}")}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"].setdefault("OPTIONS", {}).update(SQLITE_OPTIONS)
+elif DATABASES["default"]["ENGINE"].endswith("postgresql"):
+    _options = DATABASES["default"].get("OPTIONS", {})
+    DATABASES["default"]["OPTIONS"] = {**POSTGRESQL_OPTIONS, **_options}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"

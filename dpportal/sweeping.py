@@ -8,11 +8,11 @@ from pathlib import Path
 
 from django.conf import settings
 
-from dpportal import storage
+from dpportal import demonstration, storage
 from dpportal.accounts import tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.catalogue import thumbnails
-from dpportal.datasets import direct
+from dpportal.datasets import demo_marker, direct
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
@@ -38,13 +38,15 @@ BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", "release
 
 
 def sweep_jobs() -> None:
-    """Hint again at every job whose worker or message was lost."""
+    """Hint again at every job whose worker or message was lost; go on with what the portal loads by itself."""
     dataset_tasks.sweep()
     release_tasks.sweep()
     stream_tasks.sweep()
     workings.sweep()
     thumbnails.sweep()
     account_tasks.sweep()
+    if demo_marker.pending() is not None:
+        demonstration.go_on()
 
 
 def sweep_files() -> None:

@@ -22,6 +22,16 @@ class PlanError(ValueError):
     """A plan that cannot be made; the message says what to change."""
 
 
+class OutdatedPlanError(PlanError):
+    """A plan whose strategy is not today's, as one that was made from what older code found."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(
+            f"{title}: its strategy has changed since this was planned, so the noise would not fit. Nothing was "
+            "measured with it. Open the draft again; it is planned anew."
+        )
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A choice that a mechanism offers; the wizard makes a form field of it.

@@ -6,6 +6,7 @@ Whoever answers people sets a shelf: then a plan takes such a result from there,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,18 +25,22 @@ class NotWorkedOutError(PlanError):
 
 
 class Shelf(Protocol):
-    """Where results lie, as JSON."""
+    """Where results lie, as JSON, by the search's name, its version and its arguments."""
 
-    def result(self, name: str, arguments: Sequence[Any]) -> Any:
+    def result(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
         """The result of the search of this name.
 
         Raises NotWorkedOutError if there is none yet, PlanError if there can be none.
         """
         ...
 
+    def search_again(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+        """Have a result replaced that cannot be read; raises as `result` does."""
+        ...
+
 
 _shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
-_searches: dict[str, Search[Any, Any]] = {}
+_searches: dict[tuple[str, int], Search[Any, Any]] = {}
 
 
 @contextmanager
@@ -48,20 +53,27 @@ def taken_from(shelf: Shelf) -> Iterator[None]:
         _shelf.reset(token)
 
 
-def work_out(name: str, arguments: Sequence[Any]) -> Any:
-    """The result of a search, as JSON, from what `Shelf.result` was asked. Raises PlanError, KeyError."""
-    return _searches[name].work_out(arguments)
+def work_out(name: str, version: int, arguments: Sequence[Any]) -> Any:
+    """The result of a search, as JSON, from what `Shelf.result` was asked.
+
+    Raises PlanError, and KeyError for a search, or a version of one, that this code does not have.
+    """
+    return _searches[name, version].work_out(arguments)
 
 
 class Search(Generic[P, R]):
     """A function whose results may come from a shelf.
 
-    takes_long: of the arguments, whether they do. spelled: the arguments as JSON; None for those that JSON cannot say,
-    of which the result is always worked out. read_arguments: the way back. write, read: the result to JSON and back.
+    name: what results are stored under, for good. version: counts up whenever results change, or are written in another
+    way, so that those of older code are replaced. takes_long: of the arguments, whether they do. spelled: the
+    arguments as JSON; None for those that JSON cannot say, of which the result is always worked out. read_arguments:
+    the way back. write, read: the result to JSON and back.
     """
 
     def __init__(
         self,
+        name: str,
+        version: int,
         search: Callable[P, R],
         takes_long: Callable[P, bool],
         spelled: Callable[P, list[Any] | None],
@@ -70,19 +82,29 @@ class Search(Generic[P, R]):
         read: Callable[[Any], R],
     ) -> None:
         self._search: Any = lru_cache(maxsize=_MOST_REMEMBERED)(search)
-        self._name = f"{search.__module__}.{search.__qualname__}"
+        self.name, self.version = name, version
         self._takes_long, self._spelled, self._read_arguments = takes_long, spelled, read_arguments
         self._write, self._read = write, read
-        _searches[self._name] = self
+        _searches[name, version] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         shelf = _shelf.get()
         if shelf is not None and self._takes_long(*args, **kwargs):
             spelled = self._spelled(*args, **kwargs)
             if spelled is not None:
-                return self._read(shelf.result(self._name, spelled))
+                return self._stored(shelf, spelled)
         found: R = self._search(*args, **kwargs)
         return found
 
+    def _stored(self, shelf: Shelf, spelled: list[Any]) -> R:
+        result = shelf.result(self.name, self.version, spelled)
+        try:
+            return self._read(result)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return self._read(shelf.search_again(self.name, self.version, spelled))
+
     def work_out(self, arguments: Sequence[Any]) -> Any:
-        return self._write(self._search(*self._read_arguments(arguments)))
+        """Read back before anyone relies on it: a result that its own code cannot read would be searched for ever."""
+        written = self._write(self._search(*self._read_arguments(arguments)))
+        self._read(json.loads(json.dumps(written)))
+        return written

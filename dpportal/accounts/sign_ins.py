@@ -6,7 +6,9 @@ import logging
 from typing import Any
 
 from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
 
 from dpportal.accounts import audit
 from dpportal.accounts.addresses import client_address
@@ -17,8 +19,20 @@ log = logging.getLogger(__name__)
 
 def connect() -> None:
     """Listen to Django's signals, which the sign-in page and the admin's both send."""
+    user_logged_in.disconnect(
+        dispatch_uid="update_last_login"
+    )  # Django's own waits for whoever holds the row
+    user_logged_in.connect(_note_time, dispatch_uid="sign-in noted")
     user_logged_in.connect(_succeeded, dispatch_uid="sign-in succeeded")
     user_login_failed.connect(_failed, dispatch_uid="sign-in failed")
+
+
+@transaction.atomic
+def _note_time(sender: Any, user: User, **_kwargs: Any) -> None:
+    """Write when the person signed in, unless a job holds their row: nobody waits for it."""
+    user.last_login = timezone.now()
+    free = User.objects.filter(pk=user.pk).select_for_update(no_key=True, skip_locked=True)
+    User.objects.filter(pk__in=free.values("pk")).update(last_login=user.last_login)
 
 
 def _succeeded(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:

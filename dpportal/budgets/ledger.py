@@ -89,8 +89,8 @@ def hold_with_kin(dataset: Dataset) -> list[Kin]:
     """Those with nearly the same table that have a budget; until this transaction ends, none is granted more."""
     kin = likeness.kin_of(dataset)
     # All in one order, so that two grants wait for each other and not for ever.
-    held = Dataset.objects.select_for_update().filter(pk__in=[dataset.pk, *(k.dataset.pk for k in kin)])
-    list(held.order_by("pk"))
+    keys = [dataset.pk, *(k.dataset.pk for k in kin)]
+    list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     hold(dataset)
     return with_budget(kin)
 

@@ -20,12 +20,15 @@ from dpportal.releases import results
 from dpportal.releases.models import Release
 from dpportal.running import jobs, questions
 from dpportal.running.jobs import Claim, JobState, LostClaimError
+from dpportal.running.questions import Kind
 from dpportal.streams.models import Period, Stream
 
 log = logging.getLogger(__name__)
 
 # A running count's picture is drawn anew when it has grown by so much.
 GROWTH = 1.25
+# Its version counts up whenever pictures are drawn in another way.
+DRAWING = Kind("thumbnail", 1)
 
 
 def of(publications: Iterable[Paid]) -> dict[UUID, Thumbnail]:
@@ -48,8 +51,8 @@ def of(publications: Iterable[Paid]) -> dict[UUID, Thumbnail]:
 
 def _question(publication: Paid, periods: int) -> dict[str, Any]:
     if isinstance(publication, Stream):
-        return {"stream": str(publication.pk), "periods": _shown(periods)}
-    return {"release": str(publication.pk)}
+        return DRAWING.asks(stream=str(publication.pk), periods=_shown(periods))
+    return DRAWING.asks(release=str(publication.pk))
 
 
 def _shown(periods: int) -> int:
@@ -76,6 +79,7 @@ def _attempt(picture: Thumbnail, claim: Claim) -> None:
         with claim.kept_alive():
             claim.write(**_drawn(picture.question))
         claim.finish(JobState.DONE)
+        questions.forget_older(Thumbnail, picture.question)
     except LostClaimError:
         raise
     except Exception as error:
@@ -83,7 +87,7 @@ def _attempt(picture: Thumbnail, claim: Claim) -> None:
         log.error(
             "thumbnail %s: %s at %s:%s", picture.key[:12], type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _drawn(asked: dict[str, Any]) -> dict[str, Any]:

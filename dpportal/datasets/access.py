@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, gettext_noop
 
 from dpportal.accounts.models import User
-from dpportal.accounts.permissions import FORMER_OWNER, require_publisher
+from dpportal.accounts.permissions import FORMER_OWNER, require_publisher, unchanging
 from dpportal.connections.models import SharedTable
 from dpportal.datasets.models import Dataset, Datasets, Right, Share
 
@@ -71,8 +71,8 @@ def require_releaser(dataset: Dataset, user_id: int, refused: Callable[[str], Ex
     if dataset.owner_id == user_id:
         require_publisher(user_id, refused)
         return
-    person = User.objects.select_for_update(no_key=True).get(pk=user_id)
-    share = Share.objects.select_for_update().filter(dataset=dataset, person=person).first()
+    [person] = unchanging(User.objects.filter(pk=user_id))
+    share = Share.objects.select_for_update(no_key=True).filter(dataset=dataset, person=person).first()
     if share is None or share.right < Right.RELEASE or not person.may_publish:
         raise refused(gettext(TAKEN_BACK))
     require_offered(dataset, person, refused)
@@ -82,8 +82,8 @@ def require_releaser(dataset: Dataset, user_id: int, refused: Callable[[str], Ex
 def require_owner(dataset: Dataset, refused: Callable[[str], Exception]) -> None:
     """Raise `refused` unless somebody who may publish answers for the dataset; none is changed in this transaction."""
     co_owners = dataset.shares.filter(right=Right.OWN).values_list("person", flat=True)
-    owners = User.objects.select_for_update(no_key=True).filter(pk__in=[dataset.owner_id, *co_owners])
-    if not any(person.may_publish for person in owners.order_by("pk")):
+    owners = unchanging(User.objects.filter(pk__in=[dataset.owner_id, *co_owners]))
+    if not any(person.may_publish for person in owners):
         raise refused(gettext(FORMER_OWNER))
 
 

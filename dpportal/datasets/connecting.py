@@ -32,7 +32,9 @@ def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
     draft.name = draft.name or table.title
     draft.options = ReadOptions().settled().to_json()
     with transaction.atomic():
-        User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
+        User.objects.select_for_update(no_key=True).get(
+            pk=by.pk
+        )  # two at once are counted one after the other
         count_upload(by)
         draft.save()
         audit.record(by, CONNECTED, draft, f"table {table.pk} of connection {table.connection_id}")

@@ -70,7 +70,7 @@ def _attempt(dataset: Dataset, claim: Claim) -> None:
         # The exception's own text could quote a cell, so only its type and place are logged.
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("conversion %s: %s at %s:%s", dataset.pk, type(error).__name__, place.name, place.lineno)
-        claim.give_back()
+        claim.give_back(error)
 
 
 def give_up(dataset_id: UUID, reason: str) -> None:

@@ -23,7 +23,7 @@ def megabytes(size: int) -> int:
 
 def require_room(by: User, megabytes: int) -> None:
     """Refuse an upload where a curator's tables are too many in a day, too many at once, or too large together."""
-    User.objects.select_for_update().get(pk=by.pk)  # two at once are counted one after the other
+    User.objects.select_for_update(no_key=True).get(pk=by.pk)  # two at once are counted one after the other
     mine = Dataset.objects.filter(owner=by)
     coming = DirectUpload.objects.filter(owner=by)
     waiting = mine.filter(state=Dataset.State.CONVERTING).count() + coming.count()

@@ -170,7 +170,7 @@ def _queue_conversion(dataset: Dataset) -> None:
 @transaction.atomic
 def freeze_reading(dataset: Dataset) -> None:
     """From a reservation on, nothing changes how the file is read; its original is deleted when this is committed."""
-    current = Dataset.objects.select_for_update().get(pk=dataset.pk)
+    current = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
     if current.upload:
         transaction.on_commit(partial(default_storage.delete, current.upload), robust=True)
@@ -178,7 +178,7 @@ def freeze_reading(dataset: Dataset) -> None:
 
 def hold(dataset: Dataset) -> None:
     """Until this transaction ends, nobody else changes what is declared of a dataset, or how it is read."""
-    dataset.refresh_from_db(from_queryset=Dataset.objects.select_for_update())
+    dataset.refresh_from_db(from_queryset=Dataset.objects.select_for_update(no_key=True))
 
 
 @transaction.atomic

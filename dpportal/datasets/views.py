@@ -20,7 +20,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.connections.models import SharedTable
-from dpportal.datasets import connecting, services
+from dpportal.datasets import connecting, demo_marker, services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
@@ -45,6 +45,7 @@ def listing(request: HttpRequest) -> HttpResponse:
         with_right(request, dataset)
     context = {
         "page_obj": page,
+        "demonstration": demo_marker.pending(),
         "nav_section": "datasets",
         "form": UploadForm(),
         "limit": settings.MAX_UPLOAD_BYTES,

@@ -32,10 +32,10 @@ from dpportal.releases.keeping import ROWS_COUNTED
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import AnyMade, confirmed_plan, product_of
 from dpportal.releases.words import Words
-from dpportal.running import jobs
+from dpportal.running import jobs, workings
 from dpportal.running.jobs import Claim, JobState, LostClaimError
 from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement
+from mechanisms.protocol import Measurement, OutdatedPlanError
 
 log = logging.getLogger(__name__)
 
@@ -83,13 +83,16 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
             _fail(release_id, claim, str(fault))
         else:
             claim.give_back()
+    except OutdatedPlanError as outdated:
+        workings.forget_all()
+        _fail(release_id, claim, str(outdated))
     except SoftTimeLimitExceeded:
         _fail(release_id, claim, _(TOO_LONG))
     except Exception as error:
         # The exception's own text could quote data, so only its type and place are logged.
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("release %s: %s at %s:%s", release_id, type(error).__name__, place.name, place.lineno)
-        claim.give_back()
+        claim.give_back(error)
 
 
 def measure(release_id: UUID, claim: Claim) -> None:

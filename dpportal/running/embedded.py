@@ -27,10 +27,14 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
     """
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     slots = [
-        Process(f"worker {slot}", partial(work, slot, _listens_to(slot, workers)))
+        Process(f"worker {slot}", partial(work, slot, _listens_to(slot, workers)), watched=True)
         for slot in range(1, workers + 1)
     ]
-    return [Process("web server", partial(serve, address), vital=True), *slots, Process("sweep", sweep)]
+    return [
+        Process("web server", partial(serve, address), vital=True),
+        *slots,
+        Process("sweep", sweep, watched=True),
+    ]
 
 
 def _listens_to(slot: int, workers: int) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import DatabaseError, connection, models, transaction
+from django.db import DatabaseError, OperationalError, connection, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
@@ -26,6 +26,7 @@ from dpportal import storage
 from dpportal.running import job_log, queues
 from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
+from dpportal.running.patience import is_held, is_no_fault_of_the_job
 
 
 class JobState(models.TextChoices):
@@ -58,6 +59,7 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True)
     # By the database's clock, like every time of a job. A hint in the future: it is put off until then.
     hinted_at = models.DateTimeField(db_default=Now())
+    # Since when it waits, or waited, for a worker: of one that is put off, from its time on.
     queued_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -84,7 +86,7 @@ class Job(models.Model):
     @property
     def elapsed(self) -> timedelta:
         """Since it was queued; while it is active, the database is asked what time it is."""
-        return (self.finished_at or database_now()) - self.queued_at
+        return max(timedelta(0), (self.finished_at or database_now()) - self.queued_at)
 
 
 def from_the_beginning() -> dict[str, Any]:
@@ -179,13 +181,19 @@ class Claim:
     def put_off(self, seconds: float, **fields: Any) -> None:
         """Let the job wait for so long, and then begin anew."""
         later = from_now(seconds)
-        again = {**from_the_beginning(), "queued_at": F("queued_at"), "hinted_at": later}
-        self.write(**again, **fields)
+        self.write(**{**from_the_beginning(), "queued_at": later, "hinted_at": later}, **fields)
         job_log.ended(self, "put off")
 
-    def give_back(self) -> None:
-        """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
-        self.write(lease_until=Now())
+    def give_back(self, error: Exception | None = None) -> None:
+        """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up.
+
+        Where the database did not let the job go on, the attempt does not count.
+        """
+        uncounted = {}
+        if is_no_fault_of_the_job(error):
+            connection.close_if_unusable_or_obsolete()
+            uncounted = {"attempts": F("attempts") - 1}
+        self.write(lease_until=Now(), **uncounted)
         job_log.ended(self, "given back")
 
     @property
@@ -240,11 +248,12 @@ def claim(model: type[Job], pk: Any) -> Claim | None:
 def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]) -> None:
     """Hint again at every job that waits without an owner; give up those that used all attempts.
 
-    A waiting job is hinted at once a lease, and while a worker lives to hear it: messages would pile up otherwise.
+    A waiting job is hinted at once a lease, and while a worker lives to hear it: messages would pile up otherwise. What
+    another transaction holds is left for the next time.
     """
     lost = model._base_manager.filter(_lost())
     for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
-        with suppress(LostClaimError):  # another sweep was faster
+        with suppress(LostClaimError), _left_if_held():  # another sweep was faster
             give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
@@ -253,8 +262,18 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
         return
     stale = waiting.filter(hinted_at__lt=ago(settings.JOB_LEASE_SECONDS))
     for pk in stale.values_list("pk", flat=True):
-        model._base_manager.filter(pk=pk).update(hinted_at=Now())
-        hint(pk)
+        if _update_unless_held(model._base_manager.filter(pk=pk), hinted_at=Now()):
+            hint(pk)
+
+
+@contextmanager
+def _left_if_held() -> Iterator[None]:
+    """Leave what cannot be done now since a transaction holds a row of it; that one ends, or the database ends it."""
+    try:
+        yield
+    except OperationalError as error:
+        if not is_held(error):
+            raise
 
 
 def take_over_expired(model: type[Job], pk: Any) -> Claim | None:
@@ -269,12 +288,19 @@ def _raise_fence(model: type[Job], pk: Any, free: Q, **fields: Any) -> Claim | N
     One transaction: a worker that was stopped between the UPDATE and the reading would read, when it wakes up,
     the fence of the one that took over from it.
     """
-    if not model._base_manager.filter(free, pk=pk).update(fence=F("fence") + 1, **fields):
+    if not _update_unless_held(model._base_manager.filter(free, pk=pk), fence=F("fence") + 1, **fields):
         return None
     fence, attempt = model._base_manager.values_list("fence", "attempts").get(pk=pk)
     claimed = Claim(model, pk, fence, attempt)
     job_log.begun(claimed)
     return claimed
+
+
+@transaction.atomic
+def _update_unless_held(jobs: models.QuerySet[Any], **fields: Any) -> int:
+    """Write to those that no other transaction holds; whoever waited for a frozen worker's would stand still, too."""
+    free = jobs.order_by().select_for_update(no_key=True, skip_locked=True).values("pk")
+    return jobs.filter(pk__in=free).update(**fields)
 
 
 def _lease_end() -> models.Expression:

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from django.db import transaction
+from django.db import models, transaction
 from django.utils import timezone
 
 from dpportal.running import jobs
@@ -19,7 +20,26 @@ RETRY_AFTER = timedelta(days=1)
 Q = TypeVar("Q", bound=Job)
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What is asked. name: what answers are stored under, for good, whatever the code is called.
+
+    version: counts up whenever answers change or are written in another way: those of older code are then not taken.
+    """
+
+    name: str
+    version: int
+
+    def asks(self, **what: Any) -> dict[str, Any]:
+        """A question of this kind."""
+        return {"kind": self.name, "version": self.version, **what}
+
+
 def key_of(asked: Mapping[str, Any]) -> str:
+    """Raises ValueError for a question that says neither what is asked nor in which version."""
+    if not {"kind", "version"} <= asked.keys():
+        raise ValueError("a question has a kind and a version; see Kind")
+    asked["kind"], asked["version"]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
@@ -39,12 +59,31 @@ def ask(model: type[Q], asked: Mapping[str, Any], task: Any) -> Q:
 @transaction.atomic
 def _queued(model: type[Q], asked: Mapping[str, Any], task: Any) -> Q:
     key = key_of(asked)
-    failed = model._base_manager.filter(key=key, state=JobState.FAILED)
-    again = failed.update(state=JobState.QUEUED, attempts=0, failure="", finished_at=None)
+    again = _queue_again(model, key, JobState.FAILED)
     question, new = model._base_manager.get_or_create(key=key, defaults={"question": asked})
     if new or again:
         task.delay_on_commit(key)
     return question
+
+
+@transaction.atomic
+def ask_again(model: type[Q], asked: Mapping[str, Any], task: Any) -> Q:
+    """The question, queued once more if it had an answer, which could not be read."""
+    key = key_of(asked)
+    if _queue_again(model, key, JobState.DONE):
+        task.delay_on_commit(key)
+    return model._base_manager.get(pk=key)
+
+
+def _queue_again(model: type[Job], key: str, state: JobState) -> bool:
+    ended = model._base_manager.filter(pk=key, state=state)
+    return bool(ended.update(**jobs.from_the_beginning()))
+
+
+def forget_older(model: type[Job], question: Mapping[str, Any]) -> None:
+    """Delete answers of this kind that nobody asks for any more, and those from before there were kinds."""
+    older = models.Q(question__kind=question["kind"], question__version__lt=question["version"])
+    model._base_manager.filter(older | models.Q(question__kind__isnull=True)).delete()
 
 
 def work_out(model: type[Job], key: str, attempt: Callable[[Any, Claim], None]) -> None:

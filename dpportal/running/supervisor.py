@@ -19,9 +19,12 @@ from multiprocessing.context import ForkProcess
 
 from django.db import connections
 
+from dpportal.running.life import Life
+
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 15.0
+LOOK_SECONDS = 0.5
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
 # Between two starts of a process that ends again and again: doubled each time, up to the longest.
@@ -41,13 +44,16 @@ class Process:
     """A child in a process group of its own, so that Ctrl-C reaches only the supervisor, which stops it in order.
 
     run: what it does until it is told to end. vital: without it the portal ends; others are tried for ever, so that
-    people can still sign in and read.
+    people can still sign in and read. watched: if it stands still it is killed, since it may hold SQLite's one lock;
+    not for one that has copies of its own.
     """
 
     name: str
     run: Callable[[], object]
     vital: bool = False
+    watched: bool = False
     process: ForkProcess | None = None
+    life: Life | None = None
     started: float = 0.0
     short_lives: int = field(default=0)
     not_before: float = 0.0
@@ -55,8 +61,10 @@ class Process:
     def start(self) -> None:
         self.started = time.monotonic()
         connections.close_all()
-        self.process = multiprocessing.get_context("fork").Process(target=_begin, args=(self.run,))
+        life = Life() if self.watched else None
+        self.process = multiprocessing.get_context("fork").Process(target=_begin, args=(self.run, life))
         self.process.start()
+        self.life = life
 
     def ended(self) -> bool:
         return self.process is not None and not self.process.is_alive()
@@ -68,7 +76,7 @@ class Process:
         """
         if self.process is None and time.monotonic() >= self.not_before:
             self.start()
-        elif self.ended():
+        elif self.ended() or self._stands_still():
             self._end_group()
             reason = self._reason()
             self.process = None
@@ -83,6 +91,14 @@ class Process:
         if code is not None and code < 0:
             return f"killed by {signal.Signals(-code).name} {ran}"
         return f"exit code {code} {ran}"
+
+    def _stands_still(self) -> bool:
+        if self.life is None or self.process is None or self.process.pid is None:
+            return False
+        frozen = self.life.is_still(self.process.pid)
+        if frozen:
+            log.error("The %s stands still; it is ended, and started anew.", self.name)
+        return frozen
 
     def _pause(self) -> None:
         short = time.monotonic() - self.started < SHORT_LIFE_SECONDS
@@ -114,7 +130,7 @@ class Process:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def _begin(run: Callable[[], object]) -> None:
+def _begin(run: Callable[[], object], life: Life | None) -> None:
     """What a copy does first: it leaves its parent's way of ending.
 
     A group, not a session of its own: Linux shares processors out between sessions (sched_autogroup) and heeds only
@@ -123,6 +139,8 @@ def _begin(run: Callable[[], object]) -> None:
     os.setpgid(0, 0)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+    if life is not None:
+        life.begin()
     run()
 
 
@@ -137,7 +155,7 @@ def supervise(children: list[Process], ready: Callable[[], None]) -> None:
         while True:
             for child in children:
                 child.keep()
-            time.sleep(0.5)
+            time.sleep(LOOK_SECONDS)
     finally:
         stop(children)
         gc.unfreeze()

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from celery.concurrency.solo import TaskPool
-from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutting_down
+from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutting_down
 from celery.worker.state import active_requests
 from django.conf import settings
 
+from dpportal.running import patience
 from dpportal.running.heartbeat import Idleness, Pulse
 from dpportal.running.models import Heartbeat
 
@@ -19,6 +20,12 @@ READY_FILE = "worker.ready"
 def _full(consumer: Any) -> bool:
     """Whether every process of a pool has a task."""
     return len(active_requests) >= consumer.controller.concurrency
+
+
+@worker_init.connect
+def be_patient(**_: Any) -> None:
+    """Before the processes of a pool begin, which inherit it."""
+    patience.keep_to(patience.of_jobs())
 
 
 @worker_ready.connect

@@ -49,15 +49,20 @@ class Shelf:
         self.awaited: list[str] = []
         self._known: dict[str, Any] = {}
 
-    def result(self, name: str, arguments: Sequence[Any]) -> Any:
-        asked = {"search": name, "arguments": list(arguments)}
+    def result(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+        asked = questions.Kind(name, version).asks(arguments=list(arguments))
         key = questions.key_of(asked)
         if key not in self._known:
-            self._known[key] = self._answer(key, asked)
+            self._known[key] = self._answer(questions.ask(Working, asked, work_out))
         return self._known[key]
 
-    def _answer(self, key: str, asked: dict[str, Any]) -> Any:
-        question = questions.ask(Working, asked, work_out)
+    def search_again(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+        asked = questions.Kind(name, version).asks(arguments=list(arguments))
+        self._known.pop(questions.key_of(asked), None)
+        return self._answer(questions.ask_again(Working, asked, work_out))
+
+    def _answer(self, question: Working) -> Any:
+        key = question.key
         if question.state == JobState.DONE:
             return question.answer
         if not question.active:
@@ -95,6 +100,11 @@ def work_out_waiting() -> None:
         work_out(key)
 
 
+def forget_all() -> None:
+    """Answers are searched for anew when they are needed: a plan that was made from some turned out to be outdated."""
+    Working.objects.filter(state=JobState.DONE).delete()
+
+
 def sweep() -> None:
     """Bring back searches whose worker or message was lost."""
     jobs.sweep(Working, work_out.delay, partial(questions.give_up, Working))
@@ -103,8 +113,10 @@ def sweep() -> None:
 def _attempt(working: Working, claim: Claim) -> None:
     try:
         with claim.kept_alive():
-            claim.write(answer=search(working.question["search"], working.question["arguments"]))
+            asked = working.question
+            claim.write(answer=search(asked["kind"], asked["version"], asked["arguments"]))
         claim.finish(JobState.DONE)
+        questions.forget_older(Working, asked)
     except LostClaimError:
         raise
     except PlanError as refusal:
@@ -114,4 +126,4 @@ def _attempt(working: Working, claim: Claim) -> None:
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("working %s: %s at %s:%s", working.key[:12], type(error).__name__, place.name, place.lineno)
-        claim.give_back()
+        claim.give_back(error)

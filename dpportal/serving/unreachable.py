@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from dpportal.storage import StorageFault
 
@@ -24,4 +25,5 @@ class StorageUnreachable:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, StorageFault):
             return None
-        return render(request, "503.html", {"reason": str(exception)}, status=UNAVAILABLE)
+        context = {"title": _("The files cannot be reached now"), "reason": str(exception)}
+        return render(request, "503.html", context, status=UNAVAILABLE)

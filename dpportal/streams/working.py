@@ -76,7 +76,7 @@ def _attempt(job_id: UUID, claim: Claim) -> None:
         # The exception's own text could quote a count, so only its type and place are logged.
         place = traceback.extract_tb(error.__traceback__)[-1]
         log.error("stream job %s: %s at %s:%s", job.pk, type(error).__name__, place.name, place.lineno)
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _check_right(job: StreamJob) -> None:

@@ -185,6 +185,8 @@ def _best_buffers(periods: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 best_buffers = Search(
+    "running-count-buffers",
+    1,
     _best_buffers,
     takes_long=lambda periods: periods > _QUICK,
     spelled=lambda periods: [periods],

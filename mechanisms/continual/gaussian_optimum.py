@@ -60,6 +60,8 @@ def _read(written: list[Any]) -> GaussianOptimum:
 
 
 triangular_optimum = Search(
+    "running-count-optimum",
+    1,
     _triangular_optimum,
     takes_long=lambda periods: periods > _QUICK,
     spelled=lambda periods: [periods],

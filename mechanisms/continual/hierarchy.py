@@ -225,6 +225,8 @@ def _best_levels(horizon: int, definition: Definition, reuse: int = 0) -> Levels
 
 
 best_levels = Search(
+    "running-count-levels",
+    1,
     _best_levels,
     takes_long=lambda horizon, definition, reuse=0: horizon > _QUICK,
     spelled=lambda horizon, definition, reuse=0: [horizon, definition.value, reuse],

@@ -125,6 +125,8 @@ def _best_layers(periods: int, within_block: bool) -> tuple[Layer, ...]:
 
 
 best_layers = Search(
+    "running-count-layers",
+    1,
     _best_layers,
     takes_long=lambda periods, within_block: periods > _QUICK,
     spelled=lambda periods, within_block: [periods, within_block],

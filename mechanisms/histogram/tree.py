@@ -161,6 +161,8 @@ def _best_tree(purpose: str, cells: int, definition: Definition) -> Tree:
 
 
 best_tree = Search(
+    "histogram-tree",
+    1,
     _best_tree,
     takes_long=lambda purpose, cells, definition: purpose != "cells" and cells > _QUICK,
     spelled=lambda purpose, cells, definition: [purpose, cells, definition.value],

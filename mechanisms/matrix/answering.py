@@ -34,7 +34,7 @@ from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.noise.sums import half_widths
 from mechanisms.postprocess import lattice_simplex
-from mechanisms.protocol import Measurement, PlanError
+from mechanisms.protocol import Measurement, OutdatedPlanError, PlanError
 from mechanisms.workings import Search
 
 MAX_CELLS = 2**24
@@ -45,6 +45,8 @@ _ROUNDS = 2
 _QUICK, _QUICK_UNION = 1_024, 512
 # And entries of uploaded queries, which have no structure to be used.
 _UPLOADED, _QUICK_ENTRIES = "uploaded(", 20_000
+# Names of what is searched for.
+FACTS, REPLACED = "matrix-facts", "matrix-replaced-rows"
 # Estimates are rounded to multiples of 1/this, and cut off where such numbers no longer fit 64 bits.
 _UNITS, _LARGEST = 2**10, 2**52
 
@@ -63,6 +65,7 @@ class MatrixMechanism(ABC):
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     optimises: ClassVar[bool] = False
+    version: ClassVar[int] = 1
 
     @abstractmethod
     def strategy(
@@ -217,14 +220,14 @@ def _spelled(
     if optimised and not optimised.name:
         return None
     stored = optimised.name if optimised else ""
-    return [mechanism.name, domain.to_json(), workload.text, definition.value, stored]
+    return [mechanism.name, mechanism.version, domain.to_json(), workload.text, definition.value, stored]
 
 
 def _read_arguments(spelled: Sequence[Any]) -> tuple[Any, ...]:
     # The registry knows every mechanism, and so imports this module.
     from mechanisms import registry
 
-    name, written, text, definition, stored = spelled
+    name, _version, written, text, definition, stored = spelled
     method, domain = registry.query_mechanism(name), Domain.from_json(written)
     read = kept_workload if _UPLOADED in text else read_workload
     return method, domain, read(text, domain), Definition(definition), kept_strategy(stored)
@@ -244,7 +247,14 @@ def _found_facts(
 
 
 _facts = Search(
-    _found_facts, _takes_long, _spelled, _read_arguments, write=Facts.to_json, read=Facts.from_json
+    FACTS,
+    1,
+    _found_facts,
+    _takes_long,
+    _spelled,
+    _read_arguments,
+    write=Facts.to_json,
+    read=Facts.from_json,
 )
 
 
@@ -259,6 +269,8 @@ def _found_replaced(
 
 
 _replaced = Search(
+    REPLACED,
+    1,
     _found_replaced,
     _takes_long,
     _spelled,
@@ -289,7 +301,7 @@ def _strategy(
 def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     """The strategy that a plan has laid down.
 
-    Raises RuntimeError if neither today's strategy nor that of earlier days has as many sums, and the column norms
+    Raises OutdatedPlanError if neither today's strategy nor that of earlier days has as many sums, and the column norms
     that the plan's noise is for. A plan of earlier days may have bounds on distances that are exact today: it pays for
     more than it needs to.
     """
@@ -300,7 +312,7 @@ def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     before = mechanism.strategy_before(plan.workload, definition, plan.optimised)
     if before is not None and _as_planned(before, plan):
         return before
-    raise RuntimeError(f"the strategy of {mechanism.name} is not the one that was planned; plan again")
+    raise OutdatedPlanError(mechanism.title)
 
 
 def _as_planned(strategy: Strategy, plan: QueryPlan) -> bool:

@@ -158,6 +158,8 @@ class QueryMechanism(Protocol):
     title: ClassVar[str]
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]]
+    # Counts up whenever its strategies, or what is found of them, change: what older code stored is then replaced.
+    version: ClassVar[int]
     # Whether `optimise` has to run, once for a workload, before there can be a plan.
     optimises: ClassVar[bool]
 

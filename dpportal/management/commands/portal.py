@@ -7,7 +7,7 @@ import signal
 import socket
 import time
 import urllib.request
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from dpportal import demonstration
 from dpportal.accounts.models import Role, User
+from dpportal.datasets import demo_marker
 from dpportal.running import statics, tables
 from dpportal.running.embedded import load_everything, processes
 from dpportal.running.supervisor import ApartError, GaveUpError, Process, apart, supervise
@@ -60,7 +61,10 @@ class Command(BaseCommand):
             self._wait(address, ready_file, children)
             passwords = demonstration.create_accounts({Role(role): options[role] for role in FIRST_PEOPLE})
             if not options["no_demo"]:
-                with apart(demonstration.load):
+                with (
+                    suppress(ApartError),
+                    apart(demonstration.load),
+                ):  # the reason is above, and the sweep goes on
                     pass
             self._welcome(address, passwords)
 
@@ -158,6 +162,10 @@ class Command(BaseCommand):
         if passwords:
             self.stdout.write(
                 "  Shown only this once. Each is replaced by its person's own at the first sign-in.\n"
+            )
+        if demo_marker.pending() is not None:
+            self.stdout.write(
+                "The demonstration dataset is still being loaded; the portal goes on by itself."
             )
         self.stdout.write(f"The portal is running at {address}  (Ctrl-C stops it)")
         self.stdout.flush()

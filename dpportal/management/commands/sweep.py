@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 from kombu.exceptions import OperationalError as QueueError
 
 from dpportal import sweeping
+from dpportal.running import patience
 from dpportal.running.heartbeat import Pulse
 from dpportal.running.models import Heartbeat
 from dpportal.storage import StorageFault
@@ -25,6 +26,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         files_swept = float("-inf")
         pulse = Pulse(Heartbeat.Kind.SWEEP)
+        if not options["once"]:
+            patience.keep_to(patience.of_jobs())
+            connection.close()
         while True:
             try:
                 sweeping.sweep_jobs()

@@ -40,6 +40,7 @@ class WeightedMarginals(MarginalMechanism):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
     optimises: ClassVar[bool] = True
+    version: ClassVar[int] = 1
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can."""

@@ -35,6 +35,7 @@ class ResidualPlanner(MarginalMechanism):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
     optimises: ClassVar[bool] = False
+    version: ClassVar[int] = 1
 
     def optimise(
         self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress

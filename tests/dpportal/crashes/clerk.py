@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import django
+from django.conf import settings
 from django.core.files.base import File
 
 django.setup()
 
 from django.core.files.base import ContentFile  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.test.utils import setup_test_environment  # noqa: E402
 
 from dpportal import storage  # noqa: E402
 from dpportal.accounts.models import Role, User  # noqa: E402
 from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
-from dpportal.releases import bundle, results  # noqa: E402
-from dpportal.releases.models import Release  # noqa: E402
+from dpportal.releases import bundle, drafts, execution, results  # noqa: E402
+from dpportal.releases import services as releases  # noqa: E402
+from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
 from dpportal.releases.tasks import run_release  # noqa: E402
 from dpportal.releases.words import Words  # noqa: E402
+from dpportal.running import jobs, patience  # noqa: E402
+from dpportal.running.clock import ago  # noqa: E402
 from dpportal.streams import services, working  # noqa: E402
 from dpportal.streams.models import StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
@@ -37,9 +45,65 @@ def prepare() -> str:
     return str(dataset.pk)
 
 
-def confirm() -> str:
-    """Confirm a release of ε = 0.1; the message is in the queue when this returns."""
-    return str(building.requested_release(_dataset()).pk)
+def confirm(amount: str = "0.1") -> str:
+    """Confirm a release of this ε; the message is in the queue when this returns."""
+    return str(building.requested_release(_dataset(), amount).pk)
+
+
+def sign_in() -> float:
+    """The seconds that it takes the curator."""
+    started = time.monotonic()
+    answer = _page("/account/sign-in/", username="curator", password=building.PASSWORD)
+    assert answer.status_code == 302, answer.status_code
+    return time.monotonic() - started
+
+
+def look_at_health() -> float:
+    """The seconds that it takes."""
+    started = time.monotonic()
+    assert _page("/health/").status_code == 200
+    return time.monotonic() - started
+
+
+def press_confirm() -> list[Any]:
+    """Confirm a release on its page: the seconds, the status, when to try again, and whether the page says so."""
+    dataset = _dataset()
+    draft = building.complete_draft(dataset)
+    client = Client(raise_request_exception=False)
+    client.force_login(dataset.owner)
+    reviewed = releases.reviewed_as(*drafts.plan_of(draft))
+    started = time.monotonic()
+    answer = client.post(f"/releases/{draft.pk}/review/", {"agreed": "on", "reviewed": reviewed})
+    busy = "busy" in answer.content.decode()
+    return [time.monotonic() - started, answer.status_code, answer.get("Retry-After"), busy]
+
+
+def sweep(*releases: str) -> list[str]:
+    """Sweep once, besides the portal's own sweep; which of these have been hinted at since they waited for long."""
+    jobs.sweep(ReleaseJob, lambda pk: None, execution.give_up)
+    hinted = ReleaseJob.objects.filter(pk__in=releases, hinted_at__gt=ago(1800))
+    return [str(pk) for pk in hinted.values_list("pk", flat=True)]
+
+
+def let_wait(*releases: str) -> None:
+    """Have all of these waited for long, for a worker that lives."""
+    building.a_worker_lives()
+    ReleaseJob.objects.filter(pk__in=releases).update(hinted_at=ago(3600))
+
+
+def claim(release: str) -> bool:
+    """Try to take a job, as a worker does."""
+    return jobs.claim(ReleaseJob, UUID(release)) is not None
+
+
+def withdraw(release: str) -> None:
+    """Cancel what was confirmed."""
+    releases.cancel(Release.objects.get(pk=release))
+
+
+def _page(address: str, **form: str) -> Any:
+    client = Client()
+    return client.post(address, form) if form else client.get(address)
 
 
 def ask_for_streams() -> list[str]:
@@ -113,6 +177,13 @@ DEEDS: dict[str, Any] = {
     for f in (
         prepare,
         confirm,
+        press_confirm,
+        let_wait,
+        sweep,
+        claim,
+        withdraw,
+        sign_in,
+        look_at_health,
         ask_for_streams,
         appoint,
         told,
@@ -126,6 +197,10 @@ DEEDS: dict[str, Any] = {
 } | {"race_publication": rivals.publication, "race_erasing": rivals.erasing}
 
 if __name__ == "__main__":
+    setup_test_environment()
+    patience.keep_to(patience.WEB)  # as the web server does
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
     for line in sys.stdin:
         deed, *arguments = json.loads(line)
         print(json.dumps(DEEDS[deed](*arguments)), flush=True)

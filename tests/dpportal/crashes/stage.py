@@ -73,16 +73,24 @@ class Stage:
         self, point: str, release: UUID, number: signal.Signals = signal.SIGKILL, *, ahead: int = 0
     ) -> subprocess.Popen[bytes]:
         """A worker that sends itself a signal at that point of that release's job; its clock is seconds ahead."""
-        return self._celery(
-            "tests.dpportal.crashes.saboteur",
-            1,
-            SABOTAGE_POINT=point,
-            SABOTAGE_RELEASE=str(release),
-            SABOTAGE_SIGNAL=str(int(number)),
-            SABOTAGE_MARK=str(self.mark(release)),
-            SABOTAGE_TRACE=str(self.trace),
-            SABOTAGE_AHEAD=str(ahead),
-        )
+        sabotage = self._sabotage(point, release, number)
+        return self._celery("tests.dpportal.crashes.saboteur", 1, **sabotage, SABOTAGE_AHEAD=str(ahead))
+
+    def kept_saboteur(self, point: str, release: UUID, number: signal.Signals) -> subprocess.Popen[bytes]:
+        """The same kept as its kind of portal keeps workers: in an embedded one by the supervisor."""
+        if self.world.broker:
+            return self.saboteur(point, release, number)
+        command = ["-m", "tests.dpportal.crashes.supervised", *CELERY_OPTIONS]
+        return self.world.start(*command, extra=self._sabotage(point, release, number))
+
+    def _sabotage(self, point: str, release: UUID, number: signal.Signals) -> dict[str, str]:
+        return {
+            "SABOTAGE_POINT": point,
+            "SABOTAGE_RELEASE": str(release),
+            "SABOTAGE_SIGNAL": str(int(number)),
+            "SABOTAGE_MARK": str(self.mark(release)),
+            "SABOTAGE_TRACE": str(self.trace),
+        }
 
     def mark(self, release: UUID) -> Path:
         """The file that is there once the saboteur has struck."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.core.files.storage import default_storage
+from django.db.models import F
 from django.utils import timezone
 
 from dpportal import storage
@@ -71,6 +72,17 @@ def test_nobody_takes_a_queue_for_stuck_in_which_jobs_are_put_off(put_off):
     assert not waited_longer(60, [queues.WORK])
     ReleaseJob.objects.update(hinted_at=timezone.now() - timedelta(seconds=1))
     assert waited_longer(60, [queues.WORK])
+
+
+def test_when_its_time_comes_no_idle_worker_takes_itself_for_deaf(put_off):
+    """It waits since its time came, not since it was put off."""
+    assert job_of(put_off).elapsed == timedelta(0)
+    come = timedelta(hours=9)
+    ReleaseJob.objects.update(queued_at=F("queued_at") - come, hinted_at=F("hinted_at") - come)
+    at = job_of(put_off)
+    assert at.queued_at == at.hinted_at and waited_longer(60, [queues.WORK])
+    ReleaseJob.objects.update(queued_at=timezone.now(), hinted_at=timezone.now())
+    assert not waited_longer(60, [queues.WORK])
 
 
 def test_each_time_is_twice_as_long_and_after_half_a_day_it_stops(put_off):

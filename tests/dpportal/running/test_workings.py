@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+from django.conf import settings
 from django.urls import reverse
 
 from dpportal.releases.models import Optimisation
 from dpportal.releases.products.queries import strategies
 from dpportal.releases.tasks import find_strategy
-from dpportal.running import jobs, questions, workings
+from dpportal.running import heartbeat, jobs, questions, queues, workings
 from dpportal.running.jobs import JobState
 from dpportal.running.workings import Shelf, Working
+from mechanisms import workings as searching
 from mechanisms.accounting import Definition
 from mechanisms.continual.windows import best_layers
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.tree import Tree, best_tree
+from mechanisms.protocol import PlanError
 from mechanisms.workings import NotWorkedOutError, taken_from
 from tests.dpportal import building
 
@@ -65,10 +70,10 @@ def test_a_killed_worker_leaves_it_to_another():
 def test_what_cannot_be_worked_out_says_why():
     shelf = Shelf()
     with pytest.raises(NotWorkedOutError):
-        shelf.result("mechanisms.continual.windows._best_layers", [5000, False])
+        shelf.result(best_layers.name, best_layers.version, [5000, False])
     Working.objects.update(state=JobState.FAILED, failure="It is too long.", finished_at="2100-01-01T00:00Z")
     with pytest.raises(ValueError, match="too long"):
-        Shelf().result("mechanisms.continual.windows._best_layers", [5000, False])
+        Shelf().result(best_layers.name, best_layers.version, [5000, False])
 
 
 def test_the_page_polls_until_all_is_there_and_says_if_no_worker_is(client, curator):
@@ -88,7 +93,8 @@ def test_the_key_says_what_is_asked_and_nothing_else():
     asked()
     question = Working.objects.get().question
     assert question == {
-        "search": "mechanisms.histogram.tree._best_tree",
+        "kind": "histogram-tree",
+        "version": 1,
         "arguments": ["ranges", 600, "pure"],
     }
     assert questions.key_of(question) == Working.objects.get().pk
@@ -103,3 +109,54 @@ def test_a_search_that_takes_minutes_makes_way_for_what_a_page_waits_for():
     strategies.work_out(search.key)
     assert Working.objects.get(pk=key).state == JobState.DONE
     assert Optimisation.objects.get().state == JobState.DONE
+
+
+def test_an_answer_that_cannot_be_read_is_searched_for_again():
+    key = asked().awaited[0]
+    Working.objects.update(state=JobState.DONE, answer=7, attempts=3, queued_at="2020-01-01T00:00Z")
+    assert asked().awaited == [key]
+    assert not heartbeat.waited_longer(60, [queues.WORK])
+    workings.work_out(key)
+    with taken_from(Shelf()):
+        assert isinstance(best_tree(*LONG), Tree)
+
+
+def test_what_its_own_code_cannot_read_is_not_searched_for_without_end(monkeypatch):
+    key = asked().awaited[0]
+    monkeypatch.setattr(best_tree, "_read", lambda _written: 1 / 0)
+    for _ in range(settings.JOB_ATTEMPTS):
+        workings.work_out(key)
+    jobs.sweep(Working, print, partial(questions.give_up, Working))
+    with taken_from(Shelf()), pytest.raises(PlanError, match="interrupted 3 times"):
+        best_tree(*LONG)
+
+
+def test_what_another_version_found_is_not_taken_and_goes(monkeypatch):
+    before = asked().awaited[0]
+    workings.work_out(before)
+    monkeypatch.setattr(best_tree, "version", 2)
+    monkeypatch.setitem(searching._searches, (best_tree.name, 2), best_tree)
+    after = asked().awaited[0]
+    assert after != before
+    workings.work_out(after)
+    assert [row.pk for row in Working.objects.all()] == [after]
+
+
+def test_what_failed_and_is_asked_after_a_day_has_not_waited_since():
+    """Or idle workers take themselves for deaf, and end."""
+    asked()
+    long_ago = "2020-01-01T00:00Z"
+    Working.objects.update(
+        state=JobState.FAILED, queued_at=long_ago, finished_at=long_ago, hinted_at=long_ago
+    )
+    asked()
+    assert Working.objects.get().state == JobState.QUEUED
+    assert not heartbeat.waited_longer(60, [queues.WORK])
+    assert Working.objects.get().elapsed.total_seconds() < 60
+
+
+def test_every_search_has_a_name_and_a_version():
+    with pytest.raises(ValueError, match="a kind and a version"):
+        questions.key_of({"search": "mechanisms.histogram.tree._best_tree", "arguments": []})
+    names = [name for name, _version in searching._searches]
+    assert names and not any("." in name for name in names)

@@ -25,7 +25,7 @@ from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.workload.factor import Explicit, Prefix
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Term, Workload
-from mechanisms.protocol import PlanError
+from mechanisms.protocol import OutdatedPlanError, PlanError
 from tests.mechanisms.matrix.montecarlo import deviation, noise
 
 LOSSES = [Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 2))]
@@ -186,7 +186,7 @@ def test_a_column_that_nobody_asks_about_is_summed_over() -> None:
 def test_noise_for_another_strategy_is_never_drawn() -> None:
     plan = planned(HierarchyStrategy(), LOSSES[0])
     tampered = replace(plan, sensitivity=Sensitivity(5, 5))
-    with pytest.raises(RuntimeError, match="plan again"):
+    with pytest.raises(OutdatedPlanError, match="planned anew"):
         HierarchyStrategy().measure(tampered, np.zeros(12, dtype=np.int64), noise("none"))
 
 
@@ -196,7 +196,7 @@ def test_a_plan_that_pays_for_more_than_a_replaced_row_moves_is_kept() -> None:
     more = replace(plan.sensitivity, l2_squared=plan.sensitivity.l2_squared + 1)
     less = replace(plan.sensitivity, l2_squared=plan.sensitivity.l2_squared - 1)
     assert HierarchyStrategy().measure(replace(plan, sensitivity=more), np.zeros(12, np.int64), noise("none"))
-    with pytest.raises(RuntimeError, match="plan again"):
+    with pytest.raises(OutdatedPlanError, match="planned anew"):
         HierarchyStrategy().measure(replace(plan, sensitivity=less), np.zeros(12, np.int64), noise("none"))
 
 

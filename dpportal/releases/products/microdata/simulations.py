@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.releases.models import Simulation
 from dpportal.running import questions
 from dpportal.running.jobs import Claim, JobState, LostClaimError
+from dpportal.running.questions import Kind
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 # Its figures are there in a moment, while the others are still worked out.
 QUICKEST = "tree-of-pairs"
+NAME = "simulation"
 TOO_LONG = "The simulation took longer than an hour. Choose fewer cells or columns."
 
 
@@ -35,12 +37,11 @@ def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -
     """
     digits = max(0, int(math.log10(people)) - 1)
     shape = Shape.of(domain) if keep is None else Shape.of(domain).of_columns(keep)
-    return {
-        "edition": EDITION,
-        "columns": [list(column) for column in shape.columns],
-        "people": round(people, -digits),
-        "loss": Loss(loss.definition, type(loss.amount)(1), loss.over(domain).unit).to_json(),
-    }
+    return Kind(NAME, EDITION).asks(
+        columns=[list(column) for column in shape.columns],
+        people=round(people, -digits),
+        loss=Loss(loss.definition, type(loss.amount)(1), loss.over(domain).unit).to_json(),
+    )
 
 
 def ranking(plan: MicrodataPlan, people: int | None) -> list[tuple[str, float]]:
@@ -76,6 +77,7 @@ def _attempt(simulation: Simulation, claim: Claim) -> None:
         with claim.kept_alive():
             claim.write(lines=_lines(simulation.question, claim))
         claim.finish(JobState.DONE)
+        questions.forget_older(Simulation, simulation.question)
     except LostClaimError:
         raise
     except SoftTimeLimitExceeded:
@@ -85,7 +87,7 @@ def _attempt(simulation: Simulation, claim: Claim) -> None:
         log.error(
             "simulation %s: %s at %s:%s", simulation.key[:12], type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _lines(asked: dict[str, Any], claim: Claim) -> list[dict[str, Any]]:

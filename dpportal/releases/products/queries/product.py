@@ -110,7 +110,11 @@ class QueriesProduct(Product[QueryMechanism, QueryPlan, QueryResult]):
                 )
             )
         stored = _stored_strategy(method, draft, workload, domain, loss.definition)
-        plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
+        if method.optimises:
+            with strategies.replaced_if_unreadable(stored):
+                plan = method.plan(domain, workload, loss, strategies.kept(stored))
+        else:
+            plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
         if draft.people and draft.people > most_rows(plan.sensitivity):
             raise PlanError(
                 _(

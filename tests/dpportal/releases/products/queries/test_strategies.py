@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,17 +15,20 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from dpportal import sweeping
+from dpportal.budgets import ledger
 from dpportal.datasets.models import Dataset
-from dpportal.releases import arrays, drafts, services, tasks
-from dpportal.releases.models import Optimisation, Release
+from dpportal.releases import arrays, drafts, execution, services, tasks
+from dpportal.releases.models import Optimisation, Release, ReleaseJob
 from dpportal.releases.products import PRODUCTS, DraftError
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.releases.products.queries.matrices import UploadedMatrix
 from dpportal.running.jobs import JobState
 from dpportal.running.questions import key_of
+from dpportal.running.workings import Working
 from mechanisms import registry
 from mechanisms.matrix.mechanism import Optimised
 from mechanisms.protocol import PlanError
+from tests.dpportal import building
 from tests.dpportal.building import a_worker_lives
 from tests.dpportal.releases.products.queries.building import draft_of
 
@@ -51,7 +56,7 @@ def test_the_same_strategy_is_looked_for_once(draft, search) -> None:
 
 
 def test_the_question_holds_neither_data_nor_loss(search) -> None:
-    assert set(search.question) == {"mechanism", "domain", "workload", "definition"}
+    assert set(search.question) == {"kind", "version", "mechanism", "domain", "workload", "definition"}
 
 
 def test_until_it_is_found_the_method_has_no_plan(draft, search) -> None:
@@ -177,3 +182,36 @@ def test_the_sweep_takes_what_nothing_names_and_keeps_the_rest(draft, search) ->
         os.utime(default_storage.path(name), (long_ago, long_ago))
     sweeping.sweep_files()
     assert [default_storage.exists(name) for name in everything] == [True, False, True, False]
+
+
+def test_a_stored_strategy_that_cannot_be_read_is_searched_for_again_and_not_without_end(
+    draft, search
+) -> None:
+    strategies.work_out(search.key)
+    search.refresh_from_db()
+    Path(default_storage.path(search.arrays)).write_bytes(b"what older code wrote")
+    strategies.kept.cache_clear()
+    for _ in range(2):
+        with pytest.raises(DraftError, match="cannot be used"):
+            drafts.plan_of(draft)
+    long_ago = timezone.now() - timedelta(days=2)
+    Optimisation.objects.filter(pk=search.key).update(finished_at=long_ago, queued_at=long_ago)
+    with pytest.raises(DraftError, match="being worked out"):
+        drafts.plan_of(draft)
+    strategies.work_out(search.key)
+    drafts.plan_of(draft)
+
+
+def test_a_plan_made_of_outdated_answers_costs_nothing_and_the_next_one_is_made_anew(draft) -> None:
+    """As answers of older code that are of another strategy."""
+    draft.mechanism = "identity-strategy"
+    draft.save()
+    building.confirm(draft)
+    plan = Release.objects.get(pk=draft.pk).plan_json
+    Release.objects.filter(pk=draft.pk).update(plan_json={**plan, "details": {**plan["details"], "sums": 7}})
+    Working.objects.create(key="k", question={"kind": "matrix-facts", "version": 1}, state="done", answer=[1])
+    execution.execute(draft.pk)
+    job = ReleaseJob.objects.get(pk=draft.pk)
+    assert (job.state, job.attempts) == ("failed", 1) and "planned anew" in job.failure
+    assert not Working.objects.exists()
+    assert ledger.remaining(draft.dataset) == Decimal(1)

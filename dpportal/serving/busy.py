@@ -1,0 +1,51 @@
+"""The answer to a request that the database keeps waiting, or does not hear: to try again in a moment."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.db import InterfaceError, OperationalError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+UNAVAILABLE = 503
+# A job that holds a row is through in less, or the database has ended it.
+RETRY_AFTER_SECONDS = 10
+
+log = logging.getLogger(__name__)
+
+
+class DatabaseBusy:
+    """Answers with a page that says so, instead of one that says that something broke."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, OperationalError | InterfaceError):
+            return None
+        log.warning("%s: the database did not do it (%s)", request.path, type(exception.__cause__).__name__)
+        connection.close_if_unusable_or_obsolete()
+        response = _answer(request)
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return response
+
+
+def _answer(request: HttpRequest) -> HttpResponse:
+    """For people a page that asks the database nothing more, for programs JSON."""
+    reason = _(
+        "The portal is busy with something that this needs, so nothing was changed. Try again in a few seconds, and "
+        "tell an administrator if it lasts."
+    )
+    found = request.resolver_match
+    if found is not None and hasattr(found.func, "known_sender"):
+        return JsonResponse({"error": reason}, status=UNAVAILABLE)
+    # Who is signed in, if that was looked up before.
+    known = {"user": getattr(request, "_cached_user", None)}
+    page = render_to_string("503.html", {"title": _("The portal is busy"), "reason": reason, **known})
+    return HttpResponse(page, status=UNAVAILABLE)

@@ -1,0 +1,82 @@
+"""The demonstration dataset is there in the end, however slow or unlucky the first start was."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from dpportal import demonstration, sweeping
+from dpportal.budgets import ledger
+from dpportal.datasets import conversion, demo_marker
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.running import jobs
+from tests.dpportal import building
+
+pytestmark = pytest.mark.django_db
+SENTENCE = "The demonstration dataset is being loaded"
+
+
+@pytest.fixture(autouse=True)
+def _portal(monkeypatch, tmp_path, curator, administrator):
+    """A portal of which nothing is left afterwards, with the first 50 rows of the table."""
+    monkeypatch.setattr(demo_marker, "_path", lambda: tmp_path / "pending")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    with gzip.open(demonstration.FOLDER / "adult.csv.gz") as whole:
+        (folder / "adult.csv.gz").write_bytes(gzip.compress(b"".join(whole.readline() for _ in range(51))))
+    (folder / "codebook.json").write_bytes((demonstration.FOLDER / "codebook.json").read_bytes())
+    monkeypatch.setattr(demonstration, "FOLDER", folder)
+
+
+def granted() -> Decimal:
+    dataset = Dataset.objects.get(name=demonstration.NAME)
+    return ledger.remaining(dataset) if dataset.current_domain() else Decimal(0)
+
+
+def test_a_start_that_was_too_slow_is_gone_on_with(client, curator):
+    client.force_login(curator)
+    assert demonstration.load(patience=0.3) is None
+    assert SENTENCE in client.get("/datasets/").text
+    conversion.convert(Dataset.objects.get().pk)
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT
+    assert SENTENCE not in client.get("/datasets/").text
+    sweeping.sweep_jobs()
+    assert demonstration.load() == Dataset.objects.get()
+    assert granted() == demonstration.GRANT
+
+
+def test_what_failed_is_tried_again_after_a_pause():
+    demonstration.load(patience=0.1)
+    job = Conversion.objects.get()
+    assert jobs.claim(Conversion, job.pk) is not None
+    Conversion.objects.update(attempts=3, lease_until=timezone.now() - timedelta(seconds=1))
+    conversion.give_up(job.pk, "Interrupted.")
+    sweeping.sweep_jobs()
+    assert Dataset.objects.get().state == Dataset.State.REFUSED
+    Conversion.objects.update(finished_at=timezone.now() - timedelta(minutes=2))
+    sweeping.sweep_jobs()
+    conversion.convert(job.pk)
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT
+
+
+def test_an_upload_that_failed_is_made_again(monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(demonstration.services, "create_dataset", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            demonstration.load()
+    sweeping.sweep_jobs()
+    conversion.convert(Dataset.objects.get().pk)
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT
+
+
+def test_nobody_is_granted_a_budget_for_giving_their_table_that_name(curator):
+    building.stored_dataset(curator, name=demonstration.NAME)
+    sweeping.sweep_jobs()
+    assert not Dataset.objects.get().budgets.exists()
