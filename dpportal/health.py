@@ -32,7 +32,7 @@ class Health:
     """queue_age: seconds that the oldest queued job has waited, 0 if none does. stuck_queues: in which jobs wait long
     although a worker that listens to them is free, or none does. running: jobs that a worker has.
 
-    free_bytes: of the data disk.
+    free_bytes: of the data disk. hindered: workers and sweeps that are alive and whose machine cannot do jobs.
     """
 
     queue_age: float
@@ -41,6 +41,7 @@ class Health:
     workers: int
     sweeps: int
     free_bytes: int
+    hindered: tuple[str, ...] = ()
 
     @property
     def troubles(self) -> list[str]:
@@ -49,6 +50,7 @@ class Health:
             "no-worker": not self.workers,
             "no-sweep": not self.sweeps,
             "queue-stuck": bool(self.stuck_queues),
+            "machine-hindered": bool(self.hindered),
             "disk-full": self.free_bytes < storage.floor(),
         }
         return [name for name, true in found.items() if true]
@@ -66,6 +68,7 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.WORKER).count(),
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
+        tuple(process.name for process in Heartbeat.objects.all() if process.is_alive and process.obstacle),
     )
 
 

@@ -77,10 +77,11 @@ def _reseal_sums(pk: Any) -> bool:
 
 def _reseal_memory(folder: str) -> int:
     done = 0
-    for name in memory.names(folder):
-        with transaction.atomic():
-            OWNERS[folder]._base_manager.select_for_update().filter(pk=name.rpartition("/")[2]).first()
-            done += memory.reseal(name)
+    for owner in memory.names(folder):
+        for name in memory.names(owner):
+            with transaction.atomic():
+                OWNERS[folder]._base_manager.select_for_update().filter(pk=owner.rpartition("/")[2]).first()
+                done += memory.reseal(name)
     return done
 
 

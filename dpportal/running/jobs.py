@@ -22,7 +22,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
 from dpportal import storage
-from dpportal.running import queues
+from dpportal.running import queues, readiness
 from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
 
@@ -167,7 +167,7 @@ class Claim:
         """Let the job wait for so long, and then begin anew."""
         later = from_now(seconds)
         again = {**from_the_beginning(), "queued_at": F("queued_at"), "hinted_at": later}
-        self.write(**again, **fields)
+        self.write(**{**again, **fields})
 
     def give_back(self) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up."""
@@ -205,10 +205,11 @@ class Claim:
 def claim(model: type[Job], pk: Any) -> Claim | None:
     """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take.
 
-    What killed workers left on this machine is removed first. While the disk is nearly full, everything waits.
+    What killed workers left on this machine is removed first. While the disk is nearly full, or something else stops
+    this machine, everything waits.
     """
     storage.clear_scratch()
-    if storage.is_full():
+    if storage.is_full() or readiness.obstacle():
         return None
     free = Q(state=JobState.QUEUED) | _lost()
     return _raise_fence(
@@ -225,7 +226,7 @@ def claim(model: type[Job], pk: Any) -> Claim | None:
 def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]) -> None:
     """Hint again at every job that waits without an owner; give up those that used all attempts.
 
-    A waiting job is hinted at once a lease, and while a worker lives to hear it: messages would pile up otherwise.
+    A waiting job is hinted at once a lease, and while a worker lives that can do it: messages would pile up otherwise.
     """
     lost = model._base_manager.filter(_lost())
     for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
@@ -234,7 +235,7 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )
-    if not Heartbeat.alive(Heartbeat.Kind.WORKER).exists():
+    if not Heartbeat.alive(Heartbeat.Kind.WORKER).filter(obstacle="").exists():
         return
     stale = waiting.filter(hinted_at__lt=ago(settings.JOB_LEASE_SECONDS))
     for pk in stale.values_list("pk", flat=True):

@@ -1,4 +1,4 @@
-"""What a Celery worker of the portal does beside its tasks: it says that it lives."""
+"""What a Celery worker of the portal does beside its tasks: it says that it lives, and waits while it cannot work."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from celery.signals import task_postrun, task_prerun, worker_ready, worker_shutt
 from celery.worker.state import active_requests
 from django.conf import settings
 
+from dpportal.running import readiness
 from dpportal.running.heartbeat import Idleness, Pulse
 from dpportal.running.models import Heartbeat
 
@@ -19,6 +20,12 @@ READY_FILE = "worker.ready"
 def _full(consumer: Any) -> bool:
     """Whether every process of a pool has a task."""
     return len(active_requests) >= consumer.controller.concurrency
+
+
+@task_prerun.connect
+def wait_until_ready(**_: Any) -> None:
+    """In the process that is about to do a task."""
+    readiness.wait()
 
 
 @worker_ready.connect

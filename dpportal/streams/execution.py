@@ -9,7 +9,7 @@ the database, too: whatever copy of the database is put back, no second answer i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -103,9 +103,13 @@ def publish(
     by: who publishes, the owner of the dataset if it is nobody else. claim: of the job that publishes, which must still
     hold. Raises PeriodRefusedError, VaultError, LostClaimError.
     """
-    caught_up = catch_up(stream_id)
-    done = _publish(stream_id, updates, by, noise or Noise(), claim)
-    return [replace(p, new=p.new or p.period.index in caught_up) for p in done]
+    caught_up: set[int] = set()
+    while True:
+        caught_up |= catch_up(stream_id)
+        # Decided meanwhile by a writer whose own transaction will never commit: that is published first.
+        with suppress(remembered.DecidedError):
+            done = _publish(stream_id, updates, by, noise or Noise(), claim)
+            return [replace(p, new=p.new or p.period.index in caught_up) for p in done]
 
 
 def catch_up(stream_id: UUID) -> set[int]:
