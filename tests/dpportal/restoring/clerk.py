@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
