@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.core.cache import cache
 
-from dpportal import memory
+from dpportal import memory, restoring
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger, remembered
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -123,3 +123,15 @@ def test_a_charge_of_another_protection_opens_its_account(office, dataset, spent
     office.post(f"{PAGE}restored/{dataset.pk}/")
     account = LedgerEntry.objects.get(key=key).budget
     assert (account.unit_column, account.definition, account.spent) == ("colour", "zcdp", Decimal("0.05"))
+
+
+def test_a_memory_of_an_earlier_version_goes_on_with_the_word_of_an_administrator(dataset, spent, settings):
+    (settings.MEMORY_DIR / "charges" / str(dataset.pk) / str(spent.key)).unlink()
+    (settings.MEMORY_DIR / "charges" / str(dataset.pk)).rmdir()
+    for former in ("mark", f"charges/{dataset.pk}"):
+        (settings.MEMORY_DIR / former).write_bytes(b"sealed")
+    (settings.MEMORY_DIR / memory.MARK).unlink()
+    restoring.accept()
+    ledger.require_complete(dataset)
+    assert remembered.charge_of(spent).cost == Decimal("0.3")
+    assert not (settings.MEMORY_DIR / "mark").exists()
