@@ -10,6 +10,7 @@ put back together with an old database, it would have forgotten the same.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,17 +81,18 @@ def replace(name: str, content: dict[str, Any] | None = None) -> None:
 def erase_all(folder: str) -> None:
     """Erase what is remembered under the names of a folder; that something was, stays known."""
     for name in names(folder):
-        with _reaching(name):
-            filled = _path(name).stat().st_size
+        with _reaching(folder):
+            filled = _path(f"{folder}/{name}").stat().st_size
         if filled:
-            replace(name)
+            replace(f"{folder}/{name}")
 
 
 def names(folder: str) -> list[str]:
-    """The names under which anything is remembered in a folder, and of the folders in it."""
+    """What the files and folders in a folder of the memory are called. Raises MemoryFaultError."""
     with _reaching(folder):
         try:
-            return sorted(f"{folder}/{path.name}" for path in _path(folder).iterdir())
+            with os.scandir(_path(folder)) as entries:
+                return sorted(entry.name for entry in entries)
         except FileNotFoundError:
             return []
 

@@ -157,7 +157,7 @@ def _require_unsettled(dataset: Dataset, key: uuid.UUID) -> None:
     """A draft that an older copy of the database brought back is not confirmed a second time."""
     if LedgerEntry.objects.filter(key=key).exists():
         raise BudgetRefusedError(refusals.released_before_text())
-    if remembered.is_settled(dataset.pk, str(key)):
+    if remembered.is_settled(dataset.pk, key.hex):
         raise BudgetRefusedError(refusals.void_text())
 
 
@@ -214,6 +214,7 @@ def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
     Raises BudgetRefusedError if it is void, BudgetOnHoldError if that cannot be known.
     """
     try:
+        remembered.require_mark()
         charge = remembered.charge_of(entry)
     except MemoryFaultError as fault:
         raise BudgetOnHoldError(str(fault)) from None

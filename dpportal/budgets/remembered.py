@@ -14,6 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import CharField
+from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
@@ -36,9 +38,10 @@ class RestoredError(Exception):
 
 @dataclass(frozen=True)
 class Charge:
-    """A settled charge. outcome: where a release's measurement lies, so that no second one is ever drawn.
+    """A settled charge.
 
-    dataset: its name. is_void: nothing was or will be paid with it.
+    key: of its line, in hexadecimal digits. dataset: its name. is_void: nothing was or will be paid with it. outcome:
+    where a release's measurement lies, so that no second one is ever drawn.
     """
 
     key: str
@@ -71,7 +74,7 @@ class Charge:
     def of(cls, entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = False) -> Charge:
         account = entry.budget
         return cls(
-            key=str(entry.key),
+            key=entry.key.hex,
             dataset=entry.dataset.name,
             amount=str(entry.amount),
             definition=account.definition,
@@ -97,7 +100,7 @@ def recall(dataset_id: UUID, key: str) -> Charge | None:
 
 def charge_of(entry: LedgerEntry) -> Charge | None:
     """What is remembered of a line, if it was settled. Raises MemoryFaultError."""
-    return recall(entry.dataset_id, str(entry.key))
+    return recall(entry.dataset_id, entry.key.hex)
 
 
 def is_settled(dataset_id: UUID, key: str) -> bool:
@@ -130,13 +133,12 @@ def charges_of(dataset_id: UUID) -> list[Charge]:
 
 def keys(dataset_id: UUID) -> set[str]:
     """The keys of a dataset's settled charges; no file is read."""
-    names = (name.rpartition("/")[2] for name in memory.names(f"{FOLDER}/{dataset_id}"))
-    return {name for name in names if not name.startswith(NOTED)}
+    return {name for name in memory.names(f"{FOLDER}/{dataset_id}") if not name.startswith(NOTED)}
 
 
 def dataset_ids() -> list[UUID]:
     """The datasets of which any charge is remembered."""
-    return [UUID(name.rpartition("/")[2]) for name in memory.names(FOLDER)]
+    return [UUID(name) for name in memory.names(FOLDER)]
 
 
 def outcomes_beyond(known: Collection[str]) -> Iterator[Mapping[str, str]]:
@@ -208,7 +210,7 @@ def accept(dataset: Dataset) -> None:
         try:
             settle(line, {})
         except MemoryFaultError:
-            memory.replace(_name(dataset.pk, str(line.key)), asdict(Charge.of(line, {})))
+            memory.replace(_name(dataset.pk, line.key.hex), asdict(Charge.of(line, {})))
 
 
 def is_behind(dataset: Dataset) -> bool:
@@ -225,8 +227,9 @@ def _name(dataset_id: UUID, key: str) -> str:
 
 
 def _lines(dataset: Dataset) -> dict[str, str]:
-    """The state of each line of the ledger by its key."""
-    return {str(key): state for key, state in dataset.ledger.order_by().values_list("key", "state")}
+    """The state of each line of the ledger by its key, as text: thousands of them are compared with names of files."""
+    lines = dataset.ledger.order_by().annotate(text=Cast("key", CharField())).values_list("text", "state")
+    return {key.replace("-", ""): state for key, state in lines.iterator()}
 
 
 def _missing(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> list[Charge]:

@@ -238,14 +238,20 @@ def give_up(release_id: UUID, reason: str) -> None:
 
 
 def _fail(release_id: UUID, claim: Claim, reason: str) -> None:
-    """Close the job with a reason; the reservation is void unless something was measured."""
-    with transaction.atomic():
-        claim.finish(JobState.FAILED, reason)
-        release = _release(release_id)
-        if release.state == Release.State.REQUESTED and not _recorded_again(release):
-            assert release.charge is not None
-            Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
-            ledger.void(release.charge)
+    """Close the job with a reason; the reservation is void unless something was measured.
+
+    Where that cannot be known yet, or not be entered, the job waits.
+    """
+    try:
+        with transaction.atomic():
+            claim.finish(JobState.FAILED, reason)
+            release = _release(release_id)
+            if release.state == Release.State.REQUESTED and not _recorded_again(release):
+                assert release.charge is not None
+                Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
+                ledger.void(release.charge)
+    except BudgetOnHoldError:
+        claim.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
 
 
 def _recorded_again(release: Release) -> bool:
@@ -257,6 +263,8 @@ def _recorded_again(release: Release) -> bool:
             return False
         with transaction.atomic():
             _record(release, Measured.again(outcome))
+    except BudgetOnHoldError:
+        raise
     except (JobFailedError, BudgetRefusedError):
         return False
     return True
@@ -278,7 +286,7 @@ def pending_files() -> set[str]:
     measured = Release.objects.exclude(measurement="").values_list("pk", flat=True)
     names = {
         name
-        for outcome in remembered.outcomes_beyond({str(pk) for pk in measured})
+        for outcome in remembered.outcomes_beyond({pk.hex for pk in measured})
         for name in outcome.values()
     }
     for release in Release.objects.filter(state=Release.State.REQUESTED):

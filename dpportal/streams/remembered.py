@@ -143,7 +143,7 @@ def is_ahead(stream_id: UUID) -> bool:
 def has_gone_on(stream: Stream) -> bool:
     """Whether more is remembered of an open stream than the database has, and cannot be published from the memory."""
     version = vault.version_of(stream.pk)
-    names = {name.rpartition("/")[2] for name in memory.names(f"{FOLDER}/{stream.pk}")}
+    names = set(memory.names(f"{FOLDER}/{stream.pk}"))
     newest = max((int(name) for name in names - {CLOSED}), default=0)
     return version is not None and (CLOSED in names or newest > version) and pending(stream) is None
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from dpportal.running import jobs
 from dpportal.running.turns import in_turn
 from dpportal.streams.models import StreamJob
-from dpportal.streams.working import execute, give_up
+from dpportal.streams.working import execute, give_up, void_left
 
 TO_OWNER = "stream__dataset__owner_id"
 COUNTING = Q(kind=StreamJob.Kind.RECORDS)
@@ -33,6 +33,7 @@ def task_of(kind: str) -> Any:
 
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost."""
+    void_left()
     jobs.sweep(StreamJob, _hint, give_up)
 
 

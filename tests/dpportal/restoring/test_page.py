@@ -43,7 +43,7 @@ def lacking(dataset, spent):
 
 def remember_another(entry, dataset_id=None, **other) -> str:
     """As a transaction does whose database is then put back; returns the key."""
-    key = str(uuid4())
+    key = uuid4().hex
     charge = replace(remembered.charge_of(entry), key=key, **other)
     assert memory.create(f"charges/{dataset_id or entry.dataset_id}/{key}", asdict(charge))
     return key
@@ -126,7 +126,7 @@ def test_a_charge_of_another_protection_opens_its_account(office, dataset, spent
 
 
 def test_a_memory_of_an_earlier_version_goes_on_with_the_word_of_an_administrator(dataset, spent, settings):
-    (settings.MEMORY_DIR / "charges" / str(dataset.pk) / str(spent.key)).unlink()
+    (settings.MEMORY_DIR / "charges" / str(dataset.pk) / spent.key.hex).unlink()
     (settings.MEMORY_DIR / "charges" / str(dataset.pk)).rmdir()
     for former in ("mark", f"charges/{dataset.pk}"):
         (settings.MEMORY_DIR / former).write_bytes(b"sealed")

@@ -10,7 +10,7 @@ import pytest
 from dpportal import memory
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetOnHoldError
-from dpportal.releases import execution
+from dpportal.releases import execution, services
 from dpportal.releases.models import ReleaseJob
 from dpportal.running import jobs, readiness
 from dpportal.running.heartbeat import Pulse
@@ -95,18 +95,27 @@ def test_it_goes_on_once_the_memory_is_back(memory_of_its_own, requested):
     assert requested.state == "ready"
 
 
-def test_a_reservation_of_a_job_that_ended_meanwhile_is_void_once_the_memory_is_back(
+def test_a_reservation_that_was_given_back_meanwhile_is_void_once_the_memory_is_back(
     memory_of_its_own, requested
 ):
-    aside = memory_of_its_own.rename(memory_of_its_own.with_name("aside"))
-    ReleaseJob.objects.update(state=JobState.RUNNING, attempts=3, lease_until="2020-01-01T00:00Z")
-    execution.give_up(requested.pk, "Given up.")
+    not_to_be_written(memory_of_its_own)
+    services.cancel(requested)
     budget = requested.dataset.budgets.get()
     assert budget.reserved
-    aside.rename(memory_of_its_own)
+    (memory_of_its_own / memory.PARTS).unlink()
     execution.void_left()
     budget.refresh_from_db()
     assert not budget.reserved and not budget.spent
+
+
+def test_a_job_that_is_given_up_waits_where_it_cannot_be_known_whether_it_measured(
+    memory_of_its_own, requested
+):
+    unmounted(memory_of_its_own)
+    ReleaseJob.objects.update(state=JobState.RUNNING, attempts=3, lease_until="2020-01-01T00:00Z")
+    execution.give_up(requested.pk, "Given up.")
+    job = ReleaseJob.objects.get()
+    assert (job.state, job.step) == (JobState.QUEUED, execution.ON_HOLD)
 
 
 def test_a_memory_that_is_lost_while_a_job_measures_puts_it_off(memory_of_its_own, requested, monkeypatch):
