@@ -20,7 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _hours_later(monkeypatch):
+def _hours_later(monkeypatch, tmp_path, settings):
+    settings.SCRATCH_DIR = tmp_path
     monkeypatch.setattr(sweeping, "ORPHANS_AFTER", timedelta(0))
 
 
