@@ -34,7 +34,8 @@ class Health:
     """queue_age: seconds that the oldest queued job has waited, 0 if none does. stuck_queues: in which jobs wait long
     although a worker that listens to them is free, or none does. running: jobs that a worker has.
 
-    free_bytes: of the data disk. has_broker: whether the queue's server answers.
+    free_bytes: of the data disk. has_broker: whether the queue's server answers. hindered: workers and sweeps that are
+    alive and whose machine cannot do jobs.
     """
 
     queue_age: float
@@ -44,6 +45,7 @@ class Health:
     sweeps: int
     free_bytes: int
     has_broker: bool
+    hindered: tuple[str, ...] = ()
 
     @property
     def troubles(self) -> list[str]:
@@ -53,6 +55,7 @@ class Health:
             "no-sweep": not self.sweeps,
             "queue-stuck": bool(self.stuck_queues),
             "no-broker": not self.has_broker,
+            "machine-hindered": bool(self.hindered),
             "disk-full": self.free_bytes < storage.floor(),
         }
         return [name for name, true in found.items() if true]
@@ -71,6 +74,7 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
         broker.is_reachable(),
+        tuple(process.name for process in Heartbeat.objects.all() if process.is_alive and process.obstacle),
     )
 
 

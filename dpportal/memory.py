@@ -1,14 +1,18 @@
 """What the portal remembers outside its database, so that a database restored from an older copy is recognised.
 
-A file for each thing that is remembered, in a folder of its own, sealed with the key that is outside the database,
-too, and bound to its name: who edits a file, or puts one in another's place, is noticed. Each is written durably before
-the transaction commits that it tells of, so what people could see was remembered first. The folder is not part of a
-backup: put back together with an old database, it would have forgotten the same.
+A file for each fact, created once under a name that the transaction fixed, and never written over: whoever comes
+second, however late it wakes, finds the first one's. A file is sealed with the key that is outside the database, too,
+and bound to its name: who edits one, or puts one in another's place, is noticed. Each is written durably before the
+transaction commits that it tells of, so what people could see was remembered first. The folder is not part of a backup:
+put back together with an old database, it would have forgotten the same.
 """
 
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +22,13 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.keys import UnsealError, new_token
 
-MARK = "mark"
+MARK = "identity"
+# Where files lie until they are complete.
+PARTS = "incomplete"
+# Of an earlier version, which kept one file for all charges of a dataset and one for a stream.
+FORMER_MARK, FORMER_FOLDERS = "mark", ("charges", "streams")
 # Each file is filled up to a multiple of it.
-STEP = 4096
+STEP = 2048
 
 
 class MemoryFaultError(Exception):
@@ -28,56 +36,99 @@ class MemoryFaultError(Exception):
 
 
 def recall(name: str) -> dict[str, Any] | None:
-    """What is remembered under a name, such as "streams/…"; None if nothing is. Raises MemoryFaultError."""
+    """What is remembered under a name, such as "streams/…/3", empty if that was erased; None if nothing ever was.
+
+    Raises MemoryFaultError.
+    """
+    with _reaching(name):
+        try:
+            sealed = _path(name).read_bytes()
+        except FileNotFoundError:
+            return None
     try:
-        sealed = _path(name).read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as fault:
-        raise MemoryFaultError(_out_of_reach_text(name, fault)) from None
-    try:
-        content: dict[str, Any] = json.loads(settings.STREAM_KEYS.unseal(sealed, bound_to=_bound(name)))
+        text = settings.STREAM_KEYS.unseal(sealed, bound_to=_bound(name)) if sealed else b"{}"
     except UnsealError as fault:
         raise MemoryFaultError(_unsealed_text(name, fault.key)) from None
+    content: dict[str, Any] = json.loads(text)
     return content
 
 
-def remember(name: str, content: dict[str, Any]) -> None:
-    """Remember durably, in place of what was under that name. Raises MemoryFaultError."""
-    text = json.dumps(content).encode()
-    sealed = settings.STREAM_KEYS.seal_json(text, bound_to=_bound(name), step=STEP)
-    path = _path(name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        storage.write_durably(path, sealed)
-    except OSError as fault:
-        raise MemoryFaultError(_out_of_reach_text(name, fault)) from None
+def holds(name: str) -> bool:
+    """Whether anything was ever remembered under a name. Raises MemoryFaultError."""
+    with _reaching(name):
+        return _path(name).exists()
+
+
+def create(name: str, content: dict[str, Any] | None = None) -> bool:
+    """Remember durably, unless something is under that name: then False, and that stays. Raises MemoryFaultError.
+
+    Refused where no memory was begun, as in the empty folder of a disk that is not mounted.
+    """
+    if name != MARK and not holds(MARK):
+        raise MemoryFaultError(lost_text())
+    with _reaching(name):
+        _make_folders(name)
+        return storage.create_durably(_path(name), _sealed(name, content), _path(PARTS))
+
+
+def replace(name: str, content: dict[str, Any] | None = None) -> None:
+    """Remember in place of what cannot be read, or erase what must not be kept. Raises MemoryFaultError."""
+    with _reaching(name):
+        _make_folders(name)
+        storage.replace_durably(_path(name), _sealed(name, content), _path(PARTS))
+
+
+def erase_all(folder: str) -> None:
+    """Erase what is remembered under the names of a folder; that something was, stays known."""
+    for name in names(folder):
+        with _reaching(folder):
+            filled = _path(f"{folder}/{name}").stat().st_size
+        if filled:
+            replace(f"{folder}/{name}")
 
 
 def names(folder: str) -> list[str]:
-    """The names under which anything is remembered in a folder."""
-    path = settings.MEMORY_DIR / folder
-    return sorted(f"{folder}/{p.name}" for p in path.glob("*") if not p.name.startswith("."))
+    """What the files and folders in a folder of the memory are called. Raises MemoryFaultError."""
+    with _reaching(folder):
+        try:
+            with os.scandir(_path(folder)) as entries:
+                return sorted(entry.name for entry in entries)
+        except FileNotFoundError:
+            return []
 
 
 def reseal(name: str) -> bool:
     """Seal a file with the current key; False if it was. Raises UnsealError."""
-    sealed = settings.STREAM_KEYS.resealed(_path(name).read_bytes(), bound_to=_bound(name))
-    if sealed is not None:
-        storage.write_durably(_path(name), sealed)
-    return sealed is not None
+    sealed = _path(name).read_bytes()
+    fresh = sealed and settings.STREAM_KEYS.resealed(sealed, bound_to=_bound(name))
+    if fresh:
+        storage.replace_durably(_path(name), fresh, _path(PARTS))
+    return bool(fresh)
+
+
+def probe() -> None:
+    """Create a file as every fact is created, and take it away. Raises MemoryFaultError where that is not possible."""
+    part, linked = _path(f"{PARTS}/{new_token()}"), _path(f"{PARTS}/{new_token()}")
+    with _reaching(PARTS):
+        _path(PARTS).mkdir(mode=0o700, exist_ok=True)
+        part.touch(mode=0o600, exist_ok=False)
+        try:
+            linked.hardlink_to(part)
+            linked.unlink()
+        finally:
+            part.unlink()
 
 
 def mark() -> str:
     """What tells this memory from every other; empty where there is none. Raises MemoryFaultError."""
-    kept = recall(MARK)
-    return kept["mark"] if kept else ""
+    content = recall(MARK)
+    return content["mark"] if content else ""
 
 
 def new_mark() -> str:
     """Begin a memory, or go on with the one that is there; returns its mark."""
     if not mark():
-        remember(MARK, {"mark": new_token()})
+        create(MARK, {"mark": new_token()})
     return mark()
 
 
@@ -86,12 +137,50 @@ def forget_mark() -> None:
     _path(MARK).unlink(missing_ok=True)
 
 
+def forget_former() -> None:
+    """Delete what an earlier version remembered in another form."""
+    former = (path for folder in FORMER_FOLDERS for path in _path(folder).glob("*") if path.is_file())
+    for path in (_path(FORMER_MARK), *former):
+        path.unlink(missing_ok=True)
+
+
+def lost_text() -> str:
+    """Why nothing can be paid or published, and what to do."""
+    if _path(FORMER_MARK).exists():
+        return _(
+            "The portal's memory was written by an earlier version. Ask an administrator to confirm, once, that this "
+            "database is the newest there is: manage.py check_restored --accept"
+        )
+    return _("The portal's memory is missing, or another one's. ") + remedy()
+
+
 def remedy() -> str:
     """What to do where the memory is lost."""
     return _(
         "Ask an administrator to put the folder back that DPPORTAL_MEMORY names (memory in the data folder). If it is "
         "lost, and this database is the newest there is, that is confirmed by: manage.py check_restored --accept"
     )
+
+
+@contextmanager
+def _reaching(name: str) -> Iterator[None]:
+    """Raises MemoryFaultError for every fault of the disk."""
+    try:
+        yield
+    except OSError as fault:
+        raise MemoryFaultError(_out_of_reach_text(name, fault)) from None
+
+
+def _make_folders(name: str) -> None:
+    storage.make_folder(_path(PARTS))
+    storage.make_folder(_path(name).parent)
+
+
+def _sealed(name: str, content: dict[str, Any] | None) -> bytes:
+    """The bytes of a file; none where only its name is to be known."""
+    if content is None:
+        return b""
+    return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
 
 
 def _out_of_reach_text(name: str, fault: OSError) -> str:

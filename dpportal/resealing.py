@@ -77,10 +77,11 @@ def _reseal_sums(pk: Any) -> bool:
 
 def _reseal_memory(folder: str) -> int:
     done = 0
-    for name in memory.names(folder):
-        with transaction.atomic():
-            OWNERS[folder]._base_manager.select_for_update().filter(pk=name.rpartition("/")[2]).first()
-            done += memory.reseal(name)
+    for owner in memory.names(folder):
+        for name in memory.names(f"{folder}/{owner}"):
+            with transaction.atomic():
+                OWNERS[folder]._base_manager.select_for_update().filter(pk=owner).first()
+                done += memory.reseal(f"{folder}/{owner}/{name}")
     return done
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -26,6 +27,7 @@ from dpportal.budgets.remembered import Charge
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import hold
 from dpportal.memory import MemoryFaultError
+from dpportal.releases.tasks import resume_on_hold
 from dpportal.streams import remembered as periods
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
@@ -91,7 +93,7 @@ def begin(**_: Any) -> None:
 def check() -> Findings:
     """Close the streams that the database has behind what people have seen, and say how it differs from the memory."""
     behind = []
-    for stream_id in _ids(periods.FOLDER):
+    for stream_id in Stream.objects.exclude(state=Stream.State.DRAFT).values_list("pk", flat=True):
         with transaction.atomic():
             behind += _closed_if_behind(stream_id)
     return replace(found(), closed=behind)
@@ -101,6 +103,7 @@ def accept() -> None:
     """Take an administrator's word that this database is the newest: remember what the memory lacks of it."""
     if not _readable(memory.mark):
         memory.forget_mark()
+    memory.forget_former()
     charges.put_mark()
     _accept_all()
 
@@ -115,6 +118,7 @@ def enter_missing(dataset_id: UUID, by: User) -> int:
     if dataset is None:
         return _note(dataset_id, by)
     entered = ledger.enter_missing(dataset, by)
+    resume_on_hold(dataset_id)
     if entered:
         audit.record(by, "entered missing charges", dataset, f"{len(entered)} after a restore")
     return len(entered)
@@ -122,31 +126,35 @@ def enter_missing(dataset_id: UUID, by: User) -> int:
 
 def _note(dataset_id: UUID, by: User) -> int:
     known = charges.charges_of(dataset_id)
-    if known is None or known.seen:
+    if not known or charges.is_noted(dataset_id):
         return 0
-    charges.Remembered(known.name, known.charges, seen=True).keep(dataset_id)
-    gone = Dataset(pk=dataset_id, name=known.name)
-    audit.record(by, "noted missing dataset", gone, f"{len(known.charges)} charges")
-    return len(known.charges)
+    charges.note(dataset_id)
+    gone = Dataset(pk=dataset_id, name=known[-1].dataset)
+    audit.record(by, "noted missing dataset", gone, f"{len(known)} charges")
+    return len(known)
 
 
 def _lacking() -> Iterable[Lacking]:
-    for dataset_id in _ids(charges.FOLDER):
-        try:
-            known = charges.charges_of(dataset_id)
-        except MemoryFaultError:
-            continue  # told among what is lost
-        dataset = Dataset.objects.filter(pk=dataset_id).first()
-        if known and dataset is None and not known.seen:
-            yield Lacking(dataset_id, known.name, list(known.charges.values()), known=False)
-        elif dataset and (missing := charges.missing(dataset)):
+    if not _readable(charges.has_mark):
+        return
+    datasets = Dataset.objects.in_bulk()
+    for dataset_id in charges.dataset_ids():
+        with suppress(MemoryFaultError):  # told among what is lost
+            yield from _lacking_of(dataset_id, datasets.get(dataset_id))
+
+
+def _lacking_of(dataset_id: UUID, dataset: Dataset | None) -> Iterable[Lacking]:
+    if dataset is not None:
+        if missing := charges.missing(dataset):
             yield Lacking(dataset_id, dataset.name, missing, known=True)
+    elif not charges.is_noted(dataset_id) and (known := charges.charges_of(dataset_id)):
+        yield Lacking(dataset_id, known[-1].dataset, known, known=False)
 
 
 def _lost() -> list[str]:
     """What the memory lacks of the database, in words."""
     if not _readable(charges.has_mark):
-        return [str(memory.remedy())]
+        return [memory.lost_text()]
     streams = Stream.objects.filter(state=Stream.State.OPEN).select_related("dataset")
     return [
         *(dataset.name for dataset in _charged() if _charges_lost(dataset)),
@@ -177,15 +185,13 @@ def _closed_if_behind(stream_id: UUID) -> list[Stream]:
     if stream is None:
         return []
     try:
-        known = periods.newest(stream_id)
-        decided = periods.pending(stream)
-    except MemoryFaultError:
-        return []  # told among what is lost
-    if stream.state == Stream.State.CLOSED:
-        periods.forget_decision(stream_id)
-    if known and stream.is_open and known.period > stream.periods.count() and not decided:
-        _close(stream)
-        return [stream]
+        if stream.state == Stream.State.CLOSED:
+            periods.forget_decision(stream_id)
+        elif stream.is_open and periods.has_gone_on(stream):
+            _close(stream)
+            return [stream]
+    except MemoryFaultError as fault:
+        log.warning("%s", fault)  # told among what is lost, too
     return []
 
 
@@ -209,10 +215,6 @@ def _accept_all() -> None:
 
 def _charged() -> QuerySet[Dataset]:
     return Dataset.objects.filter(ledger__kind="charge").distinct()
-
-
-def _ids(folder: str) -> list[UUID]:
-    return [UUID(name.rpartition("/")[2]) for name in memory.names(folder)]
 
 
 def _readable(ask: Any) -> bool:

@@ -10,13 +10,12 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 # Begins the name of a scratch folder.
@@ -153,7 +152,7 @@ def keep(path: Path, name: str) -> str:
             default_storage.delete(name)
         with path.open("rb") as file:
             return default_storage.save(name, File(file))
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(target.parent)
     part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
     shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
     part.chmod(0o600)
@@ -163,21 +162,56 @@ def keep(path: Path, name: str) -> str:
     return name
 
 
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a local file so that after a power cut it is the one before or this one, whole."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}{PART}")
+def replace_durably(path: Path, content: bytes, parts: Path) -> None:
+    """Write a local file so that after a power cut it is the one before or this one, whole.
+
+    parts: a folder on the same file system, for the file until it is complete.
+    """
+    _complete_part(parts, content).replace(path)
+    _fsync(path.parent)
+
+
+def create_durably(path: Path, content: bytes, parts: Path) -> bool:
+    """Write a local file that is not there yet, whole and durably; False if it is there, which is never changed.
+
+    A link and not a rename, so that of several writers, on whatever machines, the first one's file stays.
+    """
+    part = _complete_part(parts, content)
+    try:
+        os.link(part, path)
+        created = True
+    except FileExistsError:
+        created = part.samefile(path)  # a file server's answer was lost, and the question repeated
+    finally:
+        part.unlink()
+    _fsync(path.parent)  # who reads the other one's file relies on it, too
+    return created
+
+
+def _complete_part(folder: Path, content: bytes) -> Path:
+    """A new file with this content, which the disk has."""
+    part = folder / f"{uuid.uuid4().hex}{PART}"
     descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    part.replace(path)
-    _fsync(path.parent)
+    return part
 
 
-def keep_anew(path: Path, folder: str) -> str:
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, so that they are there after a power cut."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _fsync(folder.parent)
+    if not missing:
+        _fsync(path.parent)  # whoever made it may have died before
+
+
+def keep_anew(path: Path, folder: str, beginning: str = "") -> str:
     """Store a file under a name that tells nothing of it, not even to who can guess its content; returns the name."""
-    return keep(path, f"{folder}/{uuid.uuid4()}{path.suffix}")
+    return keep(path, f"{folder}/{beginning}{uuid.uuid4()}{path.suffix}")
 
 
 def keep_by_digest(path: Path, folder: str) -> tuple[str, str]:
@@ -199,20 +233,25 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def delete_orphans(folder: str, known: set[str], older: timedelta, suffixes: tuple[str, ...] = ("",)) -> None:
-    """Delete stored files under a folder that are not `known`, end in one of the suffixes, and are old enough."""
-    directories, files = _listed(folder)
-    for directory in directories:
-        delete_orphans(f"{folder}/{directory}", known, older, suffixes)
-    for name in (f"{folder}/{file}" for file in files):
-        if name not in known and name.endswith(suffixes) and _older(name, older):
+def delete_orphans(folder: str, known: set[str], before: datetime, suffixes: tuple[str, ...] = ("",)) -> None:
+    """Delete stored files under a folder that are not `known`, end in one of the suffixes, and were written before."""
+    for name in names_under(folder):
+        if name not in known and name.endswith(suffixes) and _written_before(name, before):
             default_storage.delete(name)
 
 
 def delete_all(folder: str) -> None:
-    """Delete the stored files of a folder."""
+    """Delete the stored files of a folder, for good: of whatever nothing will ever be stored in again."""
     for name in _listed(folder)[1]:
         default_storage.delete(f"{folder}/{name}")
+
+
+def names_under(folder: str) -> Iterator[str]:
+    """The names of the stored files in a folder and in all folders of it."""
+    folders, files = _listed(folder)
+    yield from (f"{folder}/{file}" for file in files)
+    for inner in folders:
+        yield from names_under(f"{folder}/{inner}")
 
 
 def _listed(folder: str) -> tuple[list[str], list[str]]:
@@ -229,10 +268,10 @@ def local_now(folder: Path) -> float:
         return os.fstat(file.fileno()).st_mtime
 
 
-def _older(name: str, age: timedelta) -> bool:
-    """Whether a stored file is older than that; one that has gone meanwhile is not."""
+def _written_before(name: str, moment: datetime) -> bool:
+    """Whether a stored file was written before that; one that has gone meanwhile was not."""
     try:
-        return default_storage.get_modified_time(name) < timezone.now() - age
+        return default_storage.get_modified_time(name) < moment
     except FileNotFoundError:
         return False
 

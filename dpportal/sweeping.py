@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.utils import timezone
 
-from dpportal import demonstration, storage
+from dpportal import demonstration, memory, storage
 from dpportal.accounts import tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
 from dpportal.catalogue import thumbnails
@@ -17,15 +19,19 @@ from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import ORIGINAL
+from dpportal.memory import MemoryFaultError
 from dpportal.releases import execution
 from dpportal.releases import tasks as release_tasks
 from dpportal.releases.models import Artifact, Optimisation, Release
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.running import workings
+from dpportal.running.jobs import JobState
 from dpportal.streams import downloads
 from dpportal.streams import tasks as stream_tasks
 from dpportal.streams.models import StreamJob
 from dpportal.streams.services import WAITING
+
+log = logging.getLogger(__name__)
 
 # Longer than any job may run, so that no file is taken from under one.
 ORPHANS_AFTER = timedelta(hours=3)
@@ -50,30 +56,60 @@ def sweep_jobs() -> None:
 
 
 def sweep_files() -> None:
-    """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released."""
-    known = {name for row in Dataset.objects.values_list("upload", "table") for name in row}
-    known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
-    known |= execution.pending_files()
-    known |= set(Artifact.objects.values_list("stored", flat=True))
-    known |= set(StreamJob.objects.values_list("file", flat=True))
+    """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released.
+
+    A file of a job in work stays, and none is deleted that was written since the sweep began to look: however long it,
+    or a worker, is stopped on the way, nothing goes that could still be pointed to.
+    """
+    before = timezone.now() - ORPHANS_AFTER
+    in_work = _files_in_work()
     SessionStore.clear_expired()
     direct.sweep()
     release_tasks.sweep_words()
     downloads.request_all()
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
-    storage.delete_orphans("uploads", known, ORPHANS_AFTER)
-    storage.delete_orphans(
-        "records", known, ORPHANS_AFTER, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
-    )
-    storage.delete_orphans("releases", known, ORPHANS_AFTER, suffixes=(".npy", *UNFINISHED, *BUNDLED))
-    storage.delete_orphans(downloads.FOLDER, downloads.stored_names(), ORPHANS_AFTER)
+    _sweep_records(before, in_work)
+    storage.delete_orphans(downloads.FOLDER, downloads.stored_names(), before)
     strategies = set(Optimisation.objects.values_list("arrays", flat=True))
-    storage.delete_orphans("strategies", strategies, ORPHANS_AFTER)
-    storage.delete_orphans("matrices", _named_matrices(), ORPHANS_AFTER)
+    storage.delete_orphans("strategies", strategies, before)
+    storage.delete_orphans("matrices", _named_matrices(), before)
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
     _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken
+    with suppress(OSError):  # a memory that is not there, or that nobody may write
+        _sweep_old(settings.MEMORY_DIR / memory.PARTS)
+
+
+def _files_in_work() -> set[str]:
+    """What running jobs have stored so far, which their rows are about to point to."""
+    running = JobState.RUNNING
+    folders = [
+        records.folder(pk)
+        for pk in Dataset.objects.filter(conversion__state=running).values_list("pk", flat=True)
+    ]
+    folders += [
+        f"releases/{pk}" for pk in Release.objects.filter(job__state=running).values_list("pk", flat=True)
+    ]
+    return {name for folder in folders for name in storage.names_under(folder)}
+
+
+def _sweep_records(before: datetime, known: set[str]) -> None:
+    """Delete what nothing names; nothing at all while it cannot be known what the memory names."""
+    try:
+        known |= execution.pending_files()
+    except MemoryFaultError as fault:
+        log.warning("no stored file is deleted: %s", fault)
+        return
+    known |= {name for row in Dataset.objects.values_list("upload", "table") for name in row}
+    known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    known |= set(Artifact.objects.values_list("stored", flat=True))
+    known |= set(StreamJob.objects.values_list("file", flat=True))
+    storage.delete_orphans("uploads", known, before)
+    storage.delete_orphans(
+        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
+    )
+    storage.delete_orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
 
 
 def _named_matrices() -> set[str]:

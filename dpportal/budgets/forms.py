@@ -12,7 +12,7 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets import asking, ledger, promises
+from dpportal.budgets import asking, ledger, promises, refusals
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
 from dpportal.datasets import likeness
@@ -204,9 +204,9 @@ class BudgetChangeForm(forms.ModelForm):
         elif dataset and (refusal := self._incomplete(dataset)):
             self.add_error("dataset", refusal)
         elif dataset and ledger.has_no_table(dataset):
-            self.add_error("dataset", ledger.no_table_text())
+            self.add_error("dataset", refusals.no_table_text())
         elif {k.dataset.pk for k in kin} - set(data.get("knowing") or ()):
-            self.add_error("knowing", ledger.unknowing_text())
+            self.add_error("knowing", refusals.unknowing_text())
         elif dataset and self._unread_promises(dataset):
             self.add_error(
                 "promises",
@@ -215,9 +215,9 @@ class BudgetChangeForm(forms.ModelForm):
                 ),
             )
         elif budget and budget.definition != data.get("definition"):
-            self.add_error("definition", ledger.other_kind_text(budget))
+            self.add_error("definition", refusals.other_kind_text(budget))
         elif budget and ledger.moves_delta(budget, data.get("delta_exponent", budget.delta_exponent)):
-            self.add_error("delta_exponent", ledger.other_delta_text(budget))
+            self.add_error("delta_exponent", refusals.other_delta_text(budget))
         if asked := data.get("answers"):
             self._check_answer(asked, dataset)
         return data
@@ -247,7 +247,7 @@ class BudgetChangeForm(forms.ModelForm):
 
     def _check_reduction(self, budget: Budget | None, amount: Decimal | None) -> None:
         if amount is not None and (budget is None or amount > budget.left):
-            self.add_error("amount", ledger.reduction_text(budget))
+            self.add_error("amount", refusals.reduction_text(budget))
 
     def save_as(self, by: Any) -> LedgerEntry:
         """Write the change. Raises BudgetRefusedError."""

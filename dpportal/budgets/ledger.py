@@ -19,12 +19,11 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import remembered
+from dpportal.budgets import refusals, remembered
 from dpportal.budgets.amounts import plain, stored
 from dpportal.budgets.asking import answer_by_grant, answered_text
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
-from dpportal.budgets.refusals import refusal_text
-from dpportal.budgets.remembered import Remembered, RestoredError
+from dpportal.budgets.remembered import RestoredError
 from dpportal.datasets import likeness
 from dpportal.datasets.likeness import Kin
 from dpportal.datasets.models import Dataset
@@ -40,6 +39,10 @@ charged = Signal()
 
 class BudgetRefusedError(Exception):
     """A change of the budget that is not possible; the message says why and what to do."""
+
+
+class BudgetOnHoldError(BudgetRefusedError):
+    """Nothing is paid from the dataset until an administrator has seen to ledger or memory; then it goes on."""
 
 
 @transaction.atomic
@@ -65,18 +68,18 @@ def grant(
     known = hold_with_kin(dataset)
     require_complete(dataset)
     if has_no_table(dataset):
-        raise BudgetRefusedError(no_table_text())
+        raise BudgetRefusedError(refusals.no_table_text())
     if {kin.dataset.pk for kin in known} - set(knowing):
-        raise BudgetRefusedError(unknowing_text())
+        raise BudgetRefusedError(refusals.unknowing_text())
     if known:
         audit.record(
             by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
         )
     budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
     if budget.definition != definition:
-        raise BudgetRefusedError(other_kind_text(budget))
+        raise BudgetRefusedError(refusals.other_kind_text(budget))
     if moves_delta(budget, delta_exponent):
-        raise BudgetRefusedError(other_delta_text(budget))
+        raise BudgetRefusedError(refusals.other_delta_text(budget))
     Budget.objects.filter(pk=budget.pk).update(
         total=F("total") + stored(amount), delta_exponent=delta_exponent
     )
@@ -102,14 +105,6 @@ def with_budget(kin: list[Kin]) -> list[Kin]:
     return [k for k in kin if k.dataset.pk in funded]
 
 
-def unknowing_text() -> str:
-    """Why a grant is refused to whoever was not told of other tables with the same people."""
-    return _(
-        "Other datasets that have a budget hold nearly the same table. Losses for the same people add up, whoever "
-        "uploaded them: tick each of them to grant all the same, which is recorded, or grant to that dataset instead."
-    )
-
-
 def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
     """A new account; beside others it is for the protection that is declared now."""
     kind = {"definition": definition, "delta_exponent": delta_exponent}
@@ -126,7 +121,7 @@ def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> 
     if budget is not None:
         hold(budget.dataset)
     if budget is None or not _with(amount).filter(pk=budget.pk).update(total=F("total") - stored(amount)):
-        raise BudgetRefusedError(reduction_text(budget and Budget.objects.get(pk=budget.pk)))
+        raise BudgetRefusedError(refusals.reduction_text(budget and Budget.objects.get(pk=budget.pk)))
     return _append(budget, Kind.REDUCTION, State.BOOKED, amount, reason, by)
 
 
@@ -152,13 +147,7 @@ def reserve(
     _check_positive(amount)
     hold(dataset)
     require_complete(dataset)
-    if LedgerEntry.objects.filter(key=key).exists():
-        raise BudgetRefusedError(
-            _(
-                "This was released before the portal's database was put back from an older copy, and its charge stays "
-                "spent. Make a new draft."
-            )
-        )
+    _require_unsettled(dataset, key)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     change = {"reserved": F("reserved") + stored(amount)}
@@ -169,7 +158,7 @@ def reserve(
         or enough.filter(**fixed).update(**change)
     )
     if not done:
-        raise BudgetRefusedError(refusal_text(dataset, amount, definition))
+        raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
     budget = Budget.objects.get(dataset=dataset, **fixed)
     entry = _append(
         budget, Kind.CHARGE, State.RESERVED, amount, reason, by, key=key, total_public=total_public
@@ -178,22 +167,33 @@ def reserve(
     return entry
 
 
+def _require_unsettled(dataset: Dataset, key: uuid.UUID) -> None:
+    """A draft that an older copy of the database brought back is not confirmed a second time."""
+    if LedgerEntry.objects.filter(key=key).exists():
+        raise BudgetRefusedError(refusals.released_before_text())
+    if remembered.is_settled(dataset.pk, key.hex):
+        raise BudgetRefusedError(refusals.void_text())
+
+
 @transaction.atomic
-def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> None:
+def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Turn a reservation into a spent charge, once; a second call changes nothing.
 
-    The last act of the caller's transaction: the charge is remembered outside the database, and that is not rolled
-    back. outcome: what else is remembered of it. Raises BudgetRefusedError.
+    At the end of the caller's transaction: the charge is remembered outside the database, and that is not rolled back.
+    outcome: what else is remembered of it. Returns what is remembered for good, which an earlier attempt may have
+    decided whose transaction did not commit. Raises BudgetRefusedError, or BudgetOnHoldError.
     """
-    # The lock that makes changes of what is remembered of one dataset wait for each other.
     hold(entry.dataset)
-    known = require_complete(entry.dataset)
+    require_complete(entry.dataset)
+    try:
+        settled = remembered.settle(entry, outcome or {})
+    except MemoryFaultError as fault:
+        raise BudgetOnHoldError(str(fault)) from None
+    if settled.is_void:
+        raise BudgetRefusedError(refusals.void_text())
     if _spend(entry):
         charged.send(Budget, dataset=entry.dataset)
-        try:
-            remembered.add(entry, outcome or {}, known)
-        except MemoryFaultError as fault:
-            raise BudgetRefusedError(str(fault)) from None
+    return settled.outcome
 
 
 def _spend(entry: LedgerEntry) -> bool:
@@ -209,14 +209,15 @@ def _spend(entry: LedgerEntry) -> bool:
 def void(entry: LedgerEntry) -> None:
     """Release a reservation, once; a spent charge stays spent, even where only the memory knows that it is.
 
-    While the memory cannot be read, the amount stays reserved.
+    While the memory cannot be reached, the amount stays reserved.
     """
     hold(entry.dataset)
     try:
-        is_spent = remembered.charge_of(entry) is not None
+        remembered.require_mark()
+        settled = remembered.settle(entry, {}, is_void=True)
     except MemoryFaultError:
         return
-    if is_spent:
+    if not settled.is_void:
         _spend(entry)
     elif _settle(entry, State.VOID):
         _budget_of(entry).update(reserved=F("reserved") - stored(entry.amount))
@@ -224,20 +225,26 @@ def void(entry: LedgerEntry) -> None:
 
 
 def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
-    """What is remembered of a charge that was spent; None if it was not. Raises BudgetRefusedError."""
+    """What is remembered of a charge that was spent; None if it was not settled.
+
+    Raises BudgetRefusedError if it is void, BudgetOnHoldError if that cannot be known.
+    """
     try:
+        remembered.require_mark()
         charge = remembered.charge_of(entry)
     except MemoryFaultError as fault:
-        raise BudgetRefusedError(str(fault)) from None
+        raise BudgetOnHoldError(str(fault)) from None
+    if charge and charge.is_void:
+        raise BudgetRefusedError(refusals.void_text())
     return charge.outcome if charge else None
 
 
-def require_complete(dataset: Dataset) -> Remembered | None:
-    """The remembered charges. Raises BudgetRefusedError unless the ledger has the same."""
+def require_complete(dataset: Dataset) -> None:
+    """Raises BudgetOnHoldError unless ledger and memory have the same charges."""
     try:
-        return remembered.require_complete(dataset)
+        remembered.require_complete(dataset)
     except (RestoredError, MemoryFaultError) as fault:
-        raise BudgetRefusedError(str(fault)) from None
+        raise BudgetOnHoldError(str(fault)) from None
 
 
 @transaction.atomic
@@ -280,7 +287,7 @@ def _account_of(dataset: Dataset, charge: remembered.Charge) -> Budget:
         accounts.filter(is_fixed=False, definition=charge.definition).update(**fixed)
     budget, _new = Budget.objects.get_or_create(dataset=dataset, **fixed, defaults=kind)
     if budget.definition != charge.definition:
-        raise BudgetRefusedError(other_kind_text(budget))
+        raise BudgetRefusedError(refusals.other_kind_text(budget))
     return budget
 
 
@@ -296,41 +303,10 @@ def has_no_table(dataset: Dataset) -> bool:
     return dataset.state in (none.REFUSED, none.DUPLICATE, none.CANCELLED, none.ERASED)
 
 
-def no_table_text() -> str:
-    """Why a grant to such a dataset is refused."""
-    return _(
-        "No records of this dataset are stored, so no budget can be spent on it. Choose one that has some."
-    )
-
-
-def other_kind_text(budget: Budget) -> str:
-    """Why a grant of the other kind is refused."""
-    text = _("This budget is counted in %(symbol)s. Grant more %(symbol)s; the two kinds cannot be added.")
-    return text % {"symbol": budget.symbol}
-
-
 def moves_delta(budget: Budget, exponent: int) -> bool:
     """Whether another δ would change what was said of what this account has paid for, in files that readers have."""
     is_read_at_delta = budget.definition == Definition.ZCDP and budget.delta_exponent != exponent
     return is_read_at_delta and budget.entries.filter(kind=Kind.CHARGE).exists()
-
-
-def other_delta_text(budget: Budget) -> str:
-    """Why a grant with another δ is refused."""
-    text = _(
-        "What this budget has paid for says δ = %(delta)s, also in files that were downloaded. Leave n at %(exponent)s."
-    )
-    return text % {"delta": budget.delta_text, "exponent": budget.delta_exponent}
-
-
-def reduction_text(budget: Budget | None) -> str:
-    """Why a reduction is refused."""
-    if budget is None:
-        return _("This dataset has no budget to reduce. Grant one first.")
-    text = _(
-        "Only %(symbol)s = %(left)s of this budget is neither spent nor reserved. Reduce it by at most that."
-    )
-    return text % {"symbol": budget.symbol, "left": plain(budget.left)}
 
 
 def _settle(entry: LedgerEntry, state: str) -> bool:

@@ -1,18 +1,21 @@
-"""The spent charges of each dataset as they are remembered outside the database, and what its ledger lacks of them.
+"""The settled charges of each dataset as they are remembered outside the database, and what its ledger lacks of them.
 
-A charge is remembered before the transaction commits that spends it. So the memory has every charge that anything was
-revealed for, and a ledger that lacks one was restored from an older copy. The caller holds the dataset's row.
+A charge is spent or void from the moment that its file exists, just before the transaction commits that says so, and
+the first writer of that file decides: a worker that wakes late finds what was decided without it. So the memory has
+every charge that anything was revealed for, and a ledger that lacks one was restored from an older copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import CharField
+from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
@@ -24,6 +27,8 @@ from dpportal.memory import MemoryFaultError
 from mechanisms.accounting import SYMBOL, Definition
 
 FOLDER = "charges"
+# Begins the name that says how many charges of a missing dataset an administrator has seen.
+NOTED = "noted."
 State = LedgerEntry.State
 
 
@@ -33,9 +38,14 @@ class RestoredError(Exception):
 
 @dataclass(frozen=True)
 class Charge:
-    """A spent charge. outcome: where a release's measurement lies, so that no second one is ever drawn."""
+    """A settled charge.
+
+    key: of its line, in hexadecimal digits. dataset: its name. is_void: nothing was or will be paid with it. outcome:
+    where a release's measurement lies, so that no second one is ever drawn.
+    """
 
     key: str
+    dataset: str
     amount: str
     definition: str
     delta_exponent: int
@@ -45,6 +55,7 @@ class Charge:
     reason: str
     by: str
     at: str
+    is_void: bool = False
     outcome: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -59,50 +70,102 @@ class Charge:
     def spent_at(self) -> Any:
         return parse_datetime(self.at)
 
+    @classmethod
+    def of(cls, entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = False) -> Charge:
+        account = entry.budget
+        return cls(
+            key=entry.key.hex,
+            dataset=entry.dataset.name,
+            amount=str(entry.amount),
+            definition=account.definition,
+            delta_exponent=account.delta_exponent,
+            neighbours=account.neighbours,
+            unit_column=account.unit_column,
+            ignore_case=account.ignore_case,
+            reason=entry.reason,
+            by=entry.by.get_username(),
+            at=(entry.settled_at or timezone.now()).isoformat(),
+            is_void=is_void,
+            outcome=dict(outcome),
+        )
 
-@dataclass(frozen=True)
-class Remembered:
-    """A dataset's charges by their keys. seen: whether an administrator has seen that the dataset is missing."""
 
-    name: str
-    charges: Mapping[str, Charge] = field(default_factory=dict)
-    seen: bool = False
-
-    def keep(self, dataset_id: UUID) -> None:
-        content = {
-            "name": self.name,
-            "charges": [vars(charge) for charge in self.charges.values()],
-            "seen": self.seen,
-        }
-        memory.remember(f"{FOLDER}/{dataset_id}", content)
-
-
-def charges_of(dataset_id: UUID) -> Remembered | None:
-    """Raises MemoryFaultError."""
-    kept = memory.recall(f"{FOLDER}/{dataset_id}")
-    if kept is None:
-        return None
-    charges = [Charge(**charge) for charge in kept["charges"]]
-    return Remembered(kept["name"], {charge.key: charge for charge in charges}, kept["seen"])
+def recall(dataset_id: UUID, key: str) -> Charge | None:
+    """What is remembered of a charge, if it was settled. Raises MemoryFaultError."""
+    content = memory.recall(_name(dataset_id, key))
+    if content == {}:
+        raise MemoryFaultError(memory.remedy())
+    return Charge(**content) if content else None
 
 
 def charge_of(entry: LedgerEntry) -> Charge | None:
-    """What is remembered of a line, if it was spent. Raises MemoryFaultError."""
-    known = charges_of(entry.dataset_id)
-    return known.charges.get(str(entry.key)) if known else None
+    """What is remembered of a line, if it was settled. Raises MemoryFaultError."""
+    return recall(entry.dataset_id, entry.key.hex)
+
+
+def is_settled(dataset_id: UUID, key: str) -> bool:
+    """Whether the charge with this key was spent or is void. Raises MemoryFaultError."""
+    return memory.holds(_name(dataset_id, key))
+
+
+def settle(entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = False) -> Charge:
+    """Remember that a charge is spent or void, unless it is settled; returns how it is settled for good.
+
+    Raises MemoryFaultError.
+    """
+    charge = Charge.of(entry, outcome, is_void=is_void)
+    if memory.create(_name(entry.dataset_id, charge.key), asdict(charge)):
+        return charge
+    settled = charge_of(entry)
+    assert settled is not None
+    return settled
 
 
 def missing(dataset: Dataset) -> list[Charge]:
-    """The charges that the ledger lacks, the oldest first. Raises MemoryFaultError."""
-    return _missing(charges_of(dataset.pk), _lines(dataset))
+    """The spent charges that the ledger lacks, the oldest first. Raises MemoryFaultError."""
+    return _missing(dataset, keys(dataset.pk), _lines(dataset))
 
 
-def require_complete(dataset: Dataset) -> Remembered | None:
-    """The remembered charges. Raises RestoredError if the ledger lacks one, MemoryFaultError if the memory does."""
+def charges_of(dataset_id: UUID) -> list[Charge]:
+    """All spent charges of a dataset, the oldest first; for one that the database lacks. Raises MemoryFaultError."""
+    return _spent(dataset_id, keys(dataset_id))
+
+
+def keys(dataset_id: UUID) -> set[str]:
+    """The keys of a dataset's settled charges; no file is read."""
+    return {name for name in memory.names(f"{FOLDER}/{dataset_id}") if not name.startswith(NOTED)}
+
+
+def dataset_ids() -> list[UUID]:
+    """The datasets of which any charge is remembered."""
+    return [UUID(name) for name in memory.names(FOLDER)]
+
+
+def outcomes_beyond(known: Collection[str]) -> Iterator[Mapping[str, str]]:
+    """The outcomes of all charges but those with the keys `known`. Raises MemoryFaultError."""
     require_mark()
-    known, lines = charges_of(dataset.pk), _lines(dataset)
-    _require_all(known, lines, dataset)
-    lacking = _missing(known, lines)
+    for dataset_id in dataset_ids():
+        for key in keys(dataset_id).difference(known):
+            charge = recall(dataset_id, key)
+            if charge is not None:
+                yield charge.outcome
+
+
+def is_noted(dataset_id: UUID) -> bool:
+    """Whether an administrator has seen as many charges as there are of a dataset that is missing."""
+    return memory.holds(_name(dataset_id, f"{NOTED}{len(keys(dataset_id))}"))
+
+
+def note(dataset_id: UUID) -> None:
+    memory.create(_name(dataset_id, f"{NOTED}{len(keys(dataset_id))}"))
+
+
+def require_complete(dataset: Dataset) -> None:
+    """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one."""
+    require_mark()
+    settled, lines = keys(dataset.pk), _lines(dataset)
+    _require_all(dataset, settled, lines)
+    lacking = _missing(dataset, settled, lines)
     if lacking:
         raise RestoredError(
             _(
@@ -111,13 +174,12 @@ def require_complete(dataset: Dataset) -> Remembered | None:
             )
             % {"number": len(lacking), "name": dataset.name}
         )
-    return known
 
 
 def require_mark() -> None:
     """Raise MemoryFaultError unless the memory is the one that this database goes with."""
     if not has_mark():
-        raise MemoryFaultError(_("The portal's memory is missing, or another one's. ") + memory.remedy())
+        raise MemoryFaultError(memory.lost_text())
 
 
 def has_mark() -> bool:
@@ -132,68 +194,59 @@ def put_mark() -> None:
     MemoryMark.objects.create(mark=memory.new_mark())
 
 
-def add(entry: LedgerEntry, outcome: Mapping[str, str], known: Remembered | None) -> None:
-    """Remember that a charge is spent, beside those that are known already."""
-    if known and str(entry.key) in known.charges:
-        return
-    charges = {**(known.charges if known else {}), str(entry.key): _charge(entry, outcome)}
-    Remembered(entry.dataset.name, charges).keep(entry.dataset_id)
+def obstacle() -> str:
+    """Why this machine can neither spend nor publish; empty if it can."""
+    try:
+        require_mark()
+        memory.probe()
+    except MemoryFaultError as fault:
+        return str(fault)
+    return ""
 
 
 def accept(dataset: Dataset) -> None:
     """Remember what the ledger says, beside what is remembered already where that can be read."""
-    try:
-        known = charges_of(dataset.pk)
-    except MemoryFaultError:
-        known = None
-    lines = dataset.ledger.filter(state=State.SPENT).select_related("budget", "by")
-    spent = {str(line.key): _charge(line, {}) for line in lines}
-    charges = {**spent, **(known.charges if known else {})}
-    if charges:
-        Remembered(dataset.name, charges).keep(dataset.pk)
+    for line in dataset.ledger.filter(state=State.SPENT).select_related("budget", "by", "dataset"):
+        try:
+            settle(line, {})
+        except MemoryFaultError:
+            memory.replace(_name(dataset.pk, line.key.hex), asdict(Charge.of(line, {})))
 
 
 def is_behind(dataset: Dataset) -> bool:
     """Whether the memory lacks a charge of the ledger, or cannot be read."""
     try:
-        _require_all(charges_of(dataset.pk), _lines(dataset), dataset)
+        _require_all(dataset, keys(dataset.pk), _lines(dataset))
     except MemoryFaultError:
         return True
     return False
 
 
+def _name(dataset_id: UUID, key: str) -> str:
+    return f"{FOLDER}/{dataset_id}/{key}"
+
+
 def _lines(dataset: Dataset) -> dict[str, str]:
-    """The state of each line of the ledger by its key."""
-    return {str(key): state for key, state in dataset.ledger.order_by().values_list("key", "state")}
+    """The state of each line of the ledger by its key, as text: thousands of them are compared with names of files."""
+    lines = dataset.ledger.order_by().annotate(text=Cast("key", CharField())).values_list("text", "state")
+    return {key.replace("-", ""): state for key, state in lines.iterator()}
 
 
-def _missing(known: Remembered | None, lines: Mapping[str, str]) -> list[Charge]:
+def _missing(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> list[Charge]:
     # A charge that is reserved is settled by its job, which finds what was measured.
-    lacking = [charge for key, charge in (known.charges if known else {}).items() if key not in lines]
-    return sorted(lacking, key=lambda charge: charge.at)
+    return _spent(dataset.pk, settled.difference(lines))
 
 
-def _require_all(known: Remembered | None, lines: Mapping[str, str], dataset: Dataset) -> None:
+def _spent(dataset_id: UUID, settled: Collection[str]) -> list[Charge]:
+    charges = (recall(dataset_id, key) for key in settled)
+    return sorted((c for c in charges if c and not c.is_void), key=lambda charge: charge.at)
+
+
+def _require_all(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> None:
     spent = {key for key, state in lines.items() if state == State.SPENT}
-    if spent - set(known.charges if known else ()):
+    # Looked for by name, too: a file server may list what was there a moment ago.
+    if any(not memory.holds(_name(dataset.pk, key)) for key in spent - settled):
         raise MemoryFaultError(
             _("The portal's memory lacks charges of %(name)s that its ledger has. ") % {"name": dataset.name}
             + memory.remedy()
         )
-
-
-def _charge(entry: LedgerEntry, outcome: Mapping[str, str]) -> Charge:
-    account = entry.budget
-    return Charge(
-        key=str(entry.key),
-        amount=str(entry.amount),
-        definition=account.definition,
-        delta_exponent=account.delta_exponent,
-        neighbours=account.neighbours,
-        unit_column=account.unit_column,
-        ignore_case=account.ignore_case,
-        reason=entry.reason,
-        by=entry.by.get_username(),
-        at=(entry.settled_at or timezone.now()).isoformat(),
-        outcome=dict(outcome),
-    )

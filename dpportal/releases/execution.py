@@ -22,8 +22,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal import storage
-from dpportal.budgets import ledger
-from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets import ledger, remembered
+from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
+from dpportal.budgets.models import LedgerEntry
 from dpportal.connections.faults import SourceFault
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.rawdata import records
@@ -42,6 +43,8 @@ log = logging.getLogger(__name__)
 TOO_LONG = "The job took longer than an hour. Choose fewer cells or columns and release again."
 # Between interruptions of what is left after the measurement: doubled each time, half a day in all.
 FIRST_PAUSE_SECONDS, PUT_OFF_AT_MOST = 60.0, 10
+# What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
+ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
 NO_RECORDS = "The records of this dataset were deleted before the job began."
 LOST = (
     "This was measured before the portal's database was put back from an older copy, and the measurement is lost. Its "
@@ -74,6 +77,8 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
             finish(release_id, claim)
     except LostClaimError:
         raise
+    except BudgetOnHoldError:
+        claim.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
     except (JobFailedError, BudgetRefusedError, SourceFault) as failure:
         _fail(release_id, claim, str(failure))
     except storage.StorageFault as fault:
@@ -108,8 +113,6 @@ def measure(release_id: UUID, claim: Claim) -> None:
         commit(release, claim, Measured.again(outcome))
         return
     ledger.require_complete(release.dataset)
-    # What an attempt measured that was killed before it committed was never released, and never will be.
-    storage.delete_all(_folder(release))
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
     product, plan, noise = product_of(release), confirmed_plan(release), Noise()
@@ -120,7 +123,7 @@ def measure(release_id: UUID, claim: Claim) -> None:
     counts = product.count(release, plan, noise.key())
     claim.step("measuring")
     measurement = product.measure(plan, counts, noise)
-    commit(release, claim, keep(release, product.compared(plan, counts), measurement))
+    commit(release, claim, keep(release, claim, product.compared(plan, counts), measurement))
 
 
 @dataclass(frozen=True)
@@ -147,19 +150,27 @@ class Measured:
         return kept
 
 
-def keep(release: Release, counts: np.ndarray, measurement: Measurement) -> Measured:
-    """Write counts and measurement durably, to files that no row points to yet."""
-    kept = records.keep_counts(release.dataset_id, counts)
+def keep(release: Release, claim: Claim, counts: np.ndarray, measurement: Measurement) -> Measured:
+    """Write counts and measurement durably, to files of this attempt alone that no row points to yet.
+
+    Nobody writes over them or deletes them but the sweep, once the charge has settled on another attempt's.
+    """
+    kept = records.keep_counts(release.dataset_id, counts, _counts_of(release, claim.fence))
     with storage.scratch_folder() as scratch:
         path = scratch / "measurement.npy"
         np.save(path, measurement.values)
         digest = storage.sha256(path)
-        stored = storage.keep_anew(path, _folder(release))
+        stored = storage.keep_anew(path, f"{_folder(release)}/{claim.fence}")
         return Measured(stored, digest, kept, release.dataset.last_read)
 
 
 def _folder(release: Release) -> str:
     return f"releases/{release.pk}/measurement"
+
+
+def _counts_of(release: Release, fence: int | None = None) -> str:
+    """Begins the names of a release's true counts; of those of one attempt, with its fence."""
+    return f"counts-{release.pk}-" + ("" if fence is None else f"{fence}-")
 
 
 def commit(release: Release, claim: Claim, measured: Measured) -> None:
@@ -171,12 +182,15 @@ def commit(release: Release, claim: Claim, measured: Measured) -> None:
 
 
 def _record(release: Release, measured: Measured) -> None:
+    """Spend, and point at what the charge has settled on: an earlier attempt's measurement where that came first."""
+    assert release.charge is not None
     outcome = asdict(measured)
+    settled = ledger.spend(release.charge, outcome)
+    if settled != outcome:
+        outcome = asdict(Measured.again(settled))
     Release.objects.filter(pk=release.pk).update(
         state=Release.State.MEASURED, measured_at=timezone.now(), **outcome
     )
-    assert release.charge is not None
-    ledger.spend(release.charge, outcome)
 
 
 def _check_right(release: Release) -> None:
@@ -240,14 +254,20 @@ def give_up(release_id: UUID, reason: str) -> None:
 
 
 def _fail(release_id: UUID, claim: Claim, reason: str) -> None:
-    """Close the job with a reason; the reservation is void unless something was measured."""
-    with transaction.atomic():
-        claim.finish(JobState.FAILED, reason)
-        release = _release(release_id)
-        if release.state == Release.State.REQUESTED and not _recorded_again(release):
-            assert release.charge is not None
-            Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
-            ledger.void(release.charge)
+    """Close the job with a reason; the reservation is void unless something was measured.
+
+    Where that cannot be known yet, or not be entered, the job waits.
+    """
+    try:
+        with transaction.atomic():
+            claim.finish(JobState.FAILED, reason)
+            release = _release(release_id)
+            if release.state == Release.State.REQUESTED and not _recorded_again(release):
+                assert release.charge is not None
+                Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
+                ledger.void(release.charge)
+    except BudgetOnHoldError:
+        claim.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
 
 
 def _recorded_again(release: Release) -> bool:
@@ -259,19 +279,36 @@ def _recorded_again(release: Release) -> bool:
             return False
         with transaction.atomic():
             _record(release, Measured.again(outcome))
+    except BudgetOnHoldError:
+        raise
     except (JobFailedError, BudgetRefusedError):
         return False
     return True
 
 
-def pending_files() -> set[str]:
-    """Files that are remembered, and that no row points to until their job goes on."""
-    waiting = Release.objects.filter(state=Release.State.REQUESTED).select_related("charge__dataset")
-    names: set[str] = set()
-    for release in waiting:
+def void_left() -> None:
+    """Void reservations of releases that ended while the memory could not be reached."""
+    ended = Release.objects.filter(state__in=(Release.State.FAILED, Release.State.CANCELLED))
+    for release in ended.filter(charge__state=LedgerEntry.State.RESERVED).select_related("charge__dataset"):
         assert release.charge is not None
-        with suppress(BudgetRefusedError):
-            names |= set((ledger.outcome_of(release.charge) or {}).values())
+        ledger.void(release.charge)
+
+
+def pending_files() -> set[str]:
+    """Files that the memory names and no row does, and those of releases whose charge is not settled.
+
+    Which of an attempt's files count is open until then, however long it sleeps. Raises MemoryFaultError.
+    """
+    measured = Release.objects.exclude(measurement="").values_list("pk", flat=True)
+    names = {
+        name
+        for outcome in remembered.outcomes_beyond({pk.hex for pk in measured})
+        for name in outcome.values()
+    }
+    for release in Release.objects.filter(state=Release.State.REQUESTED):
+        names |= set(storage.names_under(_folder(release)))
+        own = f"{records.folder(release.dataset_id)}/{_counts_of(release)}"
+        names |= {n for n in storage.names_under(records.folder(release.dataset_id)) if n.startswith(own)}
     return names
 
 

@@ -6,9 +6,10 @@ from uuid import UUID
 
 from celery import shared_task
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
 from dpportal.datasets.models import Dataset
-from dpportal.releases.execution import execute, give_up
+from dpportal.releases.execution import ON_HOLD, execute, give_up, void_left
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.queries import strategies
@@ -35,6 +36,14 @@ def find_strategy(key: str) -> None:
 @shared_task
 def simulate(key: str) -> None:
     simulations.work_out(key)
+
+
+def resume_on_hold(dataset_id: UUID) -> None:
+    """Go on with the releases of a dataset that waited for an administrator."""
+    waiting = ReleaseJob.objects.filter(release__dataset=dataset_id, state=JobState.QUEUED, step=ON_HOLD)
+    for pk in waiting.values_list("pk", flat=True):
+        ReleaseJob.objects.filter(pk=pk, state=JobState.QUEUED).update(step="", hinted_at=Now())
+        run_release.delay_on_commit(str(pk))
 
 
 def write_anew(releases: QuerySet[Release]) -> None:
@@ -80,4 +89,5 @@ def sweep() -> None:
     write_anew(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=ago(JUST_ENDED_SECONDS))))
     jobs.sweep(Optimisation, find_strategy.delay, partial(questions.give_up, Optimisation))
     jobs.sweep(Simulation, simulate.delay, partial(questions.give_up, Simulation))
+    void_left()
     jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dpportal.running import readiness
 from dpportal.running.clock import ago
 from dpportal.running.jobs import kinds, waiting
 from dpportal.running.models import BEAT_SECONDS, Heartbeat
@@ -58,7 +59,7 @@ class Pulse:
             Heartbeat.objects.filter(pk=self.name).delete()
 
     def beat(self) -> None:
-        told = {"own_clock": timezone.now(), "busy": self.busy()}
+        told = {"own_clock": timezone.now(), "busy": self.busy(), "obstacle": readiness.obstacle()}
         if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), **told):
             Heartbeat.objects.filter(seen_at__lt=ago(FORGET_AFTER_SECONDS)).delete()
             Heartbeat.objects.create(name=self.name, kind=self.kind, queues=self.queues, **told)

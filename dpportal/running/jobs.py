@@ -23,7 +23,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
 from dpportal import storage
-from dpportal.running import job_log, queues
+from dpportal.running import job_log, queues, readiness
 from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
 from dpportal.running.patience import is_held, is_no_fault_of_the_job
@@ -181,7 +181,8 @@ class Claim:
     def put_off(self, seconds: float, **fields: Any) -> None:
         """Let the job wait for so long, and then begin anew."""
         later = from_now(seconds)
-        self.write(**{**from_the_beginning(), "queued_at": later, "hinted_at": later}, **fields)
+        again = {**from_the_beginning(), "queued_at": later, "hinted_at": later}
+        self.write(**{**again, **fields})
         job_log.ended(self, "put off")
 
     def give_back(self, error: Exception | None = None) -> None:
@@ -228,10 +229,11 @@ class Claim:
 def claim(model: type[Job], pk: Any) -> Claim | None:
     """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take.
 
-    What killed workers left on this machine is removed first. While the disk is nearly full, everything waits.
+    What killed workers left on this machine is removed first. While the disk is nearly full, or something else stops
+    this machine, everything waits.
     """
     storage.clear_scratch()
-    if storage.is_full():
+    if storage.is_full() or readiness.obstacle():
         return None
     free = Q(state=JobState.QUEUED) | _lost()
     return _raise_fence(
@@ -248,8 +250,8 @@ def claim(model: type[Job], pk: Any) -> Claim | None:
 def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]) -> None:
     """Hint again at every job that waits without an owner; give up those that used all attempts.
 
-    A waiting job is hinted at once a lease, and while a worker lives to hear it: messages would pile up otherwise. What
-    another transaction holds is left for the next time.
+    A waiting job is hinted at once a lease, and while a worker lives that can do it: messages would pile up otherwise.
+    What another transaction holds is left for the next time.
     """
     lost = model._base_manager.filter(_lost())
     for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
@@ -258,7 +260,7 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )
-    if not Heartbeat.alive(Heartbeat.Kind.WORKER).exists():
+    if not Heartbeat.alive(Heartbeat.Kind.WORKER).filter(obstacle="").exists():
         return
     stale = waiting.filter(hinted_at__lt=ago(settings.JOB_LEASE_SECONDS))
     for pk in stale.values_list("pk", flat=True):

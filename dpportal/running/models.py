@@ -42,6 +42,8 @@ class Heartbeat(models.Model):
     # The queues that a worker listens to, and whether it could take no further job at `seen_at`.
     queues = models.JSONField(default=list)
     busy = models.BooleanField(default=False)
+    # What kept its machine from taking jobs at `seen_at`; empty if nothing did.
+    obstacle = models.TextField(blank=True, default="")
 
     objects = HeartbeatManager()
 

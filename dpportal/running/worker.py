@@ -1,4 +1,4 @@
-"""What a Celery worker of the portal does beside its tasks: it says that it lives."""
+"""What a Celery worker of the portal does beside its tasks: it says that it lives, and waits while it cannot work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from celery.signals import task_postrun, task_prerun, worker_init, worker_ready,
 from celery.worker.state import active_requests
 from django.conf import settings
 
-from dpportal.running import patience
+from dpportal.running import patience, readiness
 from dpportal.running.heartbeat import Idleness, Pulse
 from dpportal.running.models import Heartbeat
 
@@ -26,6 +26,12 @@ def _full(consumer: Any) -> bool:
 def be_patient(**_: Any) -> None:
     """Before the processes of a pool begin, which inherit it."""
     patience.keep_to(patience.of_jobs())
+
+
+@task_prerun.connect
+def wait_until_ready(**_: Any) -> None:
+    """In the process that is about to do a task."""
+    readiness.wait()
 
 
 @worker_ready.connect

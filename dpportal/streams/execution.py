@@ -9,7 +9,7 @@ the database, too: whatever copy of the database is put back, no second answer i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -116,8 +116,11 @@ def publish(
     by: who publishes, the owner of the dataset if it is nobody else. claim: of the job that publishes, which must still
     hold. Raises PeriodRefusedError, VaultError, LostClaimError.
     """
-    catch_up(stream_id)
-    return _publish(stream_id, updates, by, noise or Noise(), claim)
+    while True:
+        catch_up(stream_id)
+        # Decided meanwhile by a writer whose own transaction will never commit: that is published first.
+        with suppress(remembered.DecidedError):
+            return _publish(stream_id, updates, by, noise or Noise(), claim)
 
 
 def catch_up(stream_id: UUID) -> None:

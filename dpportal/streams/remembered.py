@@ -1,8 +1,10 @@
-"""The newest period of each stream as it is remembered outside the database, and what was about to be published as it.
+"""The decisions of each stream as they are remembered outside the database: a file for each version of its state.
 
-A period is decided when it is remembered, just before the transaction that publishes it commits. If the portal dies
-between the two, the same answer is published afterwards, and never another one. A database whose stream is further
-behind was restored from an older copy: it would draw again what people have seen, so nothing is drawn from it.
+What a version publishes is decided by whoever creates its file, just before the transaction that publishes it commits.
+If the portal dies between the two, or another writer wakes late, the same answer is published, and never another one.
+A file's content is erased once its periods are stored and the next are decided; its name stays for good. A database
+whose stream is further behind was restored from an older copy: it would draw again what people have seen, so nothing is
+drawn from it.
 """
 
 from __future__ import annotations
@@ -17,11 +19,18 @@ from django.utils.translation import gettext as _
 from dpportal import memory
 from dpportal.budgets.remembered import RestoredError
 from dpportal.memory import MemoryFaultError
+from dpportal.streams import vault
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.vault import TrueCounts
 from mechanisms.continual.mechanism import State
 
 FOLDER = "streams"
+# The name under which it is remembered that a stream has ended, beside the numbers of its versions.
+CLOSED = "closed"
+
+
+class DecidedError(Exception):
+    """Another writer has decided what the next periods are; catch up with that."""
 
 
 @dataclass(frozen=True)
@@ -87,88 +96,87 @@ class Decision:
         return State.from_bytes(self.state.encode())
 
 
-@dataclass(frozen=True)
-class Remembered:
-    """The newest period of a stream, 0 before the first. decision: that made it, while it is kept."""
-
-    period: int
-    decision: Decision | None = None
-
-    def keep(self, stream_id: UUID) -> None:
-        memory.remember(f"{FOLDER}/{stream_id}", asdict(self))
-
-
-def newest(stream_id: UUID) -> Remembered | None:
-    """Raises MemoryFaultError."""
-    kept = memory.recall(f"{FOLDER}/{stream_id}")
-    if kept is None or kept["decision"] is None:
-        return Remembered(kept["period"]) if kept else None
-    decided = kept["decision"]
-    periods = tuple(DecidedPeriod.from_json(period) for period in decided["periods"])
-    return Remembered(kept["period"], Decision(decided["version"], decided["state"], periods))
-
-
 def begin(stream: Stream) -> None:
-    """Remember that a stream is opened; the last act of the transaction that opens it.
+    """Remember that a stream is opened; in the transaction that opens it.
 
     Raises RestoredError if it was opened before and has published, MemoryFaultError if that cannot be known.
     """
-    known = newest(stream.pk)
-    if known and known.period:
+    if memory.holds(_name(stream.pk, 1)):
         raise RestoredError(
             _(
                 "This stream was opened before the portal's database was put back from an older copy, and people have "
                 "seen its periods. Open a new stream."
             )
         )
-    Remembered(0).keep(stream.pk)
+    memory.create(_name(stream.pk, 0))
 
 
 def decide(stream: Stream, decision: Decision) -> None:
-    """Remember what is about to be published; the last act of the transaction that publishes it."""
-    Remembered(decision.periods[-1].index, decision).keep(stream.pk)
+    """Remember what is about to be published; the last act of the transaction that publishes it.
+
+    Raises DecidedError if that was decided before, MemoryFaultError if it cannot be remembered.
+    """
+    memory.replace(_name(stream.pk, decision.version))  # the one before, which is stored
+    name = _name(stream.pk, decision.version + 1)
+    if not memory.create(name, asdict(decision)):
+        raise DecidedError
+    if memory.holds(_name(stream.pk, CLOSED)):  # while this writer slept
+        memory.replace(name)
+        raise DecidedError
 
 
 def forget_decision(stream_id: UUID) -> None:
-    """Keep the number of the newest period alone: no noise, and no true count."""
-    known = newest(stream_id)
-    if known and known.decision:
-        Remembered(known.period).keep(stream_id)
+    """Keep that the stream has ended, and how far it came: no noise, and no true count."""
+    if not memory.holds(_name(stream_id, CLOSED)):
+        memory.create(_name(stream_id, CLOSED))
+    memory.erase_all(f"{FOLDER}/{stream_id}")
 
 
 def accept(stream: Stream) -> None:
-    """Remember what the database says of a stream for which less is remembered, or nothing that can be read."""
+    """Remember what the database says of a stream of which less is remembered, or nothing that can be read."""
+    version = vault.version_of(stream.pk)
+    name = _name(stream.pk, CLOSED if version is None else version)
     try:
-        known = newest(stream.pk)
+        lacks = memory.recall(name) is None
     except MemoryFaultError:
-        known = None
-    published = stream.periods.count()
-    if known is None or known.period < published:
-        Remembered(published).keep(stream.pk)
+        lacks = True
+    if lacks:
+        memory.replace(name)
 
 
 def is_behind(stream: Stream) -> bool:
-    """Whether the memory lacks periods of a stream, or cannot be read."""
+    """Whether the memory lacks the newest periods of a stream, or cannot be read."""
+    version = vault.version_of(stream.pk)
     try:
-        known = newest(stream.pk)
+        return version is not None and memory.recall(_name(stream.pk, version)) is None
     except MemoryFaultError:
         return True
-    return known is None or known.period < stream.periods.count()
 
 
 def is_ahead(stream_id: UUID) -> bool:
     """Whether a period seems to be decided and not published; asked without holding the stream."""
-    known = newest(stream_id)
-    return known is not None and known.period > Period.objects.filter(stream=stream_id).count()
+    version = vault.version_of(stream_id)
+    return version is not None and memory.holds(_name(stream_id, version + 1))
+
+
+def has_gone_on(stream: Stream) -> bool:
+    """Whether more is remembered of an open stream than the database has, and cannot be published from the memory."""
+    version = vault.version_of(stream.pk)
+    names = set(memory.names(f"{FOLDER}/{stream.pk}"))
+    newest = max((int(name) for name in names - {CLOSED}), default=0)
+    return version is not None and (CLOSED in names or newest > version) and pending(stream) is None
 
 
 def pending(stream: Stream) -> Decision | None:
     """What was decided and not published, because the portal died between the two. The caller holds the stream."""
-    known = newest(stream.pk)
-    decision = known and known.decision
-    if not decision or not stream.is_open or decision.periods[0].index != stream.periods.count() + 1:
+    version = vault.version_of(stream.pk)
+    if version is None or not stream.is_open or memory.holds(_name(stream.pk, version + 2)):
         return None
-    return decision
+    content = memory.recall(_name(stream.pk, version + 1))
+    if not content or content["version"] != version:
+        return None
+    periods = tuple(DecidedPeriod.from_json(period) for period in content["periods"])
+    return Decision(version, content["state"], periods)
 
 
 def require_newest(stream: Stream) -> None:
@@ -176,10 +184,12 @@ def require_newest(stream: Stream) -> None:
 
     Raises RestoredError if the database lacks periods, MemoryFaultError if the memory does.
     """
-    known, published = newest(stream.pk), stream.periods.count()
-    if known is None or known.period < published:
+    version = vault.version_of(stream.pk)
+    if version is None:
+        return  # it has no secret state to draw from
+    if memory.recall(_name(stream.pk, version)) is None:
         raise MemoryFaultError(_("The portal's memory lacks periods of this stream. ") + memory.remedy())
-    if known.period > published:
+    if memory.holds(_name(stream.pk, version + 1)) or memory.holds(_name(stream.pk, CLOSED)):
         raise RestoredError(behind_text())
 
 
@@ -187,5 +197,9 @@ def behind_text() -> str:
     """Why a stream cannot go on that is behind what is remembered."""
     return _(
         "The portal's database was put back from an older copy that lacks periods of this stream, which people have "
-        "seen. It cannot go on: its noise would be drawn again. Open a new stream."
+        "seen, or in which it had not ended. It cannot go on: its noise would be drawn again. Open a new stream."
     )
+
+
+def _name(stream_id: UUID, version: int | str) -> str:
+    return f"{FOLDER}/{stream_id}/{version}"

@@ -10,7 +10,7 @@ from dpportal.running import jobs
 from dpportal.running.turns import in_turn
 from dpportal.streams import downloads
 from dpportal.streams.models import StreamJob
-from dpportal.streams.working import execute, give_up
+from dpportal.streams.working import execute, give_up, void_left
 
 TO_OWNER = "stream__dataset__owner_id"
 COUNTING = Q(kind=StreamJob.Kind.RECORDS)
@@ -34,6 +34,7 @@ def task_of(kind: str) -> Any:
 
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost, and have files written for the periods that came."""
+    void_left()
     jobs.sweep(StreamJob, _hint, give_up)
     downloads.sweep()
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from django.conf import settings
@@ -64,6 +65,11 @@ def read(stream: Stream) -> tuple[State, int]:
     if row is None:
         raise VaultError(_("The secret state of this stream was deleted, so it cannot be continued."))
     return State.from_bytes(_opened(row.sealed, _state_name(stream, row.version))), row.version
+
+
+def version_of(stream_id: UUID) -> int | None:
+    """How often the state was replaced; None where there is none (any more)."""
+    return SealedState.objects.filter(stream=stream_id).values_list("version", flat=True).first()
 
 
 def replace(stream: Stream, state: State, version: int) -> None:

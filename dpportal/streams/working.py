@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import likeness
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.rawdata import UploadFault, records
@@ -154,6 +155,14 @@ def give_up(job_id: UUID, reason: str) -> None:
     claim = jobs.take_over_expired(StreamJob, job_id)
     if claim is not None:
         _fail(_job(job_id), claim, reason)
+
+
+def void_left() -> None:
+    """Void reservations of streams that were not opened, and ended while the memory could not be reached."""
+    failed = Stream.objects.filter(state=Stream.State.FAILED, charge__state=LedgerEntry.State.RESERVED)
+    for stream in failed.select_related("charge__dataset"):
+        assert stream.charge is not None
+        ledger.void(stream.charge)
 
 
 @contextmanager

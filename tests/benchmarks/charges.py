@@ -31,17 +31,30 @@ def main() -> None:
     owner = building.person("curator", Role.CURATOR)
     administrator = building.person("administrator", Role.ADMINISTRATOR)
     dataset = building.granted(building.stored_dataset(owner), administrator, total="100")
-    print(f"{'charges before':>14}{'a charge':>12}{'of it remembering':>20}")
+    print(f"{'charges before':>14}{'a charge':>12}{'of it remembering':>20}{'looking for a restore':>24}")
     made = 0
-    for before in (0, 100, 1000):
-        while made < before:
-            charge(dataset)
-            made += 1
+    for before in (0, 1000, 10_000):
+        fill(dataset, before - made)
         whole, remembering = zip(*(charge(dataset) for _ in range(REPEATS)), strict=True)
-        made += REPEATS
+        made = before + REPEATS
+        times = (statistics.median(whole), statistics.median(remembering), look())
         print(
-            f"{before:>14}{1000 * statistics.median(whole):>9.1f} ms{1000 * statistics.median(remembering):>17.1f} ms"
+            f"{before:>14}"
+            + "".join(f"{1000 * s:>{w}.1f} ms" for s, w in zip(times, (9, 17, 21), strict=True))
         )
+
+
+def fill(dataset: Any, number: int) -> None:
+    """So many charges more, in the ledger and by name in the memory."""
+    from django.conf import settings
+
+    from dpportal.budgets.models import LedgerEntry
+
+    budget, folder = dataset.budgets.get(), settings.MEMORY_DIR / "charges" / str(dataset.pk)
+    how = {"budget": budget, "kind": "charge", "state": "spent", "reason": "Many", "by": dataset.owner}
+    lines = [LedgerEntry(dataset=dataset, amount=Decimal("0.0001"), **how) for _ in range(number)]
+    for line in LedgerEntry.objects.bulk_create(lines):
+        (folder / line.key.hex).touch()
 
 
 def charge(dataset: Any) -> tuple[float, float]:
@@ -50,20 +63,30 @@ def charge(dataset: Any) -> tuple[float, float]:
     from mechanisms.accounting import Definition
 
     spent = [0.0]
-    keep = remembered.Remembered.keep
+    settle = remembered.settle
 
-    def timed(*arguments: Any) -> None:
+    def timed(*arguments: Any) -> Any:
         begun = time.perf_counter()
-        keep(*arguments)
+        settled = settle(*arguments)
         spent[0] += time.perf_counter() - begun
+        return settled
 
-    remembered.Remembered.keep = timed  # type: ignore[method-assign]
+    remembered.settle = timed
     begun = time.perf_counter()
     how = {"definition": Definition.PURE, "reason": "Many", "by": dataset.owner}
     ledger.spend(ledger.reserve(dataset, Decimal("0.0001"), key=uuid4(), **how))
     whole = time.perf_counter() - begun
-    remembered.Remembered.keep = keep  # type: ignore[method-assign]
+    remembered.settle = settle
     return whole, spent[0]
+
+
+def look() -> float:
+    """Seconds that looking for what the database lacks takes."""
+    from dpportal import restoring
+
+    begun = time.perf_counter()
+    assert not restoring.found().troubles
+    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dpportal.accounts.models import Role, User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from dpportal.releases.models import Release
+from dpportal.running import readiness
 from tests.dpportal import building
 
 
@@ -18,6 +19,7 @@ from tests.dpportal import building
 def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
     """What a test has remembered goes with what it wrote to the database. The mark goes with the database itself."""
     cache.delete(restoring.TROUBLES)
+    readiness._latest.clear()
     memory.new_mark()
     folder: Path = tmp_path_factory.mktemp("memory")
     shutil.copy(settings.MEMORY_DIR / memory.MARK, folder / memory.MARK)

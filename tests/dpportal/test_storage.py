@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
 from dpportal import datafolder, keys, storage, sweeping
 
@@ -229,7 +230,7 @@ def test_a_file_that_vanishes_while_sweeping_does_no_harm(monkeypatch):
             return super().get_modified_time(name)
 
     monkeypatch.setattr(storage, "default_storage", Vanishing(default_storage.location))
-    storage.delete_orphans("uploads", set(), timedelta(hours=3))
+    storage.delete_orphans("uploads", set(), timezone.now() - timedelta(hours=3))
 
 
 def test_the_data_folder_is_its_owners_only(tmp_path):

@@ -267,12 +267,12 @@ def count_upload(
         return rawdata.count_cells(table, domain, options), facts
 
 
-def keep_counts(dataset_id: UUID, counts: np.ndarray) -> str:
-    """Store true counts for the curator's compare page; returns the name."""
+def keep_counts(dataset_id: UUID, counts: np.ndarray, beginning: str) -> str:
+    """Store true counts for the curator's compare page, in a file whose name begins so; returns the name."""
     with storage.scratch_folder() as scratch:
         path = scratch / "counts.npy"
         np.save(path, counts)
-        return storage.keep_anew(path, folder(dataset_id))
+        return storage.keep_anew(path, folder(dataset_id), beginning)
 
 
 def kept_counts(name: str) -> np.ndarray:

@@ -111,10 +111,11 @@ def test_a_void_after_the_spend_changes_nothing(dataset):
     assert (entry.state, ledger.remaining(dataset)) == ("spent", Decimal("0.4"))
 
 
-def test_a_spend_after_the_void_changes_nothing(dataset):
+def test_a_spend_after_the_void_is_refused_and_changes_nothing(dataset):
     entry = reserve(dataset, "0.6")
     ledger.void(entry)
-    ledger.spend(entry)
+    with pytest.raises(BudgetRefusedError, match="free again"):
+        ledger.spend(entry)
     entry.refresh_from_db()
     assert (entry.state, parts(dataset)) == ("void", amounts("1", "0", "0"))
 

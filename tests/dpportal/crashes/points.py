@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 BEFORE_CLAIM = "before the claim"
 AFTER_CLAIM = "after the claim"
+ENTITLED = "when it may count"
 COUNTING = "while counting"
 COUNTED = "when the counts are known"
 BEFORE_COMMIT = "before the measurement commits"

@@ -94,6 +94,7 @@ def traced(function: Call) -> Call:
 PLACES: dict[str, tuple[ModuleType, str, Callable[[Call], Call]]] = {
     points.BEFORE_CLAIM: (execution, "execute", before),
     points.AFTER_CLAIM: (jobs, "claim", after),
+    points.ENTITLED: (ledger, "require_complete", after),
     points.COUNTING: (counting, "whole_cell", after),
     points.COUNTED: (records, "keep_counts", before),
     points.BEFORE_COMMIT: (ledger, "spend", after),

@@ -48,7 +48,7 @@ def test_a_worker_killed_at_any_point_costs_nothing_and_loses_nothing(stage: Sta
     assert len(measurements(stage, release)) == 1
 
 
-@pytest.mark.parametrize("point", [points.COUNTING, points.COUNTED])
+@pytest.mark.parametrize("point", [points.ENTITLED, points.COUNTED])
 def test_a_worker_that_wakes_up_after_its_lease_changes_nothing(stage: Stage, point: str):
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
@@ -67,7 +67,7 @@ def test_a_worker_that_wakes_up_after_its_lease_changes_nothing(stage: Stage, po
     assert stage.budget() == (spent + AMOUNT, 0)
     now = stage.files()
     assert {name: now.get(name) for name in files} == files
-    if point == points.COUNTING:
+    if point == points.ENTITLED:
         assert now.keys() == files.keys()
 
 

@@ -10,7 +10,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,9 +21,10 @@ import django
 
 django.setup()
 
-from django.db import connections  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.db import DatabaseError, connections  # noqa: E402
 
-from dpportal import restoring, storage  # noqa: E402
+from dpportal import restoring, storage, sweeping  # noqa: E402
 from dpportal.accounts.models import Role, User  # noqa: E402
 from dpportal.budgets import remembered as charges  # noqa: E402
 from dpportal.budgets.ledger import BudgetRefusedError  # noqa: E402
@@ -90,11 +94,57 @@ def die_after(module: Any, name: str) -> None:
     setattr(module, name, last)
 
 
+def publish_late(stream_id: str, index: int, count: int) -> Any:
+    """As if the machine was suspended just before what is about to be published is remembered."""
+    stop_before(remembered, "decide")
+    return publish(stream_id, index, count)
+
+
+def executed_late(release_id: str) -> list[Any]:
+    """The same, just before the charge is remembered."""
+    stop_before(charges, "settle")
+    return executed(release_id)
+
+
+def begin(deed: str, *arguments: Any) -> int:
+    """Let a process of its own do something in which it stops itself; its number, once it has stopped."""
+    process = os.fork()
+    if process == 0:
+        with suppress(DatabaseError):
+            _answer_of(os.getpid()).write_text(json.dumps(DEEDS[deed](*arguments)))
+        os._exit(0)
+    os.waitid(os.P_PID, process, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    return process
+
+
+def wake(process: int) -> Any:
+    """What it answers when it goes on; None if its transaction could not commit."""
+    os.kill(process, signal.SIGCONT)
+    os.waitpid(process, 0)
+    answer = _answer_of(process)
+    return json.loads(answer.read_text()) if answer.exists() else None
+
+
+def _answer_of(process: int) -> Path:
+    return Path(settings.SCRATCH_DIR) / f"answer-{process}"
+
+
+def stop_before(module: Any, name: str) -> None:
+    honest: Callable[..., Any] = getattr(module, name)
+
+    def late(*args: Any, **kwargs: Any) -> Any:
+        setattr(module, name, honest)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return honest(*args, **kwargs)
+
+    setattr(module, name, late)
+
+
 def decided(stream_id: str) -> Any:
     """What the memory says that is about to be published."""
-    known = remembered.newest(stream_id)
-    assert known is not None and known.decision is not None
-    return [[period.index, period.released[0]] for period in known.decision.periods]
+    decision = remembered.pending(Stream.objects.get(pk=stream_id))
+    assert decision is not None
+    return [[period.index, period.released[0]] for period in decision.periods]
 
 
 def series(stream_id: str) -> list[list[int]]:
@@ -142,8 +192,14 @@ def executed(release_id: str) -> list[Any]:
 
 
 def measure_and_die(release_id: str) -> None:
-    die_after(charges, "add")
+    die_after(charges, "settle")
     releasing.execute(Release.objects.get(pk=release_id).pk)
+
+
+def sweep_files() -> None:
+    """As the sweep does hours later."""
+    sweeping.ORPHANS_AFTER = timedelta(0)
+    sweeping.sweep_files()
 
 
 def let_leases_end() -> None:
@@ -176,7 +232,7 @@ DEEDS: dict[str, Any] = {
     for f in (
         people, dataset, opened, requested_opening, open_requested, publish, publish_and_die, decided, series,
         stream_state, drafted, confirmed, cancelled, executed, measure_and_die, let_leases_end, account, appoint,
-        enter_missing,
+        enter_missing, begin, wake, publish_late, executed_late, sweep_files,
     )
 }  # fmt: skip
 

@@ -40,6 +40,13 @@ class Desk:
             return None
         return json.loads(answer)
 
+    def end_open_transactions(self) -> None:
+        """As the server does with those that say nothing for long, and when the machine with the other end is gone."""
+        self._on_server(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            f"WHERE datname = '{self._database}' AND state = 'idle in transaction'"
+        )
+
     def manage(self, *arguments: str) -> str:
         return self.world.run("manage.py", *arguments)
 

@@ -1,6 +1,9 @@
-"""Power fails between the memory's write and the database's commit: the same answer comes out, and no other."""
+"""Power fails, or a writer sleeps, between the memory's write and the database's commit: the same answer comes out."""
 
 from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -70,8 +73,86 @@ def test_a_measurement_that_was_decided_and_is_lost_is_not_drawn_again(desk: Des
     assert desk.ask("account", dataset) == ["5", "0.1", "0"]
 
 
+# On SQLite whoever sleeps in a transaction keeps all others out of it.
+SERVERS = pytest.mark.parametrize(
+    "desk",
+    [pytest.param("servers", marks=[pytest.mark.postgres, pytest.mark.redis])],
+    indirect=True,
+    ids=["PostgreSQL and Redis"],
+)
+
+
+@SERVERS
+def test_a_period_of_a_writer_that_wakes_late_is_not_published_and_changes_no_memory(desk: Desk) -> None:
+    stream = desk.ask("opened", desk.ask("dataset", "late"), "binary-tree", "0.5")
+    sleeper = desk.ask("begin", "publish_late", stream, 1, 7)
+    desk.end_open_transactions()
+    published = desk.ask("publish", stream, 1, 7)
+    desk.ask("publish", stream, 2, 7)
+    series = desk.ask("series", stream)
+    memory = contents(desk.memory)
+    assert desk.ask("wake", sleeper) == [published[0], False]
+    assert contents(desk.memory) == memory
+    assert desk.ask("series", stream) == series
+    assert desk.ask("publish", stream, 3, 7)[1]
+
+
+@SERVERS
+def test_of_two_writers_of_a_period_the_one_that_was_remembered_first_is_published(desk: Desk) -> None:
+    stream = desk.ask("opened", desk.ask("dataset", "two writers"), "binary-tree", "0.5")
+    first = desk.ask("begin", "publish_late", stream, 1, 7)
+    desk.end_open_transactions()
+    second = desk.ask("begin", "publish_late", stream, 1, 7)
+    assert desk.ask("wake", first) is None  # its transaction is gone
+    [[index, released]] = desk.ask("decided", stream)
+    assert desk.ask("wake", second) == [released, True]
+    assert desk.ask("series", stream) == [[index, released]]
+
+
+@SERVERS
+def test_a_charge_of_a_writer_that_wakes_late_loses_no_other_one(desk: Desk) -> None:
+    dataset = desk.ask("dataset", "late charges")
+    release, other = desk.ask("drafted", dataset), desk.ask("drafted", dataset)
+    for each in (release, other):
+        assert desk.ask("confirmed", each) == ""
+    sleeper = desk.ask("begin", "executed_late", release)
+    desk.end_open_transactions()
+    desk.ask("let_leases_end")
+    done = desk.ask("executed", release)
+    assert done[:3] == desk.ask("executed", other)[:3] == ["ready", "done", "spent"]
+    memory, before = contents(desk.memory), measurements(desk, release)
+    assert desk.ask("wake", sleeper) == done
+    assert contents(desk.memory) == memory
+    assert measurements(desk, release) == before
+    assert desk.ask("account", dataset) == ["5", "0.2", "0"]
+    assert desk.ask("confirmed", desk.ask("drafted", dataset)) == ""
+
+
+@SERVERS
+def test_a_charge_that_was_remembered_first_is_what_another_worker_publishes(desk: Desk) -> None:
+    release = desk.ask("drafted", desk.ask("dataset", "first charge"))
+    assert desk.ask("confirmed", release) == ""
+    first = desk.ask("begin", "executed_late", release)
+    desk.end_open_transactions()
+    desk.ask("let_leases_end")
+    second = desk.ask("begin", "executed_late", release)
+    both = measurements(desk, release)
+    desk.ask("wake", first)
+    state, job, charge, digest, _failure = desk.ask("wake", second)
+    assert (state, job, charge) == ("ready", "done", "spent")
+    [remembered] = [name for name, content in both.items() if sha256(content).hexdigest() == digest]
+    desk.ask("sweep_files")
+    assert list(measurements(desk, release)) == [remembered] and len(both) == 2
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def files(desk: Desk, release: str):
-    return sorted((desk.world.folder / "data" / "files" / "releases" / release / "measurement").iterdir())
+    return sorted(
+        (desk.world.folder / "data" / "files" / "releases" / release / "measurement").rglob("*.npy")
+    )
 
 
 def measurements(desk: Desk, release: str) -> dict[str, bytes]:

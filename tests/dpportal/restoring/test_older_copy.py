@@ -6,6 +6,7 @@ In order: each test goes on from where the one before it left the portal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -26,12 +27,15 @@ class Before:
     queued_digest: str
     datasets: dict[str, str]
     draft: str
+    waiting: str
+    waiting_digest: str
+    newer: str
 
 
 @pytest.fixture(scope="module")
 def before(desk: Desk) -> Before:
     """Streams and releases go on after the database was copied; then the copy is put back."""
-    names = ("streams", "one more", "asked", "queued", "drafted")
+    names = ("streams", "one more", "asked", "queued", "drafted", "both")
     datasets = {name: desk.ask("dataset", name) for name in names}
     tree = desk.ask("opened", datasets["streams"], "binary-tree", "0.5")
     one_more = desk.ask("opened", datasets["one more"], "binary-tree", "0.5")
@@ -39,7 +43,8 @@ def before(desk: Desk) -> Before:
     for stream in (tree, one_more):
         desk.ask("publish", stream, 1, 5)
     queued, draft = desk.ask("drafted", datasets["queued"]), desk.ask("drafted", datasets["drafted"])
-    assert desk.ask("confirmed", queued) == ""
+    waiting = desk.ask("drafted", datasets["both"])
+    assert desk.ask("confirmed", queued) == desk.ask("confirmed", waiting) == ""
 
     desk.copy_database()
     for index, count in enumerate((3, 4, 7), 2):
@@ -50,13 +55,18 @@ def before(desk: Desk) -> Before:
     digest = desk.ask("executed", queued)[3]
     assert desk.ask("confirmed", draft) == ""
     assert desk.ask("executed", draft)[0] == "ready"
+    newer = desk.ask("drafted", datasets["both"])
+    assert desk.ask("confirmed", newer) == ""
+    assert desk.ask("executed", newer)[0] == "ready"
+    waiting_digest = desk.ask("executed", waiting)[3]
     datasets["newer"] = desk.ask("dataset", "Newer than the copy")
     desk.ask("opened", datasets["newer"], "fda", "0.25")
     seen = desk.ask("series", one_more)
 
     desk.put_back()
     assert [len(desk.ask("series", stream)) for stream in (tree, one_more)] == [1, 1]
-    return Before(tree, one_more, seen, asked, queued, digest, datasets, draft)
+    series = (tree, one_more, seen, asked)
+    return Before(*series, queued, digest, datasets, draft, waiting, waiting_digest, newer)
 
 
 def test_nothing_is_drawn_again_even_before_anybody_looked(desk: Desk, before: Before) -> None:
@@ -103,6 +113,23 @@ def test_a_release_is_not_measured_again(desk: Desk, before: Before) -> None:
     assert desk.ask("executed", before.queued) == ["ready", "done", "spent", before.queued_digest, ""]
 
 
+def test_no_file_that_the_memory_names_is_swept(desk: Desk, before: Before) -> None:
+    files = [
+        desk.world.files / "releases" / release / "measurement" for release in (before.waiting, before.newer)
+    ]
+    measured = [list(folder.rglob("*.npy")) for folder in files]
+    desk.ask("sweep_files")
+    assert [list(folder.rglob("*.npy")) for folder in files] == measured and all(measured)
+
+
+def test_a_measured_release_waits_until_missing_charges_are_entered(desk: Desk, before: Before) -> None:
+    assert desk.ask("executed", before.waiting) == ["requested", "queued", "reserved", "", ""]
+    desk.ask("enter_missing", before.datasets["both"])
+    done = ["ready", "done", "spent", before.waiting_digest, ""]
+    assert desk.ask("executed", before.waiting) == done
+    assert desk.ask("account", before.datasets["both"]) == ["5", "0.2", "0"]
+
+
 def test_missing_charges_are_entered_and_work_goes_on(desk: Desk, before: Before) -> None:
     dataset = before.datasets["drafted"]
     desk.ask("enter_missing", dataset)
@@ -126,14 +153,20 @@ def test_a_lost_memory_stops_publishing_until_an_administrator_confirms(desk: De
 
 
 def test_a_memory_that_was_edited_or_swapped_is_noticed(desk: Desk, before: Before) -> None:
-    kept = desk.memory / "streams" / before.one_more
+    kept = newest(desk, before.one_more)
     sealed = kept.read_bytes()
     for other in (
         sealed[:-1] + bytes([sealed[-1] ^ 1]),
-        (desk.memory / "streams" / before.tree).read_bytes(),
+        next((desk.memory / "charges").glob("*/*")).read_bytes(),
     ):
         kept.write_bytes(other)
         assert "memory was changed" in desk.ask("publish", before.one_more, 5, 1)
         assert f"one more: {'Red ones so far'}" in desk.manage("check_restored")
     kept.write_bytes(sealed)
     assert desk.ask("publish", before.one_more, 5, 1)[1]
+
+
+def newest(desk: Desk, stream: str) -> Path:
+    """The file that decided a stream's newest periods."""
+    files = (desk.memory / "streams" / stream).iterdir()
+    return max((path for path in files if path.name.isdigit()), key=lambda path: int(path.name))

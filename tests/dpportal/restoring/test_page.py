@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 from uuid import uuid4
 
 import pytest
 from django.core.cache import cache
 
+from dpportal import memory, restoring
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger, remembered
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
-from dpportal.budgets.remembered import Remembered
 from mechanisms.accounting import Definition
 
 pytestmark = pytest.mark.django_db
@@ -38,10 +38,14 @@ def spent(dataset):
 @pytest.fixture
 def lacking(dataset, spent):
     """A charge that only the memory knows: the database is as it was before it was reserved."""
-    key = str(uuid4())
-    known = remembered.charges_of(dataset.pk)
-    newer = replace(known.charges[str(spent.key)], key=key, amount="0.9", reason="Ages")
-    Remembered(known.name, {**known.charges, key: newer}).keep(dataset.pk)
+    return remember_another(spent, amount="0.9", reason="Ages")
+
+
+def remember_another(entry, dataset_id=None, **other) -> str:
+    """As a transaction does whose database is then put back; returns the key."""
+    key = uuid4().hex
+    charge = replace(remembered.charge_of(entry), key=key, **other)
+    assert memory.create(f"charges/{dataset_id or entry.dataset_id}/{key}", asdict(charge))
     return key
 
 
@@ -90,7 +94,7 @@ def test_while_a_charge_is_missing_nothing_is_granted_reserved_or_spent(office, 
 
 def test_a_dataset_that_is_missing_itself_is_noted(office, dataset, spent):
     gone = uuid4()
-    replace(remembered.charges_of(dataset.pk), name="Census 2027").keep(gone)
+    remember_another(spent, gone, dataset="Census 2027")
     page = office.get(PAGE).content.decode()
     assert "Census 2027" in page and "I have noted this" in page
     office.post(f"{PAGE}restored/{gone}/")
@@ -115,12 +119,19 @@ def test_nobody_else_enters_charges(client, curator, dataset, lacking):
 
 
 def test_a_charge_of_another_protection_opens_its_account(office, dataset, spent):
-    key = str(uuid4())
-    known = remembered.charges_of(dataset.pk)
-    other = replace(
-        known.charges[str(spent.key)], key=key, unit_column="colour", definition="zcdp", amount="0.05"
-    )
-    Remembered(known.name, {**known.charges, key: other}).keep(dataset.pk)
+    key = remember_another(spent, unit_column="colour", definition="zcdp", amount="0.05")
     office.post(f"{PAGE}restored/{dataset.pk}/")
     account = LedgerEntry.objects.get(key=key).budget
     assert (account.unit_column, account.definition, account.spent) == ("colour", "zcdp", Decimal("0.05"))
+
+
+def test_a_memory_of_an_earlier_version_goes_on_with_the_word_of_an_administrator(dataset, spent, settings):
+    (settings.MEMORY_DIR / "charges" / str(dataset.pk) / spent.key.hex).unlink()
+    (settings.MEMORY_DIR / "charges" / str(dataset.pk)).rmdir()
+    for former in ("mark", f"charges/{dataset.pk}"):
+        (settings.MEMORY_DIR / former).write_bytes(b"sealed")
+    (settings.MEMORY_DIR / memory.MARK).unlink()
+    restoring.accept()
+    ledger.require_complete(dataset)
+    assert remembered.charge_of(spent).cost == Decimal("0.3")
+    assert not (settings.MEMORY_DIR / "mark").exists()

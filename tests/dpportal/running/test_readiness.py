@@ -1,0 +1,140 @@
+"""A worker whose memory folder is not the portal's, or cannot be written, takes no job and says why."""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+import pytest
+
+from dpportal import memory
+from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetOnHoldError
+from dpportal.releases import execution, services
+from dpportal.releases.models import ReleaseJob
+from dpportal.running import jobs, readiness
+from dpportal.running.heartbeat import Pulse
+from dpportal.running.jobs import JobState
+from dpportal.running.models import Heartbeat
+from tests.dpportal import building
+
+pytestmark = pytest.mark.django_db
+
+
+def unmounted(folder):
+    """The empty folder that a file system was mounted on."""
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def of_another_portal(folder):
+    memory.replace(memory.MARK, {"mark": "another one's"})
+
+
+def not_to_be_written(folder):
+    """As on a file system that is mounted for reading; whoever runs the tests may be allowed to write everywhere."""
+    if (folder / memory.PARTS).exists():
+        (folder / memory.PARTS).rmdir()
+    (folder / memory.PARTS).touch()
+
+
+FAULTS = {
+    unmounted: "missing, or another one's",
+    of_another_portal: "missing, or another one's",
+    not_to_be_written: "cannot be reached",
+}
+
+
+@pytest.fixture(params=FAULTS, ids=lambda fault: fault.__name__.replace("_", " "))
+def fault(request, memory_of_its_own, requested):
+    """A memory that something is wrong with, after a release was requested; returns what is said of it."""
+    request.param(memory_of_its_own)
+    return FAULTS[request.param]
+
+
+def test_no_job_is_taken_and_none_fails(fault, requested):
+    assert not execution.execute(requested.pk)
+    job = ReleaseJob.objects.get()
+    assert (job.state, job.attempts) == (JobState.QUEUED, 0)
+    requested.charge.refresh_from_db()
+    assert requested.charge.state == "reserved"
+
+
+def test_the_machine_is_named_to_administrators(fault, client, administrator):
+    pulse = Pulse(Heartbeat.Kind.WORKER)
+    pulse.beat()
+    client.force_login(administrator)
+    page = " ".join(client.get("/health/portal/").content.decode().split())
+    assert f"its workers take none; what stops it stands beside them below: {pulse.name}" in page
+    assert "takes no jobs" in page and Heartbeat.objects.get().obstacle in page.replace("&#x27;", "'")
+    assert fault in Heartbeat.objects.get().obstacle
+    assert "machine-hindered" in client.get("/health/").json()["troubles"]
+
+
+def test_nobody_is_hinted_at_jobs_that_no_living_worker_can_do(fault, requested):
+    Pulse(Heartbeat.Kind.WORKER).beat()
+    ReleaseJob.objects.update(hinted_at="2020-01-01T00:00Z")
+    jobs.sweep(ReleaseJob, lambda pk: pytest.fail("hinted"), execution.give_up)
+
+
+def test_a_worker_that_holds_a_message_waits_for_a_lease_at_most(fault, settings):
+    settings.JOB_LEASE_SECONDS = 0.2
+    begun = time.monotonic()
+    readiness.wait()
+    assert 0.2 <= time.monotonic() - begun < 2
+
+
+def test_it_goes_on_once_the_memory_is_back(memory_of_its_own, requested):
+    aside = memory_of_its_own.rename(memory_of_its_own.with_name("aside"))
+    assert not execution.execute(requested.pk)
+    aside.rename(memory_of_its_own)
+    assert not execution.execute(requested.pk)  # asked again a few seconds later
+    readiness._latest.clear()
+    assert execution.execute(requested.pk)
+    requested.refresh_from_db()
+    assert requested.state == "ready"
+
+
+def test_a_reservation_that_was_given_back_meanwhile_is_void_once_the_memory_is_back(
+    memory_of_its_own, requested
+):
+    not_to_be_written(memory_of_its_own)
+    services.cancel(requested)
+    budget = requested.dataset.budgets.get()
+    assert budget.reserved
+    (memory_of_its_own / memory.PARTS).unlink()
+    execution.void_left()
+    budget.refresh_from_db()
+    assert not budget.reserved and not budget.spent
+
+
+def test_a_job_that_is_given_up_waits_where_it_cannot_be_known_whether_it_measured(
+    memory_of_its_own, requested
+):
+    unmounted(memory_of_its_own)
+    ReleaseJob.objects.update(state=JobState.RUNNING, attempts=3, lease_until="2020-01-01T00:00Z")
+    execution.give_up(requested.pk, "Given up.")
+    job = ReleaseJob.objects.get()
+    assert (job.state, job.step) == (JobState.QUEUED, execution.ON_HOLD)
+
+
+def test_a_memory_that_is_lost_while_a_job_measures_puts_it_off(memory_of_its_own, requested, monkeypatch):
+    def lost(*arguments):
+        unmounted(memory_of_its_own)
+        return honest(*arguments)
+
+    honest = execution.keep
+    monkeypatch.setattr(execution, "keep", lost)
+    execution.execute(requested.pk)
+    job = ReleaseJob.objects.get()
+    assert (job.state, job.step, job.failure) == (JobState.QUEUED, execution.ON_HOLD, "")
+    assert list(memory_of_its_own.iterdir()) == []
+
+
+def test_pages_confirm_nothing_meanwhile(fault, dataset):
+    if fault == FAULTS[not_to_be_written]:
+        pytest.skip("a reservation is not remembered outside the database")
+    with pytest.raises(BudgetOnHoldError, match="memory"):
+        building.confirm(building.complete_draft(dataset))
+    with pytest.raises(BudgetOnHoldError, match="memory"):
+        ledger.require_complete(dataset)

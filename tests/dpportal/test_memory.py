@@ -1,0 +1,98 @@
+"""The memory outside the database: each file is created once, durably, and whoever comes second finds the first's."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from dpportal import memory
+from dpportal.budgets import ledger, remembered
+from dpportal.budgets.ledger import BudgetOnHoldError
+from dpportal.memory import MemoryFaultError
+from dpportal.releases import execution
+from dpportal.streams.execution import Update, publish
+from tests.dpportal import building
+from tests.dpportal.streams.building import open_stream
+
+pytestmark = pytest.mark.django_db
+
+
+def test_of_many_writers_one_creates_and_all_find_the_same(db):
+    with ThreadPoolExecutor(8) as writers:
+        created = list(writers.map(lambda i: memory.create("charges/some/key", {"writer": i}), range(8)))
+    assert created.count(True) == 1
+    assert memory.recall("charges/some/key") == {"writer": created.index(True)}
+    assert memory.names(memory.PARTS) == []
+
+
+def test_each_new_folder_is_durable_in_the_one_above(memory_of_its_own, monkeypatch):
+    durable, fsync = [], os.fsync
+
+    def noted(number):
+        durable.append(Path(f"/proc/self/fd/{number}").readlink())
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    memory.create("charges/some/key", {})
+    for folder in ("charges/some", "charges", "."):
+        assert (memory_of_its_own / folder).resolve() in durable
+
+
+def test_where_no_memory_was_begun_none_is_written(memory_of_its_own):
+    (memory_of_its_own / memory.MARK).unlink()
+    with pytest.raises(MemoryFaultError, match="missing"):
+        memory.create("charges/some/key", {})
+    assert not (memory_of_its_own / "charges").exists()
+
+
+def test_a_charge_is_spent_or_void_as_was_remembered_first(requested):
+    remembered.settle(requested.charge, {"measurement": "one"})
+    assert remembered.settle(requested.charge, {}, is_void=True).outcome == {"measurement": "one"}
+    ledger.void(requested.charge)
+    requested.charge.refresh_from_db()
+    assert requested.charge.state == "spent"
+
+
+def test_a_void_reservation_is_not_spent_by_who_wakes_late(requested):
+    remembered.settle(requested.charge, {}, is_void=True)
+    execution.execute(requested.pk)
+    requested.refresh_from_db()
+    assert (requested.state, requested.charge.state) == ("failed", "void")
+    assert not requested.dataset.budgets.get().spent
+
+
+def test_what_many_charges_were_for_is_not_read_to_spend_the_next(dataset, monkeypatch):
+    first, second = building.requested_release(dataset), building.requested_release(dataset)
+    for release in (first, second):
+        execution.execute(release.pk)
+    read, recall = [], memory.recall
+    monkeypatch.setattr(memory, "recall", lambda name: (read.append(name), recall(name))[1])
+    ledger.require_complete(dataset)
+    assert set(read) == {memory.MARK}
+
+
+def test_a_stream_keeps_a_name_for_each_decision_and_the_content_of_the_newest(dataset, memory_of_its_own):
+    stream = open_stream(dataset, horizon=3)
+    sizes = []
+    for index in (1, 2, 3):
+        publish(stream.pk, [Update(index, (5,), "typed")])
+        sizes.append(_sizes(memory_of_its_own / "streams" / str(stream.pk)))
+    assert [set(names) for names in sizes[:2]] == [{"0", "1"}, {"0", "1", "2"}]
+    assert [[name for name, size in names.items() if size] for names in sizes[:2]] == [["1"], ["2"]]
+
+
+def _sizes(folder):
+    return {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+
+
+def test_a_memory_of_an_earlier_version_is_not_forgotten_silently(dataset, memory_of_its_own):
+    (memory_of_its_own / memory.MARK).unlink()
+    former = memory_of_its_own / "charges" / str(dataset.pk)
+    former.parent.mkdir()
+    for path in (former, memory_of_its_own / memory.FORMER_MARK):
+        path.write_bytes(b"sealed")
+    with pytest.raises(BudgetOnHoldError, match=r"written by an earlier version.*--accept"):
+        ledger.require_complete(dataset)

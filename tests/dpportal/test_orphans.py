@@ -1,0 +1,87 @@
+"""What the hourly sweep deletes: only what neither a row, nor the memory, nor an attempt that can still win names."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from datetime import timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from dpportal import sweeping
+from dpportal.budgets import remembered
+from dpportal.datasets.models import Conversion
+from dpportal.releases import execution
+from dpportal.releases.models import ReleaseJob
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _hours_later(monkeypatch, tmp_path, settings):
+    settings.SCRATCH_DIR = tmp_path
+    monkeypatch.setattr(sweeping, "ORPHANS_AFTER", timedelta(0))
+
+
+@pytest.fixture
+def attempt(requested):
+    """The files of an attempt that has measured and not committed."""
+    names = [f"records/{requested.dataset_id}/counts-{requested.pk}-1-first.npy"]
+    names += [f"releases/{requested.pk}/measurement/1/first.npy"]
+    return [default_storage.save(name, ContentFile(b"numbers")) for name in names]
+
+
+def stored(names) -> list[bool]:
+    time.sleep(0.01)
+    sweeping.sweep_files()
+    return [default_storage.exists(name) for name in names]
+
+
+def test_an_attempt_keeps_its_files_until_the_charge_has_settled_on_anothers(requested, attempt):
+    assert stored(attempt) == [True, True]
+    execution.execute(requested.pk)
+    requested.refresh_from_db()
+    assert stored(attempt) == [False, False]
+    assert stored([requested.measurement, requested.true_counts]) == [True, True]
+
+
+def test_what_the_memory_alone_names_stays_after_its_release_has_failed(requested, attempt):
+    remembered.settle(requested.charge, {"measurement": attempt[1], "true_counts": attempt[0]})
+    type(requested).objects.update(state="failed")
+    assert stored(attempt) == [True, True]
+
+
+def test_while_the_memory_is_lost_nothing_is_deleted(requested, attempt, memory_of_its_own):
+    type(requested).objects.update(state="failed")
+    shutil.rmtree(memory_of_its_own)
+    assert stored(attempt) == [True, True]
+
+
+def test_what_a_running_job_has_stored_stays(requested):
+    names = [f"records/{requested.dataset_id}/table.parquet", f"releases/{requested.pk}/bundle/x/answers.csv"]
+    names = [default_storage.save(name, ContentFile(b"half")) for name in names]
+    running = [
+        Conversion.objects.filter(dataset=requested.dataset_id),
+        ReleaseJob.objects.filter(pk=requested.pk),
+    ]
+    for job in running:
+        job.update(state="running")
+    assert stored(names) == [True, True]
+    for job in running:
+        job.update(state="done")
+    assert stored(names) == [False, False]
+
+
+def test_a_sweep_that_sleeps_deletes_nothing_that_came_after_it_began(dataset, monkeypatch):
+    def asleep():
+        time.sleep(0.01)
+        names.append(default_storage.save(f"records/{dataset.pk}/new.parquet", ContentFile(b"new")))
+        time.sleep(0.01)
+        return set()
+
+    names: list[str] = []
+    monkeypatch.setattr(execution, "pending_files", asleep)
+    sweeping.sweep_files()
+    assert [default_storage.exists(name) for name in names] == [True]
