@@ -9,12 +9,22 @@ from dpportal.datasets.fitting import give_up as give_up_fit
 from dpportal.datasets.fitting import look
 from dpportal.datasets.models import Conversion, Fit
 from dpportal.running import jobs
-from dpportal.running.turns import in_turn
+from dpportal.running.turns import in_turn, next_of
+
+TO_OWNER = "dataset__owner_id"
 
 
 @shared_task
 def convert_upload(dataset_id: str) -> None:
-    in_turn(Conversion, UUID(dataset_id), "dataset__owner_id", convert)
+    in_turn(Conversion, UUID(dataset_id), TO_OWNER, _convert, singly=True)
+
+
+def _convert(dataset_id: UUID) -> bool:
+    """Read one file; the same person's next one, whose message may have come meanwhile, gets another."""
+    was_there = convert(dataset_id)
+    if was_there and (following := next_of(Conversion, dataset_id, TO_OWNER)) is not None:
+        convert_upload.delay(str(following))
+    return was_there
 
 
 @shared_task

@@ -22,6 +22,7 @@ NICENESS = 10
 def processes(host: str, port: int, workers: int) -> list[Process]:
     """Each worker does its job itself, and the first of several no conversions, so that these keep no release waiting.
 
+    Of several workers two at least take conversions, so that a file that takes long keeps no other person's waiting.
     In a pool of one worker's own processes all take from one queue under one lock, which a process that is killed while
     it waits would hold for ever.
     """
@@ -30,6 +31,8 @@ def processes(host: str, port: int, workers: int) -> list[Process]:
         Process(f"worker {slot}", partial(work, slot, _listens_to(slot, workers)), watched=True)
         for slot in range(1, workers + 1)
     ]
+    if workers == 2:
+        slots.append(Process("reader", partial(work, workers + 1, (queues.CONVERSIONS,)), watched=True))
     return [
         Process("web server", partial(serve, address), vital=True),
         *slots,

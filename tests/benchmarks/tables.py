@@ -1,6 +1,9 @@
 """How fast a table is read, stored and counted, with DuckDB's own COPY and counts, polars and pandas beside it.
 
 Run: python -m tests.benchmarks.tables --rows 10_000_000 [--folder DIRECTORY] [--skip-pandas]
+or: python -m tests.benchmarks.tables --files 10_000_000 30_000_000 100_000_000 [--folder DIRECTORY]
+The second reads CSV and Parquet files of so many rows and 5 columns (an identifier among them) on one thread and on
+two, beside DuckDB's COPY of the same file; the largest take 10 GB of disk.
 The table has 4 columns (age, sex, region, income) and is made here; every step runs in a process of its own,
 whose peak resident memory is that of the step. The seconds of the processor are those of the work itself, without
 starting Python; only of storing they are all of the reading process. The rivals count columns that have types already.
@@ -26,7 +29,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from dpportal import cores
-from dpportal.datasets.rawdata import Persons, convert, count_cells
+from dpportal.datasets.rawdata import Limits, Persons, convert, count_cells
 from mechanisms.domain import Categorical, Domain, Integer, Real
 
 CHUNK_ROWS = 1_000_000
@@ -82,6 +85,33 @@ def copy_and_digest(csv: Path, texts: Path) -> str:
     return said
 
 
+def write_file(path: Path, rows: int) -> str:
+    """A table with an identifier of each row's person, by DuckDB."""
+    drawn = f"""
+        SELECT (hash(row) % {rows})::BIGINT AS person, (hash(row + 1) % 100)::BIGINT AS age,
+               CASE WHEN hash(row + 2) % 2 = 0 THEN 'Female' ELSE 'Male' END AS sex,
+               'Region ' || lpad((hash(row + 3) % 15)::VARCHAR, 2, '0') AS region,
+               (hash(row + 4) % 10000000) / 100.0 AS income
+        FROM range({rows}) AS drawn(row)"""
+    kind = "PARQUET" if path.suffix == ".parquet" else "CSV, HEADER"
+    with duckdb.connect(config={"threads": THREADS}) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"COPY ({drawn}) TO '{path}' (FORMAT {kind})")
+    return f"{path.stat().st_size / 2**20:,.0f} MB"
+
+
+def read_file(path: Path, target: Path, threads: int) -> str:
+    facts = convert(path, target, path.name, sketch_key=KEY, limits=Limits(threads=threads))
+    return f"digest {facts.content_digest[:8]}, {target.stat().st_size / 2**20:,.0f} MB stored"
+
+
+def copy_file(path: Path, target: Path, threads: int) -> str:
+    with duckdb.connect(config={"threads": threads}) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"COPY (SELECT * FROM '{path}') TO '{target}' (FORMAT parquet)")
+    return f"{target.stat().st_size / 2**20:,.0f} MB stored"
+
+
 def count(parquet: Path, domain: Domain) -> str:
     counts = count_cells(parquet, domain)
     return f"{domain.size:,} cells, {counts.sum():,} rows"
@@ -116,7 +146,7 @@ def pandas_count(csv: Path) -> str:
 
 def measured(step: Callable[..., str], *arguments: object) -> tuple[float, float, float, str]:
     """Seconds by the clock and of processor, peak memory in MB (of the step or its child), and what it says."""
-    whose = resource.RUSAGE_CHILDREN if step is store else resource.RUSAGE_SELF
+    whose = resource.RUSAGE_CHILDREN if step in (store, read_file) else resource.RUSAGE_SELF
     before, start = resource.getrusage(whose), time.perf_counter()
     said = step(*arguments)
     seconds, used = time.perf_counter() - start, resource.getrusage(whose)
@@ -131,19 +161,41 @@ def report(name: str, rows: int, step: Callable[..., str], *arguments: object) -
     print(f"| {name:<34} | {figures} | {said} |", flush=True)
 
 
+def report_files(folder: Path, sizes: list[int]) -> None:
+    """Read files of each size and format on one thread and on two."""
+    target = folder / "stored.parquet"
+    print_head()
+    for rows in sizes:
+        for suffix in (".csv", ".parquet"):
+            path = folder / f"table{suffix}"
+            report(f"{rows:,} rows: write {suffix}", rows, write_file, path, rows)
+            for threads in (1, 2):
+                report(f"COPY {suffix}, threads: {threads}", rows, copy_file, path, target, threads)
+                report(f"read {suffix}, threads: {threads}", rows, read_file, path, target, threads)
+            path.unlink()
+
+
+def print_head() -> None:
+    print("| step | seconds | processor seconds | million rows/s | peak MB | |")
+    print("|---|---:|---:|---:|---:|---|")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--files", type=int, nargs="+", metavar="ROWS")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--skip-pandas", action="store_true")
     options = parser.parse_args()
     rows = options.rows
     with TemporaryDirectory(dir=options.folder) as folder:
+        if options.files:
+            report_files(Path(folder), options.files)
+            return
         csv, parquet = Path(folder) / "table.csv", Path(folder) / "table.parquet"
         write_csv(csv, rows)
         print(f"{rows:,} rows × 4 columns, {csv.stat().st_size / 2**20:,.0f} MB of CSV\n")
-        print("| step | seconds | processor seconds | million rows/s | peak MB | |")
-        print("|---|---:|---:|---:|---:|---|")
+        print_head()
         typed = Path(folder) / "typed.parquet"
         report("DuckDB's COPY, all as texts", rows, copy, csv, typed, ", all_varchar=true")
         report("the same, and an MD5 of each row", rows, copy_and_digest, csv, typed)

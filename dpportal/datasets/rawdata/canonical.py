@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dpportal.datasets.rawdata.layout import WHOLE_DIGITS
 from dpportal.datasets.rawdata.reading import PLAIN_NUMBER
 
 WHOLE_DOUBLES = 2.0**53
@@ -49,8 +50,11 @@ def as_text(array: pa.Array) -> Texts:
     return _told(*_strings(array))
 
 
-def plain_numbers(texts: pa.Array) -> pa.Array:
-    """The doubles of the texts in plain notation, NULL for every other text."""
+def plain_numbers(texts: pa.Array, array: pa.Array) -> pa.Array:
+    """The doubles of the texts in plain notation, NULL for every other text. array: that the texts are of."""
+    if pt.is_signed_integer(array.type):  # its texts have digits, and a sign where it is needed
+        short = pc.and_(pc.less(array, 10**WHOLE_DIGITS), pc.greater(array, -(10**WHOLE_DIGITS)))
+        return pc.if_else(short, array, pa.scalar(None, array.type)).cast(pa.float64())
     plain = pc.match_substring_regex(texts, f"^(?:{PLAIN_NUMBER})$")
     return pc.if_else(plain, texts, pa.scalar(None, pa.string())).cast(pa.float64())
 
@@ -117,9 +121,12 @@ def is_text(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (*tests, pt.is_fixed_size_binary))
 
 
-def plain_bytes(array: pa.Array) -> int:
-    """Bytes of an array's values when none is shared."""
-    if not (pt.is_dictionary(array.type) and is_text(array.type.value_type)):
+def text_bytes(array: pa.Array) -> int:
+    """Bytes of an array's texts when none is shared, or a little more; of other values, a character each."""
+    kind = array.type.value_type if pt.is_dictionary(array.type) else array.type
+    if not is_text(kind):
+        return len(array)
+    if not pt.is_dictionary(array.type):
         return array.nbytes
     lengths = pc.binary_length(array.dictionary).cast(pa.int64())
     return pc.sum(lengths.take(array.indices)).as_py() or 0

@@ -9,14 +9,21 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from dpportal.datasets.rawdata.faults import UploadFault, damaged, out_of_memory, out_of_time
+from dpportal.datasets.rawdata.confinement import Confinement, Exhausted
+from dpportal.datasets.rawdata.faults import (
+    UploadFault,
+    damaged,
+    out_of_disk,
+    out_of_machine_memory,
+    out_of_memory,
+    out_of_time,
+)
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.table import TableFacts
 
@@ -71,8 +78,9 @@ def convert(
 
 def _ask(specification: dict[str, Any], on_progress: Progress, limits: Limits) -> dict[str, Any]:
     """Run the child to its answer."""
+    folder = Path(specification["target"]).parent
     answer: dict[str, Any] = {}
-    with _child(limits) as (child, expired):
+    with _child() as child, Confinement(child, folder, limits).held() as confinement:
         assert child.stdin is not None
         assert child.stdout is not None
         child.stdin.write(json.dumps(specification).encode())
@@ -86,7 +94,7 @@ def _ask(specification: dict[str, Any], on_progress: Progress, limits: Limits) -
                 done = message["done"], message["total"]
             on_progress(*done)
         code = child.wait()
-    return answer or {"fault": _fault_of_death(code, expired.is_set(), limits).to_json()}
+    return answer or {"fault": _fault_of_death(code, confinement.exhausted, limits).to_json()}
 
 
 def _messages(output: IO[bytes]) -> Iterator[dict[str, Any] | None]:
@@ -105,8 +113,8 @@ def _messages(output: IO[bytes]) -> Iterator[dict[str, Any] | None]:
 
 
 @contextmanager
-def _child(limits: Limits) -> Iterator[tuple[subprocess.Popen[bytes], threading.Event]]:
-    """The reading process and whether its time ran out; it never outlives the block.
+def _child() -> Iterator[subprocess.Popen[bytes]]:
+    """The reading process; it never outlives the block.
 
     Its errors go nowhere: they could quote a cell. It inherits no secrets through the environment.
     """
@@ -119,32 +127,25 @@ def _child(limits: Limits) -> Iterator[tuple[subprocess.Popen[bytes], threading.
         stderr=subprocess.DEVNULL,
         process_group=0,
     )
-    expired = threading.Event()
-
-    def expire() -> None:
-        expired.set()
-        child.kill()
-
-    timer = threading.Timer(limits.seconds, expire)
-    timer.daemon = True
-    timer.start()
     try:
-        yield child, expired
+        yield child
     finally:
-        timer.cancel()
         child.kill()
         child.wait()
         if child.stdout:
             child.stdout.close()
 
 
-def _fault_of_death(code: int, expired: bool, limits: Limits) -> UploadFault:
+def _fault_of_death(code: int, exhausted: Exhausted | None, limits: Limits) -> UploadFault:
     """What a child that left no answer died of."""
-    if expired or code == -signal.SIGXCPU:
+    if exhausted is Exhausted.TIME or code == -signal.SIGXCPU:
         return out_of_time(limits.seconds)
-    if code in (-signal.SIGSEGV, -signal.SIGBUS):
-        return damaged()
-    return out_of_memory(limits.memory_bytes)
+    if exhausted is Exhausted.MEMORY:
+        return out_of_memory(limits.memory_bytes)
+    if exhausted is Exhausted.DISK:
+        return out_of_disk()
+    # Nobody else kills it but the kernel where the machine's memory ends, or its service's.
+    return out_of_machine_memory() if code == -signal.SIGKILL else damaged()
 
 
 def _ignore(done: int, total: int) -> None:

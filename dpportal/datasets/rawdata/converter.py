@@ -7,6 +7,7 @@ leaves no core file, since that would hold records.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -19,7 +20,7 @@ from typing import Any, TextIO
 
 from billiard.util import set_pdeathsig
 
-from dpportal.datasets.rawdata.faults import UploadFault, out_of_memory
+from dpportal.datasets.rawdata.faults import UploadFault, out_of_disk, out_of_memory
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import LineReport, Report, part
 from dpportal.datasets.rawdata.table import TableFacts
@@ -27,6 +28,7 @@ from dpportal.datasets.rawdata.table import TableFacts
 # The share of the work that is done once the table is stored, and of that once a sheet is written as text, or a text's
 # lines are read.
 STORED, UNPACKED, LINES = 0.8, 0.8, 0.3
+OUT_OF_DISK, NO_SPACE = {errno.ENOSPC, errno.EDQUOT}, ("No space left", "quota exceeded")
 OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
 
@@ -40,7 +42,7 @@ def main() -> None:
     source, target = Path(specification["source"]), Path(specification["target"])
     options = ReadOptions.from_json(specification["options"])
     size = source.stat().st_size
-    _hold(limits, size)
+    _hold(limits)
     report = LineReport(answers, size)
     try:
         key = bytes.fromhex(specification["sketch_key"]) or None
@@ -185,16 +187,16 @@ def _no_rows() -> UploadFault:
     )
 
 
-def _hold(limits: Limits, source_bytes: int) -> None:
-    """Limit this process: memory, processor time, and the size of any file it writes."""
-    longest_file = max(limits.unfolded_bytes, 3 * source_bytes)
-    bounds = {
-        resource.RLIMIT_DATA: limits.memory_bytes,
-        resource.RLIMIT_CPU: int(limits.seconds * limits.threads) + 1,
-        resource.RLIMIT_FSIZE: longest_file,
-        resource.RLIMIT_CORE: 0,
-    }
-    for kind, most in bounds.items():
+def _hold(limits: Limits) -> None:
+    """Limit this process's processor time, and let the kernel end it before others where the machine's memory ends.
+
+    What it may have of memory and disk, its parent watches.
+    """
+    Path("/proc/self/oom_score_adj").write_text("1000")
+    for kind, most in (
+        (resource.RLIMIT_CPU, int(limits.seconds * limits.threads) + 1),
+        (resource.RLIMIT_CORE, 0),
+    ):
         _soft, hard = resource.getrlimit(kind)
         capped = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (capped, capped))
@@ -206,8 +208,10 @@ def _as_fault(error: Exception, limits: Limits) -> UploadFault:
         return error
     name = type(error).__name__
     # What the engine says while Arrow reads its batches is an OSError.
-    if name in OUT_OF_MEMORY or any(words in str(error) for words in ("Out of Memory", "start new thread")):
+    if name in OUT_OF_MEMORY or "Out of Memory" in str(error):
         return out_of_memory(limits.memory_bytes)
+    if getattr(error, "errno", None) in OUT_OF_DISK or any(words in str(error) for words in NO_SPACE):
+        return out_of_disk()
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if "rawdata" in frame.filename]
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
     return UploadFault(

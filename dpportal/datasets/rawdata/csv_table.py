@@ -28,6 +28,8 @@ from dpportal.datasets.rawdata.watching import watched
 
 # The engine's usual size; of wide tables fewer, since a writer holds all fields of its rows.
 ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22
+# Different texts of a column in one of them, beyond which none is looked up: that would take longer than writing it.
+MOST_IN_DICTIONARY = 10_000
 # What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
 # Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
@@ -145,7 +147,8 @@ def _read(
     together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
     statement = (
         f"COPY (SELECT {table.selection()} FROM {table.source(parallel=parallel)}) TO {literal(str(target))} "
-        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {together}, KV_METADATA {{{NAMES_KEY}: {names}}})"
+        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {together}, "
+        f"DICTIONARY_SIZE_LIMIT {MOST_IN_DICTIONARY}, KV_METADATA {{{NAMES_KEY}: {names}}})"
     )
     with watched(connection, report):
         [(rows,)] = connection.execute(statement).fetchall()

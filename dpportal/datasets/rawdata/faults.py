@@ -59,16 +59,34 @@ def lacks_columns(names: Sequence[str]) -> UploadFault:
 def unfolds_too_far(most_bytes: int) -> UploadFault:
     return UploadFault(
         "unfolds",
-        f"This file unfolds to more than {_size(most_bytes)}, the most that is read from one table. "
-        "Upload fewer columns or fewer rows.",
+        f"This file unfolds to more than {_size(most_bytes)} of text, the most that is read from a file of its size "
+        "in a packed format. Save the table as CSV, which may be as large as an upload may be, or upload fewer columns "
+        "or fewer rows.",
     )
 
 
 def out_of_memory(memory_bytes: int) -> UploadFault:
     return UploadFault(
         "memory",
-        f"This file unfolds to more than the {_size(memory_bytes)} of memory that reading may use: "
-        "single cells or pages of it are very large. Upload fewer columns, or save the table as CSV.",
+        f"Reading this file took the {_size(memory_bytes)} of memory that reading one file may use, and was stopped: "
+        "single rows, cells or pages of it are very large. Upload fewer columns or shorter texts, or have the program "
+        "that wrote a Parquet file write smaller pages.",
+    )
+
+
+def out_of_machine_memory() -> UploadFault:
+    return UploadFault(
+        "machine-memory",
+        "The machine's memory was used up while this file was read, so reading was stopped; the file itself may be "
+        "right. Upload it again later, and tell an administrator if it happens again.",
+    )
+
+
+def out_of_disk() -> UploadFault:
+    return UploadFault(
+        "disk",
+        "The portal's disk was nearly full while this file was read, so reading was stopped; the file itself may be "
+        "right. Tell an administrator, and upload it again once there is room.",
     )
 
 

@@ -38,6 +38,7 @@ ENCODINGS = (
 # The options by which the fields of a file are found.
 FINDING = ("delimiter", "encoding", "header", "quote", "sheet")
 MAX_LINE_BYTES = 2_000_000
+MOST_RATIO = 100
 MAX_NAME_LENGTH = 200
 Format = Literal["csv", "parquet", "xlsx"]
 
@@ -119,16 +120,25 @@ def _check(name: str, value: str | None, allowed: tuple[str, ...], words: str) -
 class Limits:
     """Where reading stops.
 
-    columns, rows: of the table. unfolded_bytes: of all its values in their plainest form, and of any file
-    written on the way. memory_bytes: of the reading process. seconds: by the wall clock. threads: of DuckDB.
+    columns: of the table. unfolded_bytes: of all its values as the text that a CSV file would hold, where the file is
+    small. memory_bytes: resident, of the reading process. free_bytes: that stay free on the disk. seconds: by the wall
+    clock. threads: of DuckDB.
     """
 
     columns: int = 400
-    rows: int = 200_000_000
-    unfolded_bytes: int = 4 * 2**30
+    unfolded_bytes: int = 2**30
     memory_bytes: int = 1000 * 2**20
+    free_bytes: int = 0
     seconds: float = 1800.0
     threads: int = field(default=2)
+
+    def unfolded_from(self, file_bytes: int) -> int:
+        """Bytes of text that a packed file of this size may unfold to.
+
+        Tables of people are packed to a tenth, and rarely to a thirtieth; a file that was made to be a burden,
+        to a thousandth and less. A small file may be packed as tightly as it likes.
+        """
+        return max(self.unfolded_bytes, MOST_RATIO * file_bytes)
 
     @property
     def engine_bytes(self) -> int:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from dpportal.datasets.rawdata.canonical import as_text, is_text, plain_bytes, plain_numbers
+from dpportal.datasets.rawdata.canonical import as_text, is_text, plain_numbers, text_bytes
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
@@ -19,8 +19,10 @@ from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS, proposed_columns, proposed_options
 from dpportal.datasets.rawdata.table import Oddities, TableFacts, checked_names
 
-BATCH_ROWS = 16_384
-ROW_GROUP_ROWS = 131_072
+# Of what is read and written together, so that memory holds no more however many rows there are.
+BATCH_ROWS, BATCH_FIELDS, BATCH_BYTES, FEWEST_ROWS = 122_880, 2**21, 2**25, 256
+# Different texts of a batch, up to which a column is written by a dictionary; of more, looking each up takes longest.
+MOST_IN_DICTIONARY = 10_000
 READ_BUFFER_BYTES = 1 << 20
 # Where a text is composed, DuckDB takes it for the text's end: persons and categories would be one that are two.
 NUL, REPLACEMENT = "\0", "\ufffd"
@@ -51,7 +53,7 @@ def convert_parquet(
 
     Raises UploadFault for nested columns, for a damaged file, and past a limit.
     """
-    # The other allocators reserve address space, which the memory limit would count.
+    # The other allocators keep what was freed.
     pa.set_memory_pool(pa.system_memory_pool())
     try:
         schema = pq.ParquetFile(source).schema_arrow
@@ -99,7 +101,7 @@ def _is_number(kind: pa.DataType) -> bool:
 def _store(
     source: Path, target: Path, names: Sequence[str], limits: Limits, report: Report, written: Written
 ) -> None:
-    schema = pq.ParquetFile(source).schema_arrow
+    schema, size = pq.ParquetFile(source).schema_arrow, source.stat().st_size
     # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [f.name for f in schema if is_text(f.type)]
     numbers = [number for number, f in enumerate(schema) if _is_number(f.type)]
@@ -109,15 +111,46 @@ def _store(
         + [pa.field(plain_name(number), pa.float64()) for number in numbers],
         metadata={NAMES_KEY: names_metadata(names)},
     )
-    with pq.ParquetWriter(target, stored, compression="zstd") as writer:
-        for batch in _counted(file, limits):
-            fields = [_field(column, written, number) for number, column in enumerate(batch.columns)]
-            plain = [plain_numbers(fields[number]) for number in numbers]
-            writer.write_batch(
-                pa.record_batch([*fields, *plain], schema=stored), row_group_size=ROW_GROUP_ROWS
-            )
+    batches = (
+        _stored(batch, numbers, stored, written) for batch in _counted(file, limits.unfolded_from(size))
+    )
+    with _Writer(target, stored) as writer:
+        for batch in batches:
+            writer.write(batch)
             written.rows += batch.num_rows
             report(written.rows / max(1, file.metadata.num_rows))
+
+
+def _stored(
+    batch: pa.RecordBatch, numbers: Sequence[int], stored: pa.Schema, written: Written
+) -> pa.RecordBatch:
+    """A batch as it is stored. numbers: places of the columns of numbers."""
+    fields = [_field(column, written, number) for number, column in enumerate(batch.columns)]
+    plain = [plain_numbers(fields[number], batch.columns[number]) for number in numbers]
+    return pa.record_batch([*fields, *plain], schema=stored)
+
+
+class _Writer:
+    """Writes a row group for each batch, with dictionaries for the columns of few different texts in the first one."""
+
+    def __init__(self, target: Path, schema: pa.Schema) -> None:
+        self._target, self._schema = target, schema
+        self._open: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        (self._open or self._writer([])).close()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        if self._open is None:
+            counts = {name: pc.count_distinct(batch[name]).as_py() for name in batch.schema.names}
+            self._open = self._writer([name for name, count in counts.items() if count <= MOST_IN_DICTIONARY])
+        self._open.write_batch(batch)
+
+    def _writer(self, few: list[str]) -> pq.ParquetWriter:
+        return pq.ParquetWriter(self._target, self._schema, compression="zstd", use_dictionary=few)
 
 
 def _field(column: pa.Array, written: Written, number: int) -> pa.Array:
@@ -148,12 +181,28 @@ def _nul(number: int) -> UploadFault:
     )
 
 
-def _counted(file: pq.ParquetFile, limits: Limits) -> Iterator[pa.RecordBatch]:
-    """The file's batches, each counted before it is unfolded; the footer's sizes are not believed."""
-    rows = unfolded = 0
-    for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
-        rows += batch.num_rows
-        unfolded += sum(map(plain_bytes, batch.columns))
-        if rows > limits.rows or unfolded > limits.unfolded_bytes:
-            raise unfolds_too_far(limits.unfolded_bytes)
-        yield batch
+def _counted(file: pq.ParquetFile, most: int) -> Iterator[pa.RecordBatch]:
+    """The file's batches, each counted before it is unfolded, in parts that memory can hold when they are.
+
+    most: bytes of text to which all may unfold, each value with a mark between it and the next as in a CSV file.
+    What the footer says is believed only where it says too much.
+    """
+    columns = max(1, file.metadata.num_columns)
+    unfolded = 0
+    if file.metadata.num_rows * columns > most:
+        raise unfolds_too_far(most)
+    for batch in file.iter_batches(batch_size=_batch_rows(file.metadata), use_threads=False):
+        size = batch.num_rows * columns + sum(map(text_bytes, batch.columns))
+        unfolded += size
+        if unfolded > most:
+            raise unfolds_too_far(most)
+        rows = max(1, batch.num_rows * BATCH_BYTES // max(BATCH_BYTES, size))
+        yield from (batch.slice(start, rows) for start in range(0, batch.num_rows, rows))
+
+
+def _batch_rows(footer: pq.FileMetaData) -> int:
+    """Fewer rows of a wide table and of one with long texts."""
+    groups = map(footer.row_group, range(footer.num_row_groups))
+    row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    together = min(BATCH_ROWS, BATCH_FIELDS // max(1, footer.num_columns), BATCH_BYTES // max(1, row_bytes))
+    return max(FEWEST_ROWS, together)

@@ -47,7 +47,13 @@ class StoredTable:
 
 
 def _limits() -> Limits:
-    return Limits(seconds=settings.CONVERSION_SECONDS).of_threads(settings.THREADS)
+    """Of a file that unfolds, an eighth of the largest upload is read however tightly it is packed."""
+    limits = Limits(
+        unfolded_bytes=settings.MAX_UPLOAD_BYTES // 8,
+        free_bytes=settings.MIN_FREE_BYTES,
+        seconds=settings.CONVERSION_SECONDS,
+    )
+    return limits.of_threads(settings.THREADS)
 
 
 def folder(dataset_id: UUID) -> str:

@@ -112,7 +112,9 @@ class Sketcher:
     def _numbers(self, digests: np.ndarray, of: int) -> np.ndarray:
         blocks = np.full((len(digests), 2), of, np.uint64)
         blocks[:, 0] = digests
-        return np.frombuffer(self._cipher.encryptor().update(blocks.tobytes()), np.uint64)[::2]
+        return np.frombuffer(
+            self._cipher.encryptor().update(blocks.view(np.uint8).reshape(-1).data), np.uint64
+        )[::2]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import datetime as dt
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TextIO
 from xml.etree.ElementTree import ParseError
@@ -18,7 +18,7 @@ from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
 
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
-from dpportal.datasets.rawdata.options import Limits
+from dpportal.datasets.rawdata.options import MOST_RATIO, Limits
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.sheet_parser import SheetParser
 from dpportal.datasets.rawdata.table import Oddities, Sheet
@@ -26,8 +26,9 @@ from dpportal.datasets.rawdata.table import Oddities, Sheet
 MOST_ROWS = 1_048_576  # of any sheet, by the format
 MOST_PARTS = 10_000
 WHOLE_DOUBLES = 2**53
-MOST_RATIO = 1_000  # deflate reaches 1,032; sheets rarely pass 30
-SMALL_PART_BYTES = 1 << 20
+# Of markup, that is read however tightly a workbook is packed: a cell takes as long as a line of a CSV file.
+MARKUP_BYTES = 2**28
+SMALL_PART_BYTES, STEEPEST = 1 << 20, 1_000  # deflate reaches 1,032; sheets rarely pass 30
 UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -113,7 +114,8 @@ def unpack_xlsx(
     with target.open("w", encoding="utf-8", newline="") as file:
         try:
             with source.open("rb") as opened:
-                _write_rows(Workbook(opened), sheet, file, unpacked, limits, report, is_further)
+                unfolded = replace(limits, unfolded_bytes=limits.unfolded_from(source.stat().st_size))
+                _write_rows(Workbook(opened), sheet, file, unpacked, unfolded, report, is_further)
         except UNREADABLE:
             # openpyxl meets a damaged part with whatever error its parsing stumbles over.
             raise damaged("XLSX") from None
@@ -128,12 +130,13 @@ def _check_parts(source: Path, limits: Limits) -> None:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         raise damaged("XLSX") from None
     steep = any(
-        part.file_size > SMALL_PART_BYTES and part.file_size > MOST_RATIO * max(1, part.compress_size)
+        part.file_size > SMALL_PART_BYTES and part.file_size > STEEPEST * max(1, part.compress_size)
         for part in parts
     )
     total = sum(part.file_size for part in parts)
-    if steep or len(parts) > MOST_PARTS or total > limits.unfolded_bytes:
-        raise unfolds_too_far(limits.unfolded_bytes)
+    most = max(min(MARKUP_BYTES, limits.unfolded_bytes), MOST_RATIO * source.stat().st_size)
+    if steep or len(parts) > MOST_PARTS or total > most:
+        raise unfolds_too_far(most)
     if any(part.flag_bits & 1 for part in parts):
         raise UploadFault(
             "protected",

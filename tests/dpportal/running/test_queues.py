@@ -66,3 +66,14 @@ def test_of_several_embedded_workers_one_takes_no_conversions(workers, conversio
     found = listens_to(workers)
     assert [queues.CONVERSIONS in names for names in found] == conversions
     assert all(queues.WORK in names for names in found)
+
+
+@pytest.mark.parametrize("workers", [2, 3, 4])
+def test_of_several_embedded_workers_two_read_files(workers):
+    """So that one file that takes long keeps no other person's waiting."""
+    takes = [
+        p.run.args[1]
+        for p in processes("127.0.0.1", 8000, workers)
+        if p.name.startswith(("worker", "reader"))
+    ]
+    assert sum(queues.CONVERSIONS in names for names in takes) == max(2, workers - 1)

@@ -8,7 +8,7 @@ from dpportal.accounts.models import Role
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.running import jobs
 from dpportal.running.jobs import JobState
-from dpportal.running.turns import in_turn
+from dpportal.running.turns import in_turn, next_of
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
@@ -62,3 +62,29 @@ def test_a_job_that_another_worker_took_meanwhile_costs_the_message_nothing():
     first, second = uploads("first", 1), uploads("second", 1)
     assert served([*second], taken=("first 0",)) == ["second 0"]
     assert first[0].state == JobState.QUEUED
+
+
+def test_one_person_s_files_are_read_one_at_a_time_so_two_readers_are_never_both_taken():
+    many, other = uploads("busy", 3), uploads("other", 1)
+    assert jobs.claim(Conversion, many[0].pk) is not None
+    begun: list[str] = []
+
+    def work(pk: object) -> bool:
+        begun.append(Dataset.objects.get(pk=pk).name)
+        return jobs.claim(Conversion, pk) is not None
+
+    in_turn(Conversion, many[1].pk, "dataset__owner_id", work, singly=True)
+    assert begun == ["other 0"]
+    for message in (many[1], many[2], other[0]):
+        in_turn(Conversion, message.pk, "dataset__owner_id", work, singly=True)
+    assert begun[1:] == ["other 0"], "it was there to be done for its own message, and nothing else was begun"
+    assert next_of(Conversion, many[0].pk, "dataset__owner_id") == many[1].pk
+
+
+def test_a_file_whose_reader_died_keeps_its_owner_s_next_one_not_waiting():
+    many = uploads("busy", 2)
+    assert jobs.claim(Conversion, many[0].pk) is not None
+    Conversion.objects.filter(pk=many[0].pk).update(lease_until="2001-01-01T00:00Z")
+    begun: list[object] = []
+    in_turn(Conversion, many[1].pk, "dataset__owner_id", lambda pk: not begun.append(pk), singly=True)
+    assert begun == [many[1].pk]

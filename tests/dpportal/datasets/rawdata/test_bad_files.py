@@ -171,7 +171,7 @@ def test_a_parquet_file_of_one_repeated_number_is_refused_past_the_limit(tmp_pat
     assert len(bomb) < 100_000
     (tmp_path / "upload").write_bytes(bomb)
     with pytest.raises(UploadFault) as caught:
-        convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=Limits(unfolded_bytes=100 * 2**20))
+        convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=Limits(unfolded_bytes=30 * 2**20))
     assert caught.value.code == "unfolds"
 
 
