@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('streams', '0010_every_token_has_its_maker'),
+        ('streams', '0012_compared_and_totals'),
     ]
 
     operations = [

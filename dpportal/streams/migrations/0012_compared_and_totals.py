@@ -13,7 +13,7 @@ def mark(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("streams", "0010_every_token_has_its_maker"), ("budgets", "0007_public_totals")]
+    dependencies = [("streams", "0011_repeats_by_period_alone"), ("budgets", "0007_public_totals")]
 
     operations = [
         migrations.AddField(model_name="stream", name="compared_at", field=models.DateTimeField(null=True)),
