@@ -74,7 +74,7 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
         broker.is_reachable(),
-        tuple(process.name for process in Heartbeat.objects.all() if process.is_alive and process.obstacle),
+        tuple(Heartbeat.objects.filter(is_alive=True).exclude(obstacle="").values_list("name", flat=True)),
     )
 
 

@@ -163,9 +163,10 @@ def note(dataset_id: UUID) -> None:
 def require_complete(dataset: Dataset) -> None:
     """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one."""
     require_mark()
-    settled, lines = keys(dataset.pk), _lines(dataset)
-    _require_all(dataset, settled, lines)
-    lacking = _missing(dataset, settled, lines)
+    # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
+    before, settled = _lines(dataset), keys(dataset.pk)
+    _require_all(dataset, settled, before)
+    lacking = _missing(dataset, settled, _lines(dataset))
     if lacking:
         raise RestoredError(
             _(
