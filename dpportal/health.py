@@ -68,7 +68,7 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.WORKER).count(),
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
-        tuple(process.name for process in Heartbeat.objects.all() if process.is_alive and process.obstacle),
+        tuple(each.name for kind in Heartbeat.Kind for each in Heartbeat.alive(kind).exclude(obstacle="")),
     )
 
 
