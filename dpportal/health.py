@@ -74,7 +74,7 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
         broker.is_reachable(),
-        tuple(Heartbeat.objects.filter(is_alive=True).exclude(obstacle="").values_list("name", flat=True)),
+        tuple(each.name for kind in Heartbeat.Kind for each in Heartbeat.alive(kind).exclude(obstacle="")),
     )
 
 

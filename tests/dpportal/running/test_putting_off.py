@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
-from django.core.files.storage import default_storage
 from django.db.models import F
 from django.utils import timezone
 
@@ -119,25 +117,6 @@ def test_what_was_measured_is_not_cancelled(put_off):
 def test_an_attempt_that_measured_nothing_is_not_put_off(requested):
     interrupt_three_times(requested)
     assert (job_of(requested).state, job_of(requested).put_off) == ("failed", 0)
-
-
-def test_a_measurement_that_was_never_committed_is_gone_before_another_is_drawn(requested):
-    """As a lost connection leaves it: the file was written, and the transaction that points to it was not."""
-    left = Path(default_storage.path(f"releases/{requested.pk}/measurement/left.npy"))
-    left.parent.mkdir(parents=True)
-    left.write_bytes(b"noisy counts")
-    seen: list[bool] = []
-
-    class Watching(execution.Noise):
-        def key(self) -> bytes:
-            seen.append(left.exists())
-            return super().key()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "Noise", Watching)
-        execution.execute(requested.pk)
-    assert seen == [False]
-    assert job_of(requested).state == "done"
 
 
 def test_nothing_begins_while_the_disk_is_full(requested, client, curator, monkeypatch):
