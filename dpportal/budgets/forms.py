@@ -176,7 +176,7 @@ class BudgetChangeForm(forms.ModelForm):
         others = self.fields["promises"]
         assert isinstance(others, forms.MultipleChoiceField)
         chosen = dataset_of(key)
-        others.choices = promises.before_grant(chosen) if chosen else []
+        others.choices = _promises_of(chosen) if chosen else []
 
     def clean(self) -> dict[str, Any]:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
@@ -235,7 +235,7 @@ class BudgetChangeForm(forms.ModelForm):
     def _unread_promises(self, dataset: Dataset) -> set[str]:
         """The accounts for other protections that were not ticked."""
         read = self.cleaned_data.get("promises") or ()
-        return {key for key, _sentence in promises.before_grant(dataset)} - set(read)
+        return {key for key, _sentence in _promises_of(dataset)} - set(read)
 
     def _incomplete(self, dataset: Dataset) -> str:
         """Why nothing can be granted while the ledger lacks a charge; empty where it lacks none."""
@@ -272,6 +272,10 @@ def dataset_of(key: str) -> Dataset | None:
         return Dataset.objects.get(pk=uuid.UUID(key))
     except (ValueError, Dataset.DoesNotExist):
         return None
+
+
+def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
+    return promises.before_grant(dataset, Protection.of(dataset.current_domain()))
 
 
 def _kin_choices(key: str) -> list[tuple[str, str]]:

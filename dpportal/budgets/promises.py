@@ -188,9 +188,11 @@ def _before_change(account: AccountPromise) -> str:
     return text % values
 
 
-def before_grant(dataset: Dataset) -> list[tuple[str, str]]:
-    """The accounts for other protections than the one declared now, each by its key, and what they mean together."""
-    own = Protection.of(dataset.current_domain())
+def before_grant(dataset: Dataset, own: Protection) -> list[tuple[str, str]]:
+    """The accounts for other protections than the one declared now, each by its key, and what they mean together.
+
+    own: what is declared now.
+    """
     others = [b for b in dataset.budgets.all() if b.is_fixed and b.total and b.protection != own]
     return [
         (str(budget.pk), _before_grant(AccountPromise.of(budget, budget.total), own)) for budget in others

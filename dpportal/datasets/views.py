@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Max
+from django.db.models import Max, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -119,6 +119,8 @@ def _wants_json(request: HttpRequest) -> bool:
 @require_GET
 def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     dataset = dataset_for(request, dataset_id, Right.SEE)
+    # The page reads them in several places.
+    prefetch_related_objects([dataset], "budgets")
     domain = dataset.current_domain()
     releases, streams = dataset.releases.listed(), dataset.streams.all()
     if not dataset.can_release:  # drafts, and what failed

@@ -17,7 +17,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.publishing.archive import saved_name
 from dpportal.releases import titles
 from dpportal.running import queues
-from dpportal.running.jobs import AnnouncedJob, Job, JobState
+from dpportal.running.jobs import AnnouncedJob, Job
 from dpportal.sealed import SealedField
 
 
@@ -147,8 +147,7 @@ class ReleaseJob(AnnouncedJob):
         return f"Job of {self.release_id}"
 
     def get_absolute_url(self) -> str:
-        page = "releases:compare" if self.state == JobState.DONE else "releases:job"
-        return reverse(page, args=[self.release_id])
+        return reverse("releases:job", args=[self.release_id])
 
     @property
     def title(self) -> str:

@@ -205,7 +205,8 @@ def details(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 def _around(release: Release) -> dict[str, Any]:
     """What pages about its publication show around their form."""
-    back_url = reverse("releases:compare", args=[release.pk])
+    # No page with true counts: nobody shall look before they decide.
+    back_url = reverse("releases:job", args=[release.pk])
     return {
         "publication": release,
         "dataset": release.dataset,
@@ -234,7 +235,7 @@ def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     by, form = current_user(request), WithdrawalForm(request.POST)
     if not form.is_valid():
         messages.error(request, str(form.errors["because"][0]))
-        return redirect("releases:compare", release_for(request, release_id).pk)
+        return redirect("releases:job", release_for(request, release_id).pk)
     because = form.cleaned_data["because"]
     done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
     return _act(request, release_id, lambda r: services.withdraw(r, by, because), done)

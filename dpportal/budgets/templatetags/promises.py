@@ -6,6 +6,7 @@ from django import template
 
 from dpportal.budgets import promises
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.protection import Protection
 
 register = template.Library()
 
@@ -17,9 +18,9 @@ def promised_so_far(dataset: Dataset) -> list[str]:
 
 
 @register.filter
-def promised_to_others(dataset: Dataset) -> list[str]:
-    """What is granted for other protections than the one declared now."""
-    return [sentence for _key, sentence in promises.before_grant(dataset)]
+def promised_to_others(dataset: Dataset, own: Protection) -> list[str]:
+    """What is granted for other protections than the one declared now, which is `own`."""
+    return [sentence for _key, sentence in promises.before_grant(dataset, own)]
 
 
 @register.filter

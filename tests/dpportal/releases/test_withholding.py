@@ -98,3 +98,17 @@ def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator
     assert fresh(ready).withheld.startswith("Withdrawn after its comparison")
     assert AuditEntry.objects.filter(action="withdrew").latest("pk").detail.startswith("after its comparison")
     assert fresh(ready).amount == Decimal("0.1")
+
+
+def test_lists_and_the_bell_lead_to_a_page_without_true_counts_that_publishes_and_withdraws(
+    desk, curator, ready
+):
+    compare = at(ready, "compare")
+    for page in (reverse("releases:list"), reverse("releases:finished"), at(ready, "publish")):
+        text = desk.get(page).content.decode()
+        assert at(ready, "job") in text and compare not in text
+    before = desk.get(at(ready, "job")).content.decode()
+    assert at(ready, "publish") in before and "Decide about publishing before you compare" in before
+    services.publish(ready, curator)
+    assert at(ready, "withdraw") in desk.get(at(ready, "job")).content.decode()
+    assert fresh(ready).compared_at is None
