@@ -7,12 +7,17 @@ from django.http import HttpRequest, HttpResponse
 
 # The one style sheet that plotly.js writes into a page, of its maps, which the portal does not draw.
 PLOTLY_MAPS = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
-# Style attributes in the markup are refused; what scripts set on elements one by one, as plotly.js does, is no such.
+# Style attributes are refused but for the two that plotly.js writes as such: an empty one, and how a heat map's pixels
+# are shown. What scripts set on an element property by property is no attribute.
+PLOTLY_ATTRIBUTES = (
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+    "'sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8='",
+)
 POLICY = "; ".join(
     (
         "default-src 'self'",
         f"style-src 'self' {PLOTLY_MAPS}",
-        "style-src-attr 'none'",
+        f"style-src-attr 'unsafe-hashes' {' '.join(PLOTLY_ATTRIBUTES)}",
         "img-src 'self' data: blob:",
         "object-src 'none'",
         "base-uri 'self'",

@@ -283,8 +283,9 @@ if EMBEDDED:
     }
 
 # Each process of the web server counts its requests in a file of its own.
-os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(DATA_DIR / "metrics"))
-Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).mkdir(mode=0o700, parents=True, exist_ok=True)
+METRICS_DIR = DATA_DIR / "metrics"
+METRICS_DIR.mkdir(mode=0o700, exist_ok=True)
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(METRICS_DIR)
 
 # Of libraries what is wrong; of the portal the beginnings and ends of jobs, too.
 LOG_LEVEL = os.environ.get("DPPORTAL_LOG_LEVEL", "")

@@ -1,0 +1,34 @@
+"""What browsers are told of the portal's pages: nothing in their markup brings styles or scripts of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dpportal.security import PERMISSIONS, policy
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+# In files for themselves, which no policy is sent with.
+IN_FILES = {"_drawing.html"}
+
+
+def test_no_style_attribute_is_allowed_but_those_that_plotly_writes() -> None:
+    assert "unsafe-inline" not in policy() and "unsafe-eval" not in policy()
+    directives = dict(part.split(" ", 1) for part in policy().split("; "))
+    allowed = directives["style-src-attr"].split()
+    assert allowed[0] == "'unsafe-hashes'" and len(allowed) == 3
+    assert all(re.fullmatch(r"'sha256-[\w+/]{43}='", one) for one in allowed[1:])
+
+
+def test_no_page_has_a_style_attribute() -> None:
+    styled = {path.name for path in TEMPLATES.rglob("*.html") if re.search(r"\sstyle=", path.read_text())}
+    assert styled == IN_FILES
+
+
+@pytest.mark.parametrize("address", ["/", "/guide/", "/account/sign-in/", "/nowhere/", "/health/"])
+def test_every_answer_carries_them(client, db, address: str) -> None:
+    answer = client.get(address)
+    assert answer["Content-Security-Policy"] == policy()
+    assert answer["Permissions-Policy"] == PERMISSIONS and "camera=()" in PERMISSIONS
