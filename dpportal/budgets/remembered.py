@@ -100,9 +100,12 @@ def missing(dataset: Dataset) -> list[Charge]:
 def require_complete(dataset: Dataset) -> Remembered | None:
     """The remembered charges. Raises RestoredError if the ledger lacks one, MemoryFaultError if the memory does."""
     require_mark()
-    known, lines = charges_of(dataset.pk), _lines(dataset)
-    _require_all(known, lines, dataset)
-    lacking = _missing(known, lines)
+    # Both before and after: who does not hold the dataset may be stopped here while another charge is spent. Spent ones
+    # were remembered before, and remembered ones were reserved before.
+    spent_before = _lines(dataset)
+    known = charges_of(dataset.pk)
+    _require_all(known, spent_before, dataset)
+    lacking = _missing(known, _lines(dataset))
     if lacking:
         raise RestoredError(
             _(
