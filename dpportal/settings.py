@@ -78,7 +78,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
     "dpportal.pages.only_sent.OnlySent",
     "dpportal.serving.unreachable.StorageUnreachable",
-    "dpportal.serving.busy.DatabaseBusy",
+    "dpportal.running.busy.DatabaseBusy",
     "dpportal.catalogue.readers.counted",
 ]
 

@@ -20,6 +20,8 @@ from django.utils.translation import gettext as _
 
 # Begins the name of a scratch folder.
 OWN = "work-"
+# So many more files must be possible on the disk, or a hundredth of all.
+FREE_INODES = 1000
 # Ends the name of a file that is not complete yet.
 PART = ".part"
 
@@ -65,8 +67,14 @@ def floor() -> int:
 
 
 def is_full(more: int = 0) -> bool:
-    """Whether less than the floor would be left after writing `more` bytes."""
-    return shutil.disk_usage(settings.DATA_DIR).free - more < floor()
+    """Whether less than the floor would be left after writing `more` bytes, or hardly a new file could be named."""
+    return shutil.disk_usage(settings.DATA_DIR).free - more < floor() or not _has_inodes()
+
+
+def _has_inodes() -> bool:
+    """Whether files can be made; some file systems count none."""
+    disk = os.statvfs(settings.DATA_DIR)
+    return disk.f_favail >= min(FREE_INODES, disk.f_files // 100)
 
 
 def require_space(more: int = 0) -> None:

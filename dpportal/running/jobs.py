@@ -26,7 +26,7 @@ from dpportal import storage
 from dpportal.running import job_log, queues, readiness
 from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
-from dpportal.running.patience import is_held, is_no_fault_of_the_job
+from dpportal.running.patience import is_held, is_unavailable
 
 
 class JobState(models.TextChoices):
@@ -191,7 +191,7 @@ class Claim:
         Where the database did not let the job go on, the attempt does not count.
         """
         uncounted = {}
-        if is_no_fault_of_the_job(error):
+        if is_unavailable(error):
             connection.close_if_unusable_or_obsolete()
             uncounted = {"attempts": F("attempts") - 1}
         self.write(lease_until=Now(), **uncounted)

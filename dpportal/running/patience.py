@@ -17,6 +17,8 @@ from django.db.backends.signals import connection_created
 
 # What PostgreSQL says where a lock is not to be had in time.
 LOCK_NOT_AVAILABLE = "55P03"
+# And where it ended the session of a process that was silent in a transaction; by its class an internal error.
+SESSION_ENDED = "25P03"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def is_held(error: BaseException) -> bool:
     return getattr(error.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE
 
 
-def is_no_fault_of_the_job(error: BaseException | None) -> bool:
-    """Whether the database did not let it go on: locks that others hold, a session that was ended, a server gone."""
-    return isinstance(error, OperationalError | InterfaceError)
+def is_unavailable(error: BaseException | None) -> bool:
+    """Whether the database did not let somebody go on: locks that others hold, a session it ended, a server gone."""
+    ended = getattr(getattr(error, "__cause__", None), "sqlstate", None) == SESSION_ENDED
+    return ended or isinstance(error, OperationalError | InterfaceError)

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.core.exceptions import ValidationError
 
-from dpportal.budgets import ledger
+from dpportal.budgets import ledger, remembered
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, LedgerEntry
 from mechanisms.accounting import Definition
@@ -214,3 +214,19 @@ def test_datasets_have_budgets_of_their_own(dataset, other_curator, administrato
     ledger.grant(other, Decimal("0.5"), definition="pure", reason="Other", by=administrator)
     reserve(other, "0.5")
     assert ledger.remaining(dataset) == 1
+
+
+def test_a_charge_that_is_spent_while_another_job_looks_is_not_missing(dataset, monkeypatch):
+    """As if whoever looks, without holding the dataset, was stopped before it read the ledger."""
+    entry, others = reserve(dataset, "0.25"), [True]
+    lines = remembered._lines
+
+    def after_another_spent(looked_at):
+        if others:
+            others.clear()
+            ledger.spend(entry)
+        return lines(looked_at)
+
+    monkeypatch.setattr(remembered, "_lines", after_another_spent)
+    remembered.require_complete(dataset)
+    assert parts(dataset) == amounts("1", "0.25", "0")

@@ -6,8 +6,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import InternalError, OperationalError
 from django.utils import timezone
+from psycopg.errors import AdminShutdown, IdleInTransactionSessionTimeout, LockNotAvailable
 
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
@@ -370,3 +373,20 @@ class TestConfirmation:
         requested.refresh_from_db()
         assert requested.plan_json == before
         assert requested.domain_version.version < requested.dataset.current_domain().version
+
+
+@pytest.mark.parametrize("told", [LockNotAvailable, IdleInTransactionSessionTimeout, AdminShutdown])
+def test_what_the_database_keeps_from_going_on_uses_up_no_attempt(requested, told):
+    """A lock that another holds, or a session that was ended, is no fault of the job."""
+    refusal = InternalError() if told is IdleInTransactionSessionTimeout else OperationalError()
+    refusal.__cause__ = told()
+    for _ in range(2 * settings.JOB_ATTEMPTS):
+        claim = jobs.claim(ReleaseJob, requested.pk)
+        assert claim is not None
+        claim.give_back(refusal)
+    assert ReleaseJob.objects.get(pk=requested.pk).attempts == 0
+    for _ in range(settings.JOB_ATTEMPTS):
+        claim = jobs.claim(ReleaseJob, requested.pk)
+        assert claim is not None
+        claim.give_back(ValueError("unforeseen"))
+    assert jobs.claim(ReleaseJob, requested.pk) is None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+
+from dpportal.running.patience import is_unavailable
 
 UNAVAILABLE = 503
 # A job that holds a row is through in less, or the database has ended it.
@@ -27,7 +29,7 @@ class DatabaseBusy:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not isinstance(exception, OperationalError | InterfaceError):
+        if not is_unavailable(exception):
             return None
         log.warning("%s: the database did not do it (%s)", request.path, type(exception.__cause__).__name__)
         connection.close_if_unusable_or_obsolete()
