@@ -70,7 +70,8 @@ class DatasetAdmin(ReadOnlyAdmin):
     def follow_tables(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> HttpResponse | None:
         """First the differences and a question why; then, for what was shown alone, the word."""
         if "reason" in request.POST:
-            return self._follow(request, datasets)
+            self._follow(request, datasets)
+            return None
         differences = []
         for dataset in datasets:
             try:

@@ -21,7 +21,8 @@ def test_only_texts_that_every_engine_reads_as_what_they_are():
 
 
 @pytest.mark.parametrize(
-    ("dialect", "strips"), [(Postgres(), "btrim"), (Spark(), "make_valid_utf8"), (ClickHouse(), "regexpextract")]
+    ("dialect", "strips"),
+    [(Postgres(), "btrim"), (Spark(), "make_valid_utf8"), (ClickHouse(), "regexpextract")],
 )
 def test_the_query_seeks_them_first(dialect, strips):
     source = Source(dialect, "people", {"colour": TYPES["text"]})
