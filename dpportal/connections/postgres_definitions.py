@@ -7,7 +7,7 @@ the definitions that its queries are planned with.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -112,12 +112,15 @@ class Planner(Protocol):
 
 @dataclass(frozen=True)
 class Reader:
-    """named: finds names as the counting session does. catalogs: a session that sees what is there now."""
+    """named: finds names as the counting session does. catalogs: a session that sees what is there now.
+
+    parents: gives the tables that a table, by its schema and name, is part of.
+    """
 
     named: Catalogs
     catalogs: Catalogs
     plan: Planner
-    parents: Catalogs
+    parents: Callable[[str, str], list[dict[str, Any]]]
 
     def definition(self, table: SharedTable, source: str) -> Definition:
         """What stands behind FROM, and what that is made of."""
