@@ -100,5 +100,5 @@ def test_a_workbook_of_a_few_kilobytes_with_millions_of_cells_gives_up_at_once(t
 
 def test_a_parquet_file_of_nothing_often_enough_gives_up_at_once(tmp_path):
     pq.write_table(pa.table({"nothing": pa.nulls(25_000_000)}), tmp_path / "upload")
-    assert (tmp_path / "upload").stat().st_size < 20_000
+    assert (tmp_path / "upload").stat().st_size < 100_000
     assert fault_of(tmp_path / "upload", "t", Limits(unfolded_bytes=20 * MEGABYTE)).code == "unfolds"
