@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 
+from dpportal.budgets import ledger
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
-from dpportal.streams import bundle, execution, services
+from dpportal.streams import downloads, execution, services
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
-from dpportal.streams.series import published
 from tests.dpportal.building import granted
 from tests.dpportal.streams import building
 
@@ -22,28 +22,56 @@ def fresh(dataset: Dataset) -> Dataset:
     return Dataset.objects.get(pk=dataset.pk)
 
 
-def facts(stream: Stream, folder) -> dict:
-    stream = Stream.objects.get(pk=stream.pk)
-    series = published(stream)
-    assert series is not None
-    return json.loads(bundle.make(stream, series, "release.json", folder).read_text())
+def facts(client, stream: Stream) -> dict:
+    """What a reader gets as release.json now."""
+    answer = client.get(f"/streams/{stream.pk}/download/release.json")
+    assert answer.status_code == 200
+    return json.loads(b"".join(answer.streaming_content))
 
 
-def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, administrator, tmp_path):
+def published_stream(dataset: Dataset, amount: str) -> Stream:
+    stream = building.open_stream(dataset, amount=Decimal(amount))
+    execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)], noise=building.repeated_noise())
+    services.publish(stream, stream.created_by)
+    building.with_files(stream)
+    return Stream.objects.get(pk=stream.pk)
+
+
+def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, administrator):
     datasets.declare_unit(dataset, **PEOPLE)
-    person = building.open_stream(fresh(dataset), amount=Decimal("0.1"))
-    execution.publish(person.pk, [Update(1, (5,), Period.Source.TYPED)], noise=building.repeated_noise())
-    services.publish(person, person.created_by)
-    assert facts(person, tmp_path)["protects"]["released_under_other_protections_too"] is False
+    person = published_stream(fresh(dataset), "0.1")
+    before = facts(client, person)
+    assert before["protects"]["released_under_other_protections_too"] is False
 
     datasets.declare_unit(fresh(dataset), **ROWS)
-    rows = building.open_stream(granted(fresh(dataset), administrator, "5"), amount=Decimal("5"))
+    rows = published_stream(granted(fresh(dataset), administrator, "5"), "5")
     assert not rows.plan.loss.unit.total_public  # a number that the first stream hides
     worked = "a person with 10 rows up to ε = 50 (10 × 5)"
-    assert worked in client.get(person.get_absolute_url()).content.decode()
-    written = facts(person, tmp_path)
-    assert worked in written["statement"]
-    assert written["protects"]["released_under_other_protections_too"] is True
-    services.publish(rows, rows.created_by)
-    public = client.get(rows.get_absolute_url()).content.decode()
+    assert worked in client.get(person.get_absolute_url()).text
+    assert f"this stream can cost {worked}" in facts(client, rows)["statement"]
+    public = client.get(rows.get_absolute_url()).text
     assert f"this stream can cost {worked}" in public and "have spent ε = 0.1 in all" in public
+
+
+def test_files_that_a_worker_wrote_are_written_anew_when_another_account_spends(
+    client, dataset, administrator
+):
+    """No request, no new period and no sweep comes between the charge and the reader."""
+    datasets.declare_unit(dataset, **PEOPLE)
+    person = published_stream(fresh(dataset), "0.1")
+    datasets.declare_unit(fresh(dataset), **ROWS)
+    there = granted(fresh(dataset), administrator, "5")
+    for amount, spent, worked in (("2", "2", "ε = 20 (10 × 2)"), ("3", "5", "ε = 50 (10 × 5)")):
+        waiting = building.requested_stream(fresh(there), amount=Decimal(amount))
+        facts(client, person)  # what is reserved only changes nothing
+        ledger.spend(waiting.charge)
+        files = f"/streams/{person.pk}/download"
+        stale = [client.get(f"{files}/{name}") for name in ("release.json", "README.md", "report.html")]
+        assert {answer.status_code for answer in stale} == {503}
+        assert "/download/" not in client.get(person.get_absolute_url()).text
+        downloads.execute(person.pk)
+        written = facts(client, person)
+        assert worked in written["statement"]
+        assert [other["spent"] for other in written["protects"]["other_protections"]] == [spent]
+        assert worked in client.get(person.get_absolute_url()).text
+
