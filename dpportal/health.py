@@ -50,7 +50,12 @@ class Health:
     @property
     def troubles(self) -> list[str]:
         """Names of what is not as it should be."""
-        found = {
+        return [name for name, is_so in self.signs.items() if is_so]
+
+    @property
+    def signs(self) -> dict[str, bool]:
+        """Every trouble that there can be, and whether it is so."""
+        return {
             "no-worker": not self.workers,
             "no-sweep": not self.sweeps,
             "queue-stuck": bool(self.stuck_queues),
@@ -58,7 +63,6 @@ class Health:
             "machine-hindered": bool(self.hindered),
             "disk-full": self.free_bytes < storage.floor(),
         }
-        return [name for name, true in found.items() if true]
 
 
 def measured() -> Health:

@@ -19,8 +19,6 @@ from dpportal.running.jobs import JobState, kinds
 from dpportal.running.models import Heartbeat
 from dpportal.serving import durations
 
-TROUBLES = ("no-worker", "no-sweep", "queue-stuck", "no-broker", "disk-full")
-
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -51,8 +49,8 @@ class PortalCollector(Collector):
         yield from _sweep_age()
         yield _jobs()
         trouble = GaugeMetricFamily("dpportal_trouble", "1 for what is not as it should be", labels=["name"])
-        for name in TROUBLES:
-            trouble.add_metric([name], int(name in found.troubles))
+        for name, is_so in found.signs.items():
+            trouble.add_metric([name], int(is_so))
         yield trouble
 
 

@@ -290,9 +290,13 @@ def _kin_text(kin: Kin) -> str:
     spent = ", ".join(
         f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}" for b in kin.dataset.budgets.filter(total__gt=0)
     )
-    return gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
+    told = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
         "what": kin,
         "name": kin.dataset.name,
         "owner": kin.dataset.owner.get_username(),
         "spent": spent,
     }
+    hidden = gettext(
+        "It has promised that its number of rows stays hidden, which a release under “replace one” here would publish"
+    )
+    return f"{told}. {hidden}" if kin.dataset.total_stays_private else told

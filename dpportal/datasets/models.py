@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -166,8 +167,19 @@ class Dataset(models.Model):
 
     @property
     def total_stays_private(self) -> bool:
-        """Whether something was promised that an exact number of rows would break: for good, once it is spent."""
-        return any(budget.is_used and budget.protection.hides_total for budget in self.budgets.all())
+        """Whether something was promised that an exact number of rows would break: for good, once it is spent.
+
+        It is the same number in every copy of the table that its owner knows of.
+        """
+        datasets = chain([self], self.copies)
+        return any(b.is_used and b.protection.hides_total for d in datasets for b in d.budgets.all())
+
+    @property
+    def copies(self) -> Datasets:
+        """Its owner's other datasets of the same table, their records deleted or not; others' are told to nobody."""
+        original = self.duplicate_of_id or self.pk
+        same = models.Q(pk=original) | models.Q(duplicate_of=original)
+        return Dataset.objects.filter(same).exclude(pk=self.pk).prefetch_related("budgets")
 
     def current_domain(self) -> DomainVersion | None:
         return self.domain_versions.order_by("-version").first()

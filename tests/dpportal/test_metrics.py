@@ -153,3 +153,13 @@ def test_the_supervisor_says_why_a_process_is_started_again(caplog, monkeypatch,
         time.sleep(0.02)
     child.keep()
     assert f"The worker 1 ended ({reason} after 0 s); it is started again in 1 s." in caplog.text
+
+
+def test_every_trouble_that_health_knows_is_a_number_here(client, settings):
+    settings.METRICS_NETWORKS = ONE
+    Pulse(Heartbeat.Kind.WORKER).beat()
+    Heartbeat.objects.update(obstacle="its memory cannot be used")
+    told = client.get("/health/").json()["troubles"]
+    assert "machine-hindered" in told
+    found = {name for (kind, name), is_so in samples(client).items() if kind == "dpportal_trouble" and is_so}
+    assert found == set(told)

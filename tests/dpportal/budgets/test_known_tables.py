@@ -144,6 +144,10 @@ def test_the_form_says_what_is_shared_and_what_is_spent(client, funded, other_cu
         in page
     )
     assert LedgerEntry.objects.count() == 1
+    hidden = "It has promised that its number of rows stays hidden"
+    assert hidden not in page
+    funded.budgets.update(is_fixed=True, neighbours="add-remove")
+    assert hidden in client.post(ADD, form).content.decode()
     client.post(ADD, {**form, "knowing": [str(funded.pk)]})
     assert known.budgets.get().total == 1
 

@@ -16,9 +16,10 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.releases import drafts, execution, services
-from dpportal.releases.models import Release
+from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan
 from dpportal.releases.promise import promise
+from dpportal.running.jobs import JobState
 from mechanisms.accounting import Definition, Loss
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files
@@ -67,6 +68,27 @@ def test_a_total_that_was_promised_hidden_is_published_by_no_later_release(datas
     assert "total" not in plan.parameters and building.ROWS not in plan.parameters.values()
     assert later.protects(plan.loss.unit, later.other_promises)["number_of_rows_is_public"] is False
     assert "while the number of rows is public" not in promise(later, plan.loss, later.other_promises)
+
+
+@pytest.mark.parametrize("is_original", [True, False], ids=["the first one", "the copy"])
+def test_a_hidden_total_is_not_published_through_another_copy_of_the_table(
+    client, dataset, administrator, is_original
+):
+    """An administrator allowed the copy; the records that were released from first are deleted meanwhile."""
+    copy = building.granted(building.stored_dataset(dataset.owner), administrator)
+    stranger = building.granted(building.stored_dataset(administrator), administrator)
+    Dataset.objects.filter(pk=copy.pk).update(duplicate_of=dataset)
+    first, second = (dataset, copy) if is_original else (copy, dataset)
+    ledger.spend(building.requested_release(Dataset.objects.get(pk=first.pk)).charge)
+    Release.objects.update(state=Release.State.READY)
+    ReleaseJob.objects.update(state=JobState.DONE)
+    datasets.erase(first, first.owner)
+    plan = confirmed_plan(building.requested_release(declared(second, **EXACT)))
+    assert not plan.loss.unit.total_public and building.ROWS not in plan.parameters.values()
+    assert confirmed_plan(building.requested_release(declared(stranger, **EXACT))).loss.unit.total_public
+    client.force_login(second.owner)
+    page = client.get(reverse("datasets:unit", args=[second.pk])).content.decode()
+    assert "The number of rows stays private for good" in page
 
 
 def test_a_reservation_hides_the_total_and_one_that_is_void_does_not(dataset, administrator):

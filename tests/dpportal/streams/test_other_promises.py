@@ -74,4 +74,3 @@ def test_files_that_a_worker_wrote_are_written_anew_when_another_account_spends(
         assert worked in written["statement"]
         assert [other["spent"] for other in written["protects"]["other_protections"]] == [spent]
         assert worked in client.get(person.get_absolute_url()).text
-
