@@ -22,7 +22,7 @@ from dpportal.memory import MemoryFaultError
 from dpportal.streams import vault
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.vault import TrueCounts
-from mechanisms.continual.mechanism import State
+from mechanisms.continual.mechanism import TRUE_NUMBERS, State, filling
 
 FOLDER = "streams"
 # The name under which it is remembered that a stream has ended, beside the numbers of its versions.
@@ -91,6 +91,11 @@ class Decision:
         decided = (DecidedPeriod.of(period, true) for period, true in zip(periods, sums, strict=True))
         return cls(version, state.to_bytes().decode(), tuple(decided))
 
+    def to_json(self) -> dict[str, Any]:
+        """As it is remembered: of a length that no true sum changes."""
+        blanks = sum(filling(period.sums, TRUE_NUMBERS["sums"]) for period in self.periods)
+        return {**asdict(self), "filling": " " * blanks}
+
     @property
     def next_state(self) -> State:
         return State.from_bytes(self.state.encode())
@@ -118,7 +123,7 @@ def decide(stream: Stream, decision: Decision) -> None:
     """
     memory.replace(_name(stream.pk, decision.version))  # the one before, which is stored
     name = _name(stream.pk, decision.version + 1)
-    if not memory.create(name, asdict(decision)):
+    if not memory.create(name, decision.to_json()):
         raise DecidedError
     if memory.holds(_name(stream.pk, CLOSED)):  # while this writer slept
         memory.replace(name)

@@ -6,7 +6,7 @@ plan (no data) -> open (draws what is secret for ever) -> advance, once a period
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -77,6 +77,10 @@ class StreamPlan:
         return cls(**{**value, **read})
 
 
+# Of a state's numbers those that are made of true counts, each with how many characters it takes, or a multiple.
+TRUE_NUMBERS = {"sums": 20, "truth": 64}
+
+
 @dataclass(frozen=True)
 class State:
     """What a stream must remember between two periods: true sums and noise, so all of it is secret.
@@ -89,7 +93,10 @@ class State:
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        return json.dumps({"period": self.period, "numbers": dict(self.numbers)}).encode()
+        """JSON, filled up with blanks to a length that no true count changes: what is sealed shows its length."""
+        text = json.dumps({"period": self.period, "numbers": dict(self.numbers)})
+        blanks = sum(filling(self.numbers.get(name, []), room) for name, room in TRUE_NUMBERS.items())
+        return (text + " " * blanks).encode()
 
     @classmethod
     def from_bytes(cls, value: bytes) -> State:
@@ -98,6 +105,11 @@ class State:
     def __repr__(self) -> str:
         # A state holds true counts and noise, and must not reach a log or a traceback.
         return f"State(period={self.period}, …)"
+
+
+def filling(numbers: Iterable[Any], room: int) -> int:
+    """How many characters whole numbers, perhaps in lists, lack to the room that each is given, or a multiple of it."""
+    return sum(filling(n, room) if isinstance(n, list) else -len(str(n)) % room for n in numbers)
 
 
 class StreamMechanism(Protocol):

@@ -17,6 +17,7 @@ from dpportal.streams import drafts, execution, remembered, services, tokens, va
 from dpportal.streams.counted import DraftError
 from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
+from dpportal.streams.remembered import DecidedPeriod, Decision
 from mechanisms import registry
 from mechanisms.noise import Noise
 from tests.dpportal import building as world
@@ -281,6 +282,17 @@ def test_the_length_of_what_is_sealed_tells_nothing_of_a_count(dataset) -> None:
     publish(many, 1, 10**12, 10, 10**11, 10**13)
     for model in (SealedState, SealedSums):
         assert len({len(row.sealed) for row in model.objects.all()}) == 1
+
+
+def test_the_size_of_a_remembered_file_tells_nothing_of_a_count(dataset, settings) -> None:
+    few, many = (building.open_stream(dataset, amount=half, split=True) for half in building.HALVES)
+    for stream, sums in ((few, [0, 1, 9, 99]), (many, [10**17] * 4)):
+        period = DecidedPeriod(1, [7] * 4, 3, Period.Source.COUNTS, sums, "0" * 4, "")
+        remembered.decide(stream, Decision(0, "{}", (period,) * 50))
+        decided = remembered.pending(stream)
+        assert decided is not None and decided.periods[0].sums == sums
+    sizes = {(settings.MEMORY_DIR / f"streams/{s.pk}/1").stat().st_size for s in (few, many)}
+    assert len(sizes) == 1
 
 
 def test_sealing_hides_binds_and_differs_each_time() -> None:

@@ -54,6 +54,23 @@ def test_without_noise_the_true_counts_come_out(mechanism: StreamMechanism, defi
 
 
 @EACH
+def test_no_true_count_changes_the_length_of_a_state(
+    mechanism: StreamMechanism, definition: Definition
+) -> None:
+    """Beside what it remembers of true counts there is noise, which is the same here, and what anyone could see."""
+    plan, lengths = planned(mechanism, definition, 2), []
+    for increments in ([0, 1], [9, 10], [10**6, 10**12]):
+        noise = repeatable_noise("length")
+        state = mechanism.open(plan, noise)
+        for _period in range(3):
+            _released, state = mechanism.advance(plan, state, np.array(increments), noise)
+        secret = {n: v for n, v in state.numbers.items() if n not in ("guess", "estimate")}
+        lengths.append(len(State(state.period, secret).to_bytes()))
+        assert State.from_bytes(state.to_bytes()) == state
+    assert len(set(lengths)) == 1
+
+
+@EACH
 def test_a_stream_is_the_same_whether_or_not_its_state_is_stored_between_periods(
     mechanism: StreamMechanism, definition: Definition
 ) -> None:
