@@ -97,7 +97,7 @@ def convert_here(
 
         read = convert_parquet(source, target, options, limits, report, is_further=is_further)
     elif found == "xlsx":
-        read = _convert_xlsx(source, target, options, limits, report, is_further=is_further)
+        read = _convert_xlsx(source, target, options, limits, report, further_columns)
     elif is_further:
         read = _convert_lines(source, target, options, limits, report, further_columns)
     else:
@@ -137,15 +137,20 @@ def _convert_xlsx(
     options: ReadOptions,
     limits: Limits,
     report: Report,
-    *,
-    is_further: bool = False,
+    further_columns: int,
 ) -> TableFacts:
     from dpportal.datasets.rawdata.csv_table import convert_csv
     from dpportal.datasets.rawdata.xlsx_table import unpack_xlsx
 
     sheet = target.with_name("sheet.csv")
     unpacked = unpack_xlsx(
-        source, sheet, options.sheet, limits, part(report, 0, UNPACKED), is_further=is_further
+        source,
+        sheet,
+        options.sheet,
+        limits,
+        part(report, 0, UNPACKED),
+        further_columns=further_columns,
+        header=options.header,
     )
     written = replace(options, delimiter=",", encoding="utf-8", quote='"')
     read = convert_csv(

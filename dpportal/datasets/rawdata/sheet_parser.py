@@ -11,6 +11,9 @@ from openpyxl.utils.cell import coordinate_to_tuple
 from openpyxl.worksheet._reader import CELL_TAG, FORMULA_TAG, ROW_TAG, WorkSheetParser
 
 PIECE_BYTES = 1 << 18
+# The type of a cell that holds an error, and what the library raises of one whose content is none of its type.
+ERROR = "e"
+MEANINGLESS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError)
 # As the parser names elements: without the brace that begins a tag.
 CELL, ROW, MERGED = CELL_TAG[1:], ROW_TAG[1:], f"{CELL_TAG[1:-1]}mergeCell"
 
@@ -20,11 +23,13 @@ class SheetParser(WorkSheetParser):
 
     Sheets are often formatted down to their last row: millions of cells, all blank. An element is made only for a cell
     that has one inside. merged: ranges of merged cells; uncached: formulas whose result the workbook does not hold;
-    bytes_read: of the sheet's XML.
+    bytes_read: of the sheet's XML. is_further: whether a cell whose content is none of its type holds an error, as
+    Excel's own error cells do, and does not make the sheet a damaged one.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, is_further: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._is_further = is_further
         self.merged = self.uncached = self.bytes_read = 0
         self.row_counter: int = 0
         self._rows: list[tuple[int, list[dict[str, Any]]]] = []
@@ -53,9 +58,21 @@ class SheetParser(WorkSheetParser):
         yield from self._rows
 
     def parse_cell(self, element: Element) -> dict[str, Any]:
-        cell: dict[str, Any] = super().parse_cell(element)
+        cell = self._parsed(element)
         self.uncached += cell["value"] is None and element.find(FORMULA_TAG) is not None
         return cell
+
+    def _parsed(self, element: Element) -> dict[str, Any]:
+        column = self.col_counter
+        try:
+            return dict(super().parse_cell(element))
+        except MEANINGLESS:
+            if not self._is_further:
+                raise
+        # Its content is passed over; where it lies must be right all the same.
+        self.col_counter = column
+        element.set("t", ERROR)
+        return dict(super().parse_cell(element))
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         if self._element is not None:

@@ -18,7 +18,7 @@ from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
 
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
-from dpportal.datasets.rawdata.options import MOST_RATIO, Limits
+from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, MOST_RATIO, Limits
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.sheet_parser import SheetParser
 from dpportal.datasets.rawdata.table import Oddities, Sheet
@@ -69,6 +69,14 @@ class Unpacked:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """How far a sheet's rows reach. width: in columns, 0 where the first row says it. is_further: see `unpack_xlsx`."""
+
+    is_further: bool
+    width: int
+
+
+@dataclass(frozen=True)
 class SheetPart:
     """Where a workbook keeps a sheet."""
 
@@ -100,14 +108,16 @@ def unpack_xlsx(
     limits: Limits,
     report: Report,
     *,
-    is_further: bool = False,
+    further_columns: int = 0,
+    header: bool = True,
 ) -> Unpacked:
     """Write a sheet as CSV in UTF-8: days as ISO 8601, whole numbers without a point, no blank rows.
 
     sheet: its name; None takes the first that is not hidden. A cell that holds an error, and a formula without a stored
-    result, have no value; of merged cells only the first has one. is_further: whether a row that reaches beyond the
-    columns is left out and not refused. Raises UploadFault if the workbook
-    is damaged, lacks the sheet or unfolds past a limit.
+    result, have no value; of merged cells only the first has one. further_columns: of the table, for a further file of
+    it, in which a row that cannot be read is left out and decides on no other; 0 for an upload, which it refuses.
+    header: whether the first row has names. Raises UploadFault if the workbook is damaged, lacks the sheet or unfolds
+    past a limit.
     """
     _check_parts(source, limits)
     unpacked = Unpacked()
@@ -115,7 +125,8 @@ def unpack_xlsx(
         try:
             with source.open("rb") as opened:
                 unfolded = replace(limits, unfolded_bytes=limits.unfolded_from(source.stat().st_size))
-                _write_rows(Workbook(opened), sheet, file, unpacked, unfolded, report, is_further)
+                reach = Reach(bool(further_columns), 0 if header else further_columns)
+                _write_rows(Workbook(opened), sheet, file, unpacked, unfolded, report, reach)
         except UNREADABLE:
             # openpyxl meets a damaged part with whatever error its parsing stumbles over.
             raise damaged("XLSX") from None
@@ -151,13 +162,15 @@ def _write_rows(
     unpacked: Unpacked,
     limits: Limits,
     report: Report,
-    is_further: bool,
+    reach: Reach,
 ) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    width = written = 0
+    width, written = reach.width, 0
     due = 1
     # A damaged sheet may number many rows alike.
-    for seen, (number, cells) in enumerate(_sheet_rows(workbook, wanted, unpacked, report), 1):
+    for seen, (number, cells) in enumerate(
+        _sheet_rows(workbook, wanted, unpacked, report, is_further=reach.is_further), 1
+    ):
         if max(seen, number) > MOST_ROWS:
             raise _too_many_rows()
         if written > limits.unfolded_bytes:
@@ -168,7 +181,8 @@ def _write_rows(
         unpacked.blank += max(0, number - due) if width else 0
         due = number + 1
         width = width or filled
-        if is_further and filled > width:
+        is_row = bool(written or reach.width)
+        if reach.is_further and is_row and (filled > width or _is_too_long(cells)):
             unpacked.spoiled += 1
             continue
         if max(filled, width) > limits.columns:
@@ -176,14 +190,19 @@ def _write_rows(
         if filled > width:
             raise _ragged(number, filled, width)
         written += writer.writerow([cells.get(place, "") for place in range(1, width + 1)])
-    if not width:
+    if not written:
         raise UploadFault(
             "empty", "This sheet is empty. Choose the sheet that has the table, with names in its first row."
         )
 
 
+def _is_too_long(cells: dict[int, str]) -> bool:
+    """Whether a row cannot be written on a line, even if all of it has to be quoted."""
+    return sum(len(text.encode()) + text.count('"') + 3 for text in cells.values()) > MAX_LINE_BYTES
+
+
 def _sheet_rows(
-    workbook: Workbook, wanted: str | None, unpacked: Unpacked, report: Report
+    workbook: Workbook, wanted: str | None, unpacked: Unpacked, report: Report, *, is_further: bool
 ) -> Iterator[tuple[int, dict[int, str]]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, wanted, unpacked)
@@ -196,6 +215,7 @@ def _sheet_rows(
             epoch=workbook.wb.epoch,
             date_formats=workbook.wb._date_formats,
             timedelta_formats=workbook.wb._timedelta_formats,
+            is_further=is_further,
         )
         for number, row in parser.parse():
             report(parser.bytes_read / size)

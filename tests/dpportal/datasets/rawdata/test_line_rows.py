@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,48 @@ def test_a_row_of_a_workbook_that_reaches_too_far_is_left_out(tmp_path) -> None:
     facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes())
     assert rows == [["1", "2", "3"], ["4", "5\n6", "7"]]
     assert facts.oddities.spoiled_rows == 1
+
+
+@pytest.mark.parametrize("first", [[1], [1, 2, 3, 4]])
+def test_the_first_row_of_a_workbook_without_names_decides_on_no_other(tmp_path, first: list[Any]) -> None:
+    made = openpyxl.Workbook()
+    for row in (first, [4, "5", 6], [7]):
+        made.active.append(row)
+    made.save(tmp_path / "made.xlsx")
+    facts, rows = read(tmp_path, (tmp_path / "made.xlsx").read_bytes(), header=False)
+    assert rows[-2:] == [["4", "5", "6"], ["7", None, None]]
+    assert (len(rows), facts.oddities.spoiled_rows) == ((3, 0) if first == [1] else (2, 1))
+
+
+CELLS = {
+    "a word as a number": b'<c r="B3" t="n"><v>many</v></c>',
+    "no day": b'<c r="B3" t="d"><v>2020-02-31</v></c>',
+    "a text that there is not": b'<c t="s"><v>99</v></c>',
+    "too many digits": b'<c r="B3"><v>' + b"9" * 5000 + b"</v></c>",
+}
+
+
+@pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS.keys())
+def test_a_cell_of_a_workbook_that_means_nothing_spoils_itself(tmp_path, cell: bytes) -> None:
+    too_long = b'<c r="B4" t="inlineStr"><is><t>' + b"8" * MAX_LINE_BYTES + b"</t></is></c>"
+    made = openpyxl.Workbook()
+    for row in (["a", "b", "c"], [1, 2, 3], [4, 5, 6], [7, 88, 9]):
+        made.active.append(row)
+    made.save(tmp_path / "made.xlsx")
+    with zipfile.ZipFile(tmp_path / "made.xlsx") as old, zipfile.ZipFile(tmp_path / "new.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                content = re.sub(rb'<c r="B3"[^>]*><v>5</v></c>', cell, content)
+                content = re.sub(rb'<c r="B4"[^>]*><v>88</v></c>', too_long, content)
+                assert cell in content and too_long in content
+            new.writestr(name, content, zipfile.ZIP_DEFLATED)
+    content = (tmp_path / "new.xlsx").read_bytes()
+    facts, rows = read(tmp_path, content)
+    assert len(rows) == 2 and rows == [["1", "2", "3"], ["4", None, "6"]]
+    assert (facts.oddities.error_cells, facts.oddities.spoiled_rows) == (1, 1)
+    with pytest.raises(UploadFault):  # its curator can correct an upload before anything is counted
+        read(tmp_path, content, columns=0)
 
 
 def test_a_text_with_a_nul_in_a_parquet_file_spoils_itself(tmp_path) -> None:
