@@ -220,7 +220,7 @@ def test_without_scripts_the_question_of_a_dialog_stands_on_the_page(places, por
     context = browser.new_context(base_url=portal.address, java_script_enabled=False)
     page = context.new_page()
     visiting.sign_in(page, "curator", portal.passwords["curator"])
-    page.goto(places["release"] + "compare/")
+    page.goto(places["release"] + "job/")
     expect(page.get_by_role("button", name="Withdraw")).to_have_count(1)
     expect(page.get_by_label("Reason")).to_be_visible()
     context.close()
@@ -228,7 +228,7 @@ def test_without_scripts_the_question_of_a_dialog_stands_on_the_page(places, por
 
 def test_a_withdrawn_release_is_gone(places, visit):
     page = visit("curator")
-    page.goto(places["release"] + "compare/")
+    page.goto(places["release"] + "job/")
     page.get_by_role("button", name="Withdraw").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
     page.get_by_text("Withdrawn. The page and the downloads are closed").wait_for()

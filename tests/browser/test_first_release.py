@@ -102,7 +102,7 @@ def publish_a_summary(curator: Curator) -> None:
     curator.page.get_by_label("I understand").check()
     curator.actions += 1
     curator.click("button", "Spend ε 0.50 and release")
-    curator.click("link", "Compare with the true counts")
+    curator.page.get_by_role("link", name="Compare with the true counts").wait_for(timeout=visiting.JOB_MS)
     curator.click("link", "Publish")
     curator.click("button", "Publish")
     curator.page.get_by_text("Published. Anyone with the address").wait_for()

@@ -120,6 +120,7 @@ def release(page: Page, *, title: str, columns: list[str], amount: str) -> str:
 
 def publish(page: Page) -> str:
     """From the compare page to the public one; returns its address."""
+    page.get_by_role("link", name="Back to the release").click()
     page.get_by_role("link", name="Publish").click()
     doubt = page.get_by_label("publish it all the same")
     if doubt.count():

@@ -112,3 +112,11 @@ def test_lists_and_the_bell_lead_to_a_page_without_true_counts_that_publishes_an
     services.publish(ready, curator)
     assert at(ready, "withdraw") in desk.get(at(ready, "job")).content.decode()
     assert fresh(ready).compared_at is None
+
+
+def test_a_page_with_true_counts_neither_publishes_nor_withdraws(desk, ready, curator):
+    """The verdict against the truth is seen nowhere in the moment of choosing."""
+    shown = desk.get(at(ready, "compare")).content.decode()
+    assert at(ready, "publish") not in shown and at(ready, "job") in shown
+    services.publish(ready, curator)
+    assert at(ready, "withdraw") not in desk.get(at(ready, "compare")).content.decode()

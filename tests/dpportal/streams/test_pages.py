@@ -286,6 +286,8 @@ def test_the_compare_page_shows_true_counts_and_is_recorded(curious, stream) -> 
         curious.post(f"/streams/{stream.pk}/add/", {"index": index, "count-0": count})
     page = curious.get(f"/streams/{stream.pk}/compare/")
     assert [row["true"] for row in page.context["rows"]] == [70008, 70004, 70001]
+    for choice in ("publish", "withdraw"):  # chosen on a page without true counts
+        assert f"/streams/{stream.pk}/{choice}/" not in page.text
     assert page["Cache-Control"] == "no-store, private"
     assert AuditEntry.objects.filter(action="viewed true counts", subject=f"stream {stream.pk}").count() == 1
 
