@@ -32,6 +32,7 @@ class SheetParser(WorkSheetParser):
         self._is_further = is_further
         self.merged = self.uncached = self.bytes_read = 0
         self.row_counter: int = 0
+        self.col_counter: int = 0
         self._rows: list[tuple[int, list[dict[str, Any]]]] = []
         # The cell that was begun last: its attributes, and its element once it turned out to hold something.
         self._attributes: dict[str, str] | None = None
