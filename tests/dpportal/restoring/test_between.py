@@ -105,8 +105,7 @@ def test_of_two_writers_of_a_period_the_one_that_was_remembered_first_is_publish
     second = desk.ask("begin", "publish_late", stream, 1, 7)
     assert desk.ask("wake", first) is None  # its transaction is gone
     [[index, released]] = desk.ask("decided", stream)
-    # As any published period, whatever was sent for it: it is another writer's.
-    assert desk.ask("wake", second) == [released, False]
+    assert desk.ask("wake", second) == [released, False]  # decided by the first
     assert desk.ask("series", stream) == [[index, released]]
 
 
