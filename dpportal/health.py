@@ -48,9 +48,9 @@ class Health:
     hindered: tuple[str, ...] = ()
 
     @property
-    def troubles(self) -> list[str]:
-        """Names of what is not as it should be."""
-        found = {
+    def signs(self) -> dict[str, bool]:
+        """Whatever can be wrong, by name, and whether it is."""
+        return {
             "no-worker": not self.workers,
             "no-sweep": not self.sweeps,
             "queue-stuck": bool(self.stuck_queues),
@@ -58,7 +58,11 @@ class Health:
             "machine-hindered": bool(self.hindered),
             "disk-full": self.free_bytes < storage.floor(),
         }
-        return [name for name, true in found.items() if true]
+
+    @property
+    def troubles(self) -> list[str]:
+        """Names of what is not as it should be."""
+        return [name for name, true in self.signs.items() if true]
 
 
 def measured() -> Health:

@@ -33,6 +33,8 @@ from dpportal.streams import vault
 from dpportal.streams.models import Stream
 
 TROUBLES, ASKED_EVERY_SECONDS = "restoring.troubles", 60
+# What an administrator has to do something about: charges that the database lacks, and what the memory lacks.
+LASTING = RESTORED, MEMORY = "restored", "memory"
 log = logging.getLogger(__name__)
 
 
@@ -61,7 +63,7 @@ class Findings:
     @property
     def troubles(self) -> list[str]:
         """Names of what an administrator has to do something about."""
-        return [name for name, true in {"restored": self.lacking, "memory": self.lost}.items() if true]
+        return [name for name, true in {RESTORED: self.lacking, MEMORY: self.lost}.items() if true]
 
 
 def found() -> Findings:

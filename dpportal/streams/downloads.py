@@ -134,7 +134,7 @@ def _attempt(stream_id: UUID, claim: Claim) -> None:
         log.error(
             "files of stream %s: %s at %s:%s", stream_id, type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _write(stream_id: UUID, claim: Claim) -> None:

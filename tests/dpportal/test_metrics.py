@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import signal
 import sys
 import time
@@ -62,6 +63,19 @@ def test_a_declared_network_reads_the_state_of_jobs_and_processes(client, settin
     assert found[("dpportal_trouble", "no-worker")] == 0
     Heartbeat.objects.all().delete()
     assert samples(client)[("dpportal_trouble", "no-worker")] == 1
+
+
+def test_every_trouble_of_the_page_health_is_a_number(client, settings, memory_of_its_own):
+    """Who watches by a program must not miss a machine that takes no jobs, or a memory that is lost."""
+    settings.METRICS_NETWORKS = ONE
+    shutil.rmtree(memory_of_its_own)
+    Pulse(Heartbeat.Kind.WORKER).beat()
+    told = client.get("/health/").json()["troubles"]
+    assert {"machine-hindered", "memory"} <= set(told)
+    found = {
+        name for (sample, name), value in samples(client).items() if sample == "dpportal_trouble" and value
+    }
+    assert found == set(told)
 
 
 def test_requests_are_counted_by_status_with_their_durations(client, settings):
