@@ -9,7 +9,9 @@ from ipaddress import ip_network
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
+from django.db import InterfaceError, InternalError, OperationalError
 from django.utils import timezone
+from psycopg.errors import IdleInTransactionSessionTimeout
 
 from dpportal import health, storage, sweeping
 from dpportal.releases.models import ReleaseJob
@@ -157,6 +159,17 @@ def _swept(monkeypatch, round_: object) -> None:
 def test_a_sweep_is_alive_once_it_has_swept(monkeypatch):
     _swept(monkeypatch, lambda: None)
     assert Heartbeat.alive("sweep").count() == 1
+
+
+@pytest.mark.parametrize("kind", [OperationalError, InternalError, InterfaceError])
+def test_a_sweep_whose_session_the_database_ended_goes_on(monkeypatch, capsys, kind):
+    """PostgreSQL does that where a file system keeps a transaction waiting; Django has three names for it."""
+
+    def ended():
+        raise kind from IdleInTransactionSessionTimeout()
+
+    _swept(monkeypatch, ended)
+    assert "sweeping again in a moment" in capsys.readouterr().err
 
 
 def test_a_sweep_that_does_not_sweep_is_not_alive(monkeypatch):
