@@ -13,9 +13,11 @@ from django.utils import timezone
 from dpportal import demonstration, memory, storage
 from dpportal.accounts import tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
+from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.catalogue import thumbnails
 from dpportal.datasets import demo_marker, direct
 from dpportal.datasets import tasks as dataset_tasks
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import ORIGINAL
@@ -52,7 +54,15 @@ def sweep_jobs() -> None:
     thumbnails.sweep()
     account_tasks.sweep()
     if demo_marker.pending() is not None:
+        _go_on_with_demonstration()
+
+
+def _go_on_with_demonstration() -> None:
+    """What keeps it waiting is for an administrator to see to, and keeps nothing else of the sweep waiting."""
+    try:
         demonstration.go_on()
+    except (BudgetOnHoldError, DatasetError, storage.DiskFullError) as reason:
+        log.warning("the demonstration dataset waits: %s", reason)
 
 
 def sweep_files() -> None:
