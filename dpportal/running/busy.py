@@ -31,7 +31,8 @@ class DatabaseBusy:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not is_unavailable(exception):
             return None
-        log.warning("%s: the database did not do it (%s)", request.path, type(exception.__cause__).__name__)
+        # Quoted: a visitor writes the address, and a line end in it would begin another line.
+        log.warning("%r: the database did not do it (%s)", request.path, type(exception.__cause__).__name__)
         connection.close_if_unusable_or_obsolete()
         response = _answer(request)
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)

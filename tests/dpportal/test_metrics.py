@@ -12,6 +12,8 @@ from ipaddress import ip_network
 
 import pytest
 from django.conf import settings as portal
+from django.db import OperationalError
+from django.http import HttpResponse
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 from pythonjsonlogger.json import JsonFormatter
@@ -20,6 +22,7 @@ from dpportal.environment import one_of
 from dpportal.releases import execution
 from dpportal.releases.models import ReleaseJob
 from dpportal.running import supervisor
+from dpportal.running.busy import DatabaseBusy
 from dpportal.running.heartbeat import Pulse
 from dpportal.running.jobs import JobState, claim
 from dpportal.running.models import Heartbeat
@@ -143,6 +146,13 @@ def test_a_line_can_be_an_object():
     assert "\n" not in line
     assert (found["logger"], found["level"], found["attempt"]) == ("dpportal.jobs", "INFO", 2)
     assert found["message"] == "job began: x\ny" and "of_request" not in found
+
+
+def test_an_address_begins_no_line_of_the_log(rf, caplog):
+    request = rf.get("/datasets/%0a2026-01-01 00:00:00 INFO dpportal.jobs: job ended")
+    assert "\n" in request.path
+    DatabaseBusy(lambda _request: HttpResponse()).process_exception(request, OperationalError())
+    assert "did not do it" in caplog.text and "\n" not in caplog.records[-1].getMessage()
 
 
 def test_another_format_is_refused(monkeypatch):
