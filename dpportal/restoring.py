@@ -27,6 +27,7 @@ from dpportal.budgets.remembered import Charge
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import hold
 from dpportal.memory import MemoryFaultError
+from dpportal.releases import execution
 from dpportal.releases.tasks import resume_on_hold
 from dpportal.streams import remembered as periods
 from dpportal.streams import vault
@@ -209,7 +210,7 @@ def _accept_all() -> None:
     for dataset in _charged():
         with transaction.atomic():
             hold(dataset)
-            charges.accept(dataset)
+            charges.accept(dataset, execution.outcomes_of(dataset))
     for stream in Stream.objects.filter(opened_at__isnull=False):
         with transaction.atomic():
             periods.accept(Stream.objects.select_for_update().get(pk=stream.pk))
