@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from datetime import timedelta
 from ipaddress import ip_network
 
@@ -13,7 +14,7 @@ from django.db import InterfaceError, InternalError, OperationalError
 from django.utils import timezone
 from psycopg.errors import IdleInTransactionSessionTimeout
 
-from dpportal import health, storage, sweeping
+from dpportal import health, restoring, storage, sweeping
 from dpportal.releases.models import ReleaseJob
 from dpportal.releases.services import ReleaseError
 from dpportal.running import broker
@@ -159,6 +160,31 @@ def _swept(monkeypatch, round_: object) -> None:
 def test_a_sweep_is_alive_once_it_has_swept(monkeypatch):
     _swept(monkeypatch, lambda: None)
     assert Heartbeat.alive("sweep").count() == 1
+
+
+@pytest.mark.usefixtures("_alive")
+def test_a_memory_that_does_not_answer_keeps_one_who_asks_and_no_other(client, monkeypatch):
+    """A load balancer asks on, and each would take a thread of the web server."""
+    looks, answers = threading.Event(), threading.Event()
+
+    def hangs():
+        looks.set()
+        answers.wait(20)
+        return restoring.Findings([], [], [])
+
+    cache.clear()
+    monkeypatch.setattr(restoring, "found", hangs)
+    first = threading.Thread(target=restoring.lasting_troubles)
+    first.start()
+    assert looks.wait(20)
+    try:
+        assert client.get("/health/").json()["ok"]
+        monkeypatch.setattr(restoring, "SLOW_SECONDS", 0.0)
+        assert client.get("/health/").json()["troubles"] == ["memory"]
+    finally:
+        answers.set()
+        first.join()
+    assert client.get("/health/").json()["ok"]
 
 
 @pytest.mark.parametrize("kind", [OperationalError, InternalError, InterfaceError])
