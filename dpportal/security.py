@@ -7,11 +7,12 @@ from django.http import HttpRequest, HttpResponse
 
 # The one style sheet that plotly.js writes into a page, of its maps, which the portal does not draw.
 PLOTLY_MAPS = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
-# Style attributes are refused but for the two that plotly.js writes as such: an empty one, and how a heat map's pixels
-# are shown. What scripts set on an element property by property is no attribute.
+# Style attributes are refused but for those that plotly.js writes as such: an empty one, how a heat map's pixels are
+# shown, and bold text. What scripts set on an element property by property is no attribute.
 PLOTLY_ATTRIBUTES = (
     "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
     "'sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8='",
+    "'sha256-wkY2X5hecQzbhnFCqvTpwrUJ1f4X8LH5WFjYUzv1wmU='",
 )
 POLICY = "; ".join(
     (

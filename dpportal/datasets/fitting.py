@@ -15,22 +15,23 @@ from dpportal.datasets.models import Dataset, DomainVersion, Fit
 from dpportal.datasets.rawdata import records
 from dpportal.running import jobs
 from dpportal.running.jobs import Claim, JobState, LostClaimError
-from dpportal.running.questions import key_of
+from dpportal.running.questions import Kind, key_of
 from mechanisms.domain import Domain
 
 log = logging.getLogger(__name__)
+
+FIT = Kind("fit", 2)
 
 
 def asked_of(dataset: Dataset, version: DomainVersion, domain: Domain) -> str:
     """The digest of all that a fit depends on: table, reading options, declarations, whose rows belong together."""
     return key_of(
-        {
-            "table": dataset.table,
-            "options": records.options_of(dataset).settled().to_json(),
-            "domain": domain.to_json(),
-            "persons": [version.unit_column, version.max_rows, version.ignore_case],
-            "without_person": "left out",
-        }
+        FIT.asks(
+            table=dataset.table,
+            options=records.options_of(dataset).settled().to_json(),
+            domain=domain.to_json(),
+            persons=[version.unit_column, version.max_rows, version.ignore_case],
+        )
     )
 
 

@@ -39,7 +39,6 @@ def key_of(asked: Mapping[str, Any]) -> str:
     """Raises ValueError for a question that says neither what is asked nor in which version."""
     if not {"kind", "version"} <= asked.keys():
         raise ValueError("a question has a kind and a version; see Kind")
-    asked["kind"], asked["version"]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
