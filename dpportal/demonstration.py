@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import secrets
 import time
 import uuid
@@ -15,9 +16,12 @@ from django.db import transaction
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.datasets import codebooks, demo_marker, services
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.running.clock import ago
+
+log = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).resolve().parent / "datasets" / "demonstration"
 NAME = "Adult census 1994 (demonstration)"
@@ -43,13 +47,14 @@ def create_accounts(names: dict[Role, str]) -> dict[str, str]:
 def load(patience: float = PATIENCE_SECONDS) -> Dataset | None:
     """Upload, declare and grant the demonstration dataset; None if it is not ready after so many seconds.
 
-    What an earlier start began, or this one leaves unfinished, the sweep goes on with.
+    What an earlier start began, or this one leaves unfinished, the sweep goes on with. A dataset of that name that no
+    start has begun is somebody's own: nothing is done with it.
     """
     if demo_marker.pending() is None:
         known = Dataset.objects.filter(name=NAME).first()
-        if known is not None and known.budgets.exists():
+        if known is not None:
             return known
-        demo_marker.begin(known.pk if known is not None else uuid.uuid4())
+        demo_marker.begin(uuid.uuid4())
     until = time.monotonic() + patience
     while not (ready := go_on()) and time.monotonic() < until:
         time.sleep(0.2)
@@ -74,7 +79,12 @@ def _next_step(pk: uuid.UUID) -> Dataset | None:
     if dataset is None:
         _upload(pk, curator)
     elif dataset.has_records:
-        _declare_and_grant(dataset, administrator)
+        try:
+            _declare_and_grant(dataset, administrator)
+        except BudgetOnHoldError:
+            raise
+        except BudgetRefusedError as refusal:  # somebody has uploaded the same, and has a budget for it
+            log.warning("the demonstration dataset has no budget: %s", refusal)
         demo_marker.end()
         return dataset
     elif dataset.state == Dataset.State.REFUSED:

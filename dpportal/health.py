@@ -48,13 +48,8 @@ class Health:
     hindered: tuple[str, ...] = ()
 
     @property
-    def troubles(self) -> list[str]:
-        """Names of what is not as it should be."""
-        return [name for name, is_so in self.signs.items() if is_so]
-
-    @property
     def signs(self) -> dict[str, bool]:
-        """Every trouble that there can be, and whether it is so."""
+        """Whatever can be wrong, by name, and whether it is."""
         return {
             "no-worker": not self.workers,
             "no-sweep": not self.sweeps,
@@ -63,6 +58,11 @@ class Health:
             "machine-hindered": bool(self.hindered),
             "disk-full": self.free_bytes < storage.floor(),
         }
+
+    @property
+    def troubles(self) -> list[str]:
+        """Names of what is not as it should be."""
+        return [name for name, true in self.signs.items() if true]
 
 
 def measured() -> Health:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ MARK = "identity"
 PARTS = "incomplete"
 # Of an earlier version, which kept one file for all charges of a dataset and one for a stream.
 FORMER_MARK, FORMER_FOLDERS = "mark", ("charges", "streams")
+# What file servers put beside the portal's files has other names: .nfs0001, .snapshot, @eaDir, lost+found.
+OWN_NAME = re.compile(r"[0-9a-z]+(?:[.-][0-9a-z]+)*")
 # Each file is filled up to a multiple of it.
 STEP = 2048
 
@@ -88,11 +91,11 @@ def erase_all(folder: str) -> None:
 
 
 def names(folder: str) -> list[str]:
-    """What the files and folders in a folder of the memory are called. Raises MemoryFaultError."""
+    """What the portal's files and folders in a folder of the memory are called. Raises MemoryFaultError."""
     with _reaching(folder):
         try:
             with os.scandir(_path(folder)) as entries:
-                return sorted(entry.name for entry in entries)
+                return sorted(entry.name for entry in entries if OWN_NAME.fullmatch(entry.name))
         except FileNotFoundError:
             return []
 

@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from dpportal import health
+from dpportal import health, restoring
 from dpportal.running.clock import database_now
 from dpportal.running.jobs import JobState, kinds
 from dpportal.running.models import Heartbeat
@@ -49,8 +49,10 @@ class PortalCollector(Collector):
         yield from _sweep_age()
         yield _jobs()
         trouble = GaugeMetricFamily("dpportal_trouble", "1 for what is not as it should be", labels=["name"])
-        for name, is_so in found.signs.items():
-            trouble.add_metric([name], int(is_so))
+        lasting = restoring.lasting_troubles()
+        signs = {**found.signs, **{name: name in lasting for name in restoring.LASTING}}
+        for name, is_there in signs.items():
+            trouble.add_metric([name], int(is_there))
         yield trouble
 
 

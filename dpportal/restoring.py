@@ -7,6 +7,8 @@ every step. Here an administrator learns of it, at start and on the page Health.
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,12 +29,18 @@ from dpportal.budgets.remembered import Charge
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import hold
 from dpportal.memory import MemoryFaultError
+from dpportal.releases import execution
 from dpportal.releases.tasks import resume_on_hold
 from dpportal.streams import remembered as periods
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
 
 TROUBLES, ASKED_EVERY_SECONDS = "restoring.troubles", 60
+# When this process began to look, and what it found last. Who looks for longer waits for a file system.
+BEGUN, LATEST, SLOW_SECONDS = "restoring.begun", "restoring.latest", 10.0
+_looking = threading.Lock()
+# What an administrator has to do something about: charges that the database lacks, and what the memory lacks.
+LASTING = RESTORED, MEMORY = "restored", "memory"
 log = logging.getLogger(__name__)
 
 
@@ -61,7 +69,7 @@ class Findings:
     @property
     def troubles(self) -> list[str]:
         """Names of what an administrator has to do something about."""
-        return [name for name, true in {"restored": self.lacking, "memory": self.lost}.items() if true]
+        return [name for name, true in {RESTORED: self.lacking, MEMORY: self.lost}.items() if true]
 
 
 def found() -> Findings:
@@ -72,11 +80,24 @@ def found() -> Findings:
 
 
 def lasting_troubles() -> list[str]:
-    """The troubles, looked for once a minute at most: load balancers ask every few seconds."""
+    """The troubles, looked for once a minute at most: load balancers ask every few seconds.
+
+    One thread looks at a time. The others say what was found last, and whether it has looked too long: a file system
+    that does not answer would keep them all.
+    """
     troubles = cache.get(TROUBLES)
-    if troubles is None:
+    if troubles is not None:
+        return list(troubles)
+    if not _looking.acquire(blocking=False):
+        begun = cache.get(BEGUN, time.monotonic())
+        return [MEMORY] if time.monotonic() - begun > SLOW_SECONDS else list(cache.get(LATEST, []))
+    try:
+        cache.set(BEGUN, time.monotonic(), None)
         troubles = found().troubles
         cache.set(TROUBLES, troubles, ASKED_EVERY_SECONDS)
+        cache.set(LATEST, troubles, None)
+    finally:
+        _looking.release()
     return list(troubles)
 
 
@@ -207,7 +228,7 @@ def _accept_all() -> None:
     for dataset in _charged():
         with transaction.atomic():
             hold(dataset)
-            charges.accept(dataset)
+            charges.accept(dataset, execution.outcomes_of(dataset))
     for stream in Stream.objects.filter(opened_at__isnull=False):
         with transaction.atomic():
             periods.accept(Stream.objects.select_for_update().get(pk=stream.pk))

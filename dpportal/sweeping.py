@@ -13,9 +13,11 @@ from django.utils import timezone
 from dpportal import demonstration, memory, storage
 from dpportal.accounts import tasks as account_tasks
 from dpportal.accounts.session_store import SessionStore
+from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.catalogue import thumbnails
 from dpportal.datasets import demo_marker, direct
 from dpportal.datasets import tasks as dataset_tasks
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import ORIGINAL
@@ -28,7 +30,7 @@ from dpportal.running import workings
 from dpportal.running.jobs import JobState
 from dpportal.streams import downloads
 from dpportal.streams import tasks as stream_tasks
-from dpportal.streams.models import StreamJob
+from dpportal.streams.models import SeriesBundle, StreamJob
 from dpportal.streams.services import WAITING
 
 log = logging.getLogger(__name__)
@@ -52,17 +54,27 @@ def sweep_jobs() -> None:
     thumbnails.sweep()
     account_tasks.sweep()
     if demo_marker.pending() is not None:
+        _go_on_with_demonstration()
+
+
+def _go_on_with_demonstration() -> None:
+    """What keeps it waiting is for an administrator to see to, and keeps nothing else of the sweep waiting."""
+    try:
         demonstration.go_on()
+    except (BudgetOnHoldError, DatasetError, storage.DiskFullError) as reason:
+        log.warning("the demonstration dataset waits: %s", reason)
 
 
 def sweep_files() -> None:
     """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released.
 
     A file of a job in work stays, and none is deleted that was written since the sweep began to look: however long it,
-    or a worker, is stopped on the way, nothing goes that could still be pointed to.
+    or a worker, is stopped on the way, nothing goes that could still be pointed to. So it is asked which jobs are in
+    work before it is asked what rows point to.
     """
     before = timezone.now() - ORPHANS_AFTER
     in_work = _files_in_work()
+    searches_end = not Optimisation.objects.filter(state=JobState.RUNNING).exists()
     SessionStore.clear_expired()
     direct.sweep()
     release_tasks.sweep_words()
@@ -70,9 +82,10 @@ def sweep_files() -> None:
     for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
         records.erase(erased)  # where the storage did not answer when it should have
     _sweep_records(before, in_work)
-    storage.delete_orphans(downloads.FOLDER, downloads.stored_names(), before)
-    strategies = set(Optimisation.objects.values_list("arrays", flat=True))
-    storage.delete_orphans("strategies", strategies, before)
+    storage.delete_orphans(downloads.FOLDER, in_work | downloads.stored_names(), before)
+    if searches_end:  # which of the files is a running search's, nothing says
+        strategies = set(Optimisation.objects.values_list("arrays", flat=True))
+        storage.delete_orphans("strategies", strategies, before)
     storage.delete_orphans("matrices", _named_matrices(), before)
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
@@ -90,6 +103,10 @@ def _files_in_work() -> set[str]:
     ]
     folders += [
         f"releases/{pk}" for pk in Release.objects.filter(job__state=running).values_list("pk", flat=True)
+    ]
+    folders += [
+        downloads.folder_of(pk)
+        for pk in SeriesBundle.objects.filter(state=running).values_list("pk", flat=True)
     ]
     return {name for folder in folders for name in storage.names_under(folder)}
 

@@ -19,6 +19,8 @@ GUIDE = [
     ("guide/streams/", "streams", "guide_streams"),
 ]
 
+handler500 = "dpportal.running.busy.server_error"
+
 urlpatterns = [
     path("", home, name="home"),
     path("published/", catalogue, name="catalogue"),

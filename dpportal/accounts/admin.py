@@ -49,7 +49,10 @@ class PortalUserAdmin(admin.ModelAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        (people.save if change else people.create)(obj, current_user(request))
+        if change:
+            people.save(obj, current_user(request), form.changed_data)
+        else:
+            people.create(obj, current_user(request))
 
     def response_add(
         self, request: HttpRequest, obj: User, post_url_continue: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _
@@ -24,13 +26,17 @@ def create(person: User, by: User) -> None:
 
 
 @transaction.atomic
-def save(person: User, by: User) -> None:
-    """Keep what was changed of a person. Both the old and the new mail address are written to."""
+def save(person: User, by: User, fields: Collection[str]) -> None:
+    """Keep what a form changed of a person. Both the old and the new mail address are written to.
+
+    fields: those that it changed. No other is written: since the form was shown, somebody may have taken a role away.
+    """
     old = User.objects.select_for_update().get(pk=person.pk)
-    person.save(update_fields=[*FIELDS, "is_staff", "is_superuser"])
+    written = [field for field in FIELDS if field in fields]
+    person.save(update_fields=[*written, *(("is_staff", "is_superuser") if "role" in written else ())])
     changes = [
         f"{field}: {getattr(old, field) or '–'} → {getattr(person, field) or '–'}"
-        for field in FIELDS
+        for field in written
         if getattr(old, field) != getattr(person, field)
     ]
     if changes:

@@ -101,7 +101,7 @@ def display_name(request: HttpRequest) -> HttpResponse:
     person = User.objects.get(pk=current_user(request).pk)
     form = DisplayNameForm(request.POST or None, instance=person)
     if request.method == "POST" and form.is_valid():
-        people.save(form.save(commit=False), current_user(request))
+        people.save(form.save(commit=False), current_user(request), form.changed_data)
         messages.success(request, _("Saved. What you publish says “%s”.") % person.public_name)
         return redirect("accounts:display_name")
     return render(request, "accounts/display_name.html", {"form": form})

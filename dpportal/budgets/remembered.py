@@ -205,13 +205,17 @@ def obstacle() -> str:
     return ""
 
 
-def accept(dataset: Dataset) -> None:
-    """Remember what the ledger says, beside what is remembered already where that can be read."""
+def accept(dataset: Dataset, outcomes: Mapping[str, Mapping[str, str]]) -> None:
+    """Remember what the ledger says, beside what is remembered already where that can be read.
+
+    outcomes: what else is to be remembered of charges, by their keys.
+    """
     for line in dataset.ledger.filter(state=State.SPENT).select_related("budget", "by", "dataset"):
+        outcome = outcomes.get(line.key.hex, {})
         try:
-            settle(line, {})
+            settle(line, outcome)
         except MemoryFaultError:
-            memory.replace(_name(dataset.pk, line.key.hex), asdict(Charge.of(line, {})))
+            memory.replace(_name(dataset.pk, line.key.hex), asdict(Charge.of(line, outcome)))
 
 
 def is_behind(dataset: Dataset) -> bool:

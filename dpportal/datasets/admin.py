@@ -99,9 +99,10 @@ class DatasetAdmin(ReadOnlyAdmin):
 
 @admin.register(Conversion)
 class ConversionAdmin(Lasting, ReadOnlyAdmin):
-    """Jobs that read uploads."""
+    """Jobs that read uploads. Not how far one is: that says how large the table is."""
 
     list_display = ["dataset", "state", "step", "attempts", "queued_at", "finished_at", "lasted"]
+    fields = ["dataset", "state", "step", "attempts", "queued_at", "started_at", "finished_at", "failure"]
     list_filter = ["state"]
     search_fields = ["dataset__name"]
     list_select_related = ["dataset"]

@@ -11,7 +11,7 @@ import logging
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from uuid import UUID
 
 import numpy as np
@@ -27,6 +27,7 @@ from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.connections.faults import SourceFault
 from dpportal.datasets.access import require_owner, require_releaser
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
 from dpportal.releases import bundle, results
 from dpportal.releases.keeping import ROWS_COUNTED
@@ -140,7 +141,12 @@ class Measured:
 
     @classmethod
     def again(cls, outcome: Mapping[str, str]) -> Measured:
-        """What is remembered of a measurement. Raises JobFailedError if its file is not there any more."""
+        """What is remembered of a measurement. Raises JobFailedError if its file is not there any more.
+
+        Of a charge that was entered into a memory that had lost it, nothing else may be remembered.
+        """
+        if not outcome:
+            raise JobFailedError(_(LOST))
         kept = cls(**outcome)
         if not default_storage.exists(kept.measurement):
             raise JobFailedError(_(LOST))
@@ -148,6 +154,13 @@ class Measured:
             if storage.sha256(path) != kept.measurement_sha256:
                 raise JobFailedError(_(LOST))
         return kept
+
+
+def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
+    """What a memory that has lost it is to remember of the dataset's measurements, by the key of each charge."""
+    names = [field.name for field in fields(Measured)]
+    measured = Release.objects.filter(dataset=dataset).exclude(measurement="").values("pk", *names)
+    return {row.pop("pk").hex: row for row in measured}
 
 
 def keep(release: Release, claim: Claim, counts: np.ndarray, measurement: Measurement) -> Measured:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+from django.views import defaults
 
 from dpportal.running.patience import is_unavailable
 
@@ -29,13 +31,24 @@ class DatabaseBusy:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if not is_unavailable(exception):
-            return None
-        log.warning("%s: the database did not do it (%s)", request.path, type(exception.__cause__).__name__)
-        connection.close_if_unusable_or_obsolete()
-        response = _answer(request)
-        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        return response
+        return _answer_to(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler of what no view and no middleware caught: other middleware asks for the session, too."""
+    return _answer_to(request, sys.exception()) or defaults.server_error(request)
+
+
+def _answer_to(request: HttpRequest, exception: BaseException | None) -> HttpResponse | None:
+    """None unless the database did not let somebody go on."""
+    if exception is None or not is_unavailable(exception):
+        return None
+    # Quoted: a visitor writes the address, and a line end in it would begin another line.
+    log.warning("%r: the database did not do it (%s)", request.path, type(exception.__cause__).__name__)
+    connection.close_if_unusable_or_obsolete()
+    response = _answer(request)
+    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
 
 
 def _answer(request: HttpRequest) -> HttpResponse:

@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dpportal import storage
 from dpportal.running import readiness
 from dpportal.running.clock import ago
 from dpportal.running.jobs import kinds, waiting
@@ -96,7 +97,12 @@ class Idleness:
         return self.since is None
 
     def deaf(self) -> bool:
-        """Whether it has been idle so long that it should have heard of a job that has waited as long for it."""
+        """Whether it has been idle so long that it should have heard of a job that has waited as long for it.
+
+        While its machine can do no job it hears of none, and so for a while after that.
+        """
+        if self.since is not None and (readiness.obstacle() or storage.is_full()):
+            self.since = time.monotonic()
         patience = DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
         since = self.since
         return (

@@ -134,7 +134,7 @@ def _attempt(stream_id: UUID, claim: Claim) -> None:
         log.error(
             "files of stream %s: %s at %s:%s", stream_id, type(error).__name__, place.name, place.lineno
         )
-        claim.give_back()
+        claim.give_back(error)
 
 
 def _write(stream_id: UUID, claim: Claim) -> None:
@@ -157,7 +157,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
 
 def _stored(stream: Stream, files: Iterable[BundleFile]) -> list[SeriesFile]:
     """In a folder of its own, so that a worker that wakes up late cannot change what a row points to."""
-    own = f"{FOLDER}/{stream.pk}/{uuid4()}"
+    own = f"{folder_of(stream.pk)}/{uuid4()}"
     found = []
     for file in files:
         size, digest = file.size, file.sha256
@@ -210,6 +210,11 @@ def delete_replaced() -> None:
     for file in SeriesFile.objects.filter(replaced_at__lt=ago(REPLACED_SECONDS)):
         default_storage.delete(file.stored)
         file.delete()
+
+
+def folder_of(stream_id: UUID) -> str:
+    """Where all files of a stream lie."""
+    return f"{FOLDER}/{stream_id}"
 
 
 def stored_names() -> set[str]:

@@ -77,6 +77,34 @@ def test_an_upload_that_failed_is_made_again(monkeypatch):
 
 
 def test_nobody_is_granted_a_budget_for_giving_their_table_that_name(curator):
-    building.stored_dataset(curator, name=demonstration.NAME)
+    own = building.stored_dataset(curator, name=demonstration.NAME)
+    sweeping.sweep_jobs()
+    assert demonstration.load() == own
     sweeping.sweep_jobs()
     assert not Dataset.objects.get().budgets.exists()
+
+
+def test_people_who_have_a_budget_in_another_dataset_are_not_granted_a_second(
+    client, other_curator, administrator
+):
+    """And the sweep does not break over it each time."""
+    client.force_login(other_curator)
+    table = gzip.decompress((demonstration.FOLDER / "adult.csv.gz").read_bytes())
+    own = building.granted(building.uploaded(client, table), administrator)
+    demonstration.load(patience=0.1)
+    loaded = Dataset.objects.exclude(pk=own.pk).get()
+    conversion.convert(loaded.pk)
+    sweeping.sweep_jobs()
+    loaded.refresh_from_db()
+    assert loaded.has_records and not loaded.budgets.exists() and demo_marker.pending() is None
+
+
+def test_what_keeps_it_waiting_keeps_nothing_else_waiting(settings):
+    demonstration.load(patience=0.1)
+    conversion.convert(Dataset.objects.get().pk)
+    here = settings.MEMORY_DIR
+    settings.MEMORY_DIR = here / "unmounted"
+    sweeping.sweep_jobs()
+    settings.MEMORY_DIR = here
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT

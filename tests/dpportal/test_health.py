@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import socket
+import threading
 from datetime import timedelta
 from ipaddress import ip_network
 
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
+from django.db import InterfaceError, InternalError, OperationalError
 from django.utils import timezone
+from psycopg.errors import IdleInTransactionSessionTimeout
 
-from dpportal import health, storage, sweeping
+from dpportal import health, restoring, storage, sweeping
 from dpportal.releases.models import ReleaseJob
 from dpportal.releases.services import ReleaseError
 from dpportal.running import broker
@@ -157,6 +160,42 @@ def _swept(monkeypatch, round_: object) -> None:
 def test_a_sweep_is_alive_once_it_has_swept(monkeypatch):
     _swept(monkeypatch, lambda: None)
     assert Heartbeat.alive("sweep").count() == 1
+
+
+@pytest.mark.usefixtures("_alive")
+def test_a_memory_that_does_not_answer_keeps_one_who_asks_and_no_other(client, monkeypatch):
+    """A load balancer asks on, and each would take a thread of the web server."""
+    looks, answers = threading.Event(), threading.Event()
+
+    def hangs():
+        looks.set()
+        answers.wait(20)
+        return restoring.Findings([], [], [])
+
+    cache.clear()
+    monkeypatch.setattr(restoring, "found", hangs)
+    first = threading.Thread(target=restoring.lasting_troubles)
+    first.start()
+    assert looks.wait(20)
+    try:
+        assert client.get("/health/").json()["ok"]
+        monkeypatch.setattr(restoring, "SLOW_SECONDS", 0.0)
+        assert client.get("/health/").json()["troubles"] == ["memory"]
+    finally:
+        answers.set()
+        first.join()
+    assert client.get("/health/").json()["ok"]
+
+
+@pytest.mark.parametrize("kind", [OperationalError, InternalError, InterfaceError])
+def test_a_sweep_whose_session_the_database_ended_goes_on(monkeypatch, capsys, kind):
+    """PostgreSQL does that where a file system keeps a transaction waiting; Django has three names for it."""
+
+    def ended():
+        raise kind from IdleInTransactionSessionTimeout()
+
+    _swept(monkeypatch, ended)
+    assert "sweeping again in a moment" in capsys.readouterr().err
 
 
 def test_a_sweep_that_does_not_sweep_is_not_alive(monkeypatch):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpportal import memory
+from dpportal import memory, restoring
 from dpportal.budgets import ledger, remembered
 from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.memory import MemoryFaultError
@@ -39,6 +39,17 @@ def test_each_new_folder_is_durable_in_the_one_above(memory_of_its_own, monkeypa
     memory.create("charges/some/key", {})
     for folder in ("charges/some", "charges", "."):
         assert (memory_of_its_own / folder).resolve() in durable
+
+
+def test_what_a_file_server_puts_there_is_no_charge_and_no_period(dataset, memory_of_its_own):
+    stream = open_stream(dataset)
+    for folder in ("charges", f"charges/{dataset.pk}", f"streams/{stream.pk}"):
+        for name in (".nfs0001", "@eaDir", "lost+found"):
+            (memory_of_its_own / folder / name).mkdir()
+    assert remembered.dataset_ids() == [dataset.pk]
+    ledger.require_complete(dataset)
+    publish(stream.pk, [Update(1, (4,), "typed")])
+    assert restoring.check().troubles == []
 
 
 def test_where_no_memory_was_begun_none_is_written(memory_of_its_own):

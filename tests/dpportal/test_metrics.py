@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import signal
 import sys
 import time
@@ -11,6 +12,8 @@ from ipaddress import ip_network
 
 import pytest
 from django.conf import settings as portal
+from django.db import OperationalError
+from django.http import HttpResponse
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 from pythonjsonlogger.json import JsonFormatter
@@ -19,6 +22,7 @@ from dpportal.environment import one_of
 from dpportal.releases import execution
 from dpportal.releases.models import ReleaseJob
 from dpportal.running import supervisor
+from dpportal.running.busy import DatabaseBusy
 from dpportal.running.heartbeat import Pulse
 from dpportal.running.jobs import JobState, claim
 from dpportal.running.models import Heartbeat
@@ -62,6 +66,19 @@ def test_a_declared_network_reads_the_state_of_jobs_and_processes(client, settin
     assert found[("dpportal_trouble", "no-worker")] == 0
     Heartbeat.objects.all().delete()
     assert samples(client)[("dpportal_trouble", "no-worker")] == 1
+
+
+def test_every_trouble_of_the_page_health_is_a_number(client, settings, memory_of_its_own):
+    """Who watches by a program must not miss a machine that takes no jobs, or a memory that is lost."""
+    settings.METRICS_NETWORKS = ONE
+    shutil.rmtree(memory_of_its_own)
+    Pulse(Heartbeat.Kind.WORKER).beat()
+    told = client.get("/health/").json()["troubles"]
+    assert {"machine-hindered", "memory"} <= set(told)
+    found = {
+        name for (sample, name), value in samples(client).items() if sample == "dpportal_trouble" and value
+    }
+    assert found == set(told)
 
 
 def test_requests_are_counted_by_status_with_their_durations(client, settings):
@@ -129,6 +146,13 @@ def test_a_line_can_be_an_object():
     assert "\n" not in line
     assert (found["logger"], found["level"], found["attempt"]) == ("dpportal.jobs", "INFO", 2)
     assert found["message"] == "job began: x\ny" and "of_request" not in found
+
+
+def test_an_address_begins_no_line_of_the_log(rf, caplog):
+    request = rf.get("/datasets/%0a2026-01-01 00:00:00 INFO dpportal.jobs: job ended")
+    assert "\n" in request.path
+    DatabaseBusy(lambda _request: HttpResponse()).process_exception(request, OperationalError())
+    assert "did not do it" in caplog.text and "\n" not in caplog.records[-1].getMessage()
 
 
 def test_another_format_is_refused(monkeypatch):

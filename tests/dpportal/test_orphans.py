@@ -14,7 +14,9 @@ from dpportal import sweeping
 from dpportal.budgets import remembered
 from dpportal.datasets.models import Conversion
 from dpportal.releases import execution
-from dpportal.releases.models import ReleaseJob
+from dpportal.releases.models import Optimisation, ReleaseJob
+from dpportal.streams.models import SeriesBundle
+from tests.dpportal.streams import building
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +73,19 @@ def test_what_a_running_job_has_stored_stays(requested):
     assert stored(names) == [True, True]
     for job in running:
         job.update(state="done")
+    assert stored(names) == [False, False]
+
+
+def test_what_running_writers_and_searches_have_stored_stays(dataset):
+    """However long their machine slept: they may still commit the rows that point there."""
+    stream = building.open_stream(dataset)
+    names = [f"streams/{stream.pk}/first/series.csv", "strategies/found.npz"]
+    names = [default_storage.save(name, ContentFile(b"half")) for name in names]
+    for kind, own in ((SeriesBundle, {"stream": stream}), (Optimisation, {"key": "k", "question": {}})):
+        kind.objects.create(state="running", **own)
+    assert stored(names) == [True, True]
+    for kind in (SeriesBundle, Optimisation):
+        kind.objects.update(state="done")
     assert stored(names) == [False, False]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import OperationalError, connection
+from django.db import Error, connection
 from kombu.exceptions import OperationalError as QueueError
 
 from dpportal import sweeping
@@ -38,7 +38,9 @@ class Command(BaseCommand):
                 if time.monotonic() - files_swept > sweeping.FILES_EVERY_SECONDS:
                     sweeping.sweep_files()
                     files_swept = time.monotonic()
-            except OperationalError:
+            except Error as error:
+                if not patience.is_unavailable(error):
+                    raise
                 self.stderr.write("The database does not answer; sweeping again in a moment.")
                 connection.close()
             except StorageFault:

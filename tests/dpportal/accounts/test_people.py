@@ -8,6 +8,7 @@ from django.core import mail
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
+from dpportal.accounts import people
 from dpportal.accounts.models import AuditEntry, PersonSession, Role, User
 from tests.dpportal.building import PASSWORD, deliver_mail
 
@@ -85,6 +86,22 @@ def test_a_change_by_an_administrator_is_recorded_and_mailed(office, curator, se
     reached = {"old@example.org", changes.get("email", "old@example.org")}
     assert {message.to[0] for message in mail.outbox} == reached
     assert all(detail in message.body and "administrator" in message.body for message in mail.outbox)
+
+
+def test_a_form_writes_back_nothing_that_somebody_else_changed_meanwhile(client, curator, monkeypatch):
+    """Or whoever sends their name again and again keeps a role that is being taken away."""
+    client.force_login(curator)
+    honest = people.save
+
+    def demoted(person, *arguments):
+        User.objects.filter(pk=curator.pk).update(role=Role.ANALYST, is_active=False)
+        honest(person, *arguments)
+
+    monkeypatch.setattr(people, "save", demoted)
+    client.post(reverse("accounts:display_name"), {"display_name": "Somebody"})
+    curator.refresh_from_db()
+    assert (curator.display_name, curator.role, curator.is_active) == ("Somebody", Role.ANALYST, False)
+    assert lines(curator) == [("curator", "changed the account", "display_name: – → Somebody")]
 
 
 def test_nothing_changed_is_nothing_recorded(office, curator):

@@ -7,6 +7,7 @@ from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from dpportal.accounts.models import Role, User
+from dpportal.datasets.models import Conversion
 from dpportal.datasets.rawdata import records
 from tests.dpportal import building
 
@@ -50,6 +51,17 @@ def test_an_administrator_sees_every_list(client, administrator, ready):
     client.force_login(administrator)
     seen = {m: client.get(reverse(f"admin:{m}_changelist")).status_code for m in ADMIN_MODELS}
     assert seen == dict.fromkeys(ADMIN_MODELS, 200)
+
+
+def test_the_admin_does_not_tell_how_large_a_table_is_that_is_being_read(client, administrator, dataset):
+    """How far the reading is says that."""
+    far, size = 48_151_623, 98_765_432
+    Conversion.objects.update_or_create(
+        dataset=dataset, defaults={"state": "running", "progress": far, "progress_total": size}
+    )
+    client.force_login(administrator)
+    page = client.get(f"/admin/datasets/conversion/{dataset.pk}/change/")
+    assert page.status_code == 200 and not {str(far), str(size)} & set(re.findall(r"\d+", page.text))
 
 
 def test_the_admin_needs_no_record_to_show_datasets_and_releases(client, administrator, ready):

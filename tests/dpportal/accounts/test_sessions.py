@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -204,3 +205,25 @@ def test_what_is_public_may_be_stored_by_strangers(client, ready):
         answer = client.get(reverse(f"releases:{name}", args=[ready.pk, *more]))
         assert answer.status_code == 200
         assert not {"no-store", "private"} & set(answer.get("Cache-Control", "").split(", "))
+
+
+@pytest.mark.parametrize("address", ["/", "/datasets/", "/account/sign-in/"])
+def test_while_the_database_is_away_a_signed_in_person_is_told_to_try_again(curator, monkeypatch, address):
+    """Sessions are looked for before any view is called."""
+    client = Client(raise_request_exception=False)
+    client.force_login(curator)
+
+    def away(_self):
+        raise OperationalError
+
+    monkeypatch.setattr(SessionStore, "load", away)
+    answer = client.get(address)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert "The portal is busy" in answer.text
+
+
+def test_other_errors_still_have_the_page_of_an_error(curator, monkeypatch):
+    client = Client(raise_request_exception=False)
+    client.force_login(curator)
+    monkeypatch.setattr(SessionStore, "load", lambda _self: 1 / 0)
+    assert client.get("/").status_code == 500

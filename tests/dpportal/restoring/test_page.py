@@ -15,6 +15,8 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.budgets import ledger, remembered
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
+from dpportal.releases import execution
+from dpportal.releases.models import ReleaseJob
 from mechanisms.accounting import Definition
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +137,20 @@ def test_a_memory_of_an_earlier_version_goes_on_with_the_word_of_an_administrato
     ledger.require_complete(dataset)
     assert remembered.charge_of(spent).cost == Decimal("0.3")
     assert not (settings.MEMORY_DIR / "mark").exists()
+
+
+def test_a_memory_that_an_administrator_let_begin_anew_knows_where_measurements_lie(ready, memory_of_its_own):
+    """Or a copy of before would have none of them, though their files are there."""
+    shutil.rmtree(memory_of_its_own)
+    restoring.accept()
+    charge = remembered.charge_of(ready.charge)
+    assert execution.Measured.again(charge.outcome).measurement == ready.measurement
+
+
+def test_a_charge_of_which_nothing_else_is_remembered_ends_its_job_with_a_reason(requested):
+    """And the sweep does not break over it each time."""
+    remembered.settle(requested.charge, {})
+    assert execution.execute(requested.pk)
+    job = ReleaseJob.objects.get()
+    requested.charge.refresh_from_db()
+    assert (job.state, job.failure, requested.charge.state) == ("failed", execution.LOST, "spent")

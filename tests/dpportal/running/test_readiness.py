@@ -13,9 +13,10 @@ from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.releases import execution, services
 from dpportal.releases.models import ReleaseJob
 from dpportal.running import jobs, readiness
-from dpportal.running.heartbeat import Pulse
+from dpportal.running.heartbeat import Idleness, Pulse
 from dpportal.running.jobs import JobState
 from dpportal.running.models import Heartbeat
+from dpportal.running.queues import WORK
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +76,18 @@ def test_nobody_is_hinted_at_jobs_that_no_living_worker_can_do(fault, requested)
     Pulse(Heartbeat.Kind.WORKER).beat()
     ReleaseJob.objects.update(hinted_at="2020-01-01T00:00Z")
     jobs.sweep(ReleaseJob, lambda pk: pytest.fail("hinted"), execution.give_up)
+
+
+def test_an_idle_worker_that_hears_of_no_job_is_not_taken_for_deaf(fault, requested):
+    """Neither while its machine can do none, nor right after that, before the sweep has hinted again."""
+    ReleaseJob.objects.update(queued_at="2020-01-01T00:00Z")
+    idle = Idleness([WORK])
+    idle.since = time.monotonic() - 1000
+    assert not idle.deaf()
+    readiness._latest[:] = [(time.monotonic(), "")]
+    assert not idle.deaf()
+    idle.since = time.monotonic() - 1000
+    assert idle.deaf()
 
 
 def test_a_worker_that_holds_a_message_waits_for_a_lease_at_most(fault, settings):

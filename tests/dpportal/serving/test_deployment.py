@@ -101,6 +101,20 @@ def test_compose_starts_what_the_readme_says_and_publishes_to_this_machine_alone
     assert ports == ["127.0.0.1:8000:8000"]
 
 
+def test_compose_tells_the_keys_to_the_portal_alone(compose) -> None:
+    """What is sealed in the database stays so for whoever takes the database over."""
+    told = {name for name, service in compose["services"].items() if service.get("env_file") == "portal.env"}
+    assert told == {"setup", "web", "worker", "conversions", "sweep"}
+
+
+def test_no_file_of_secrets_gets_into_an_image_or_the_repository(compose) -> None:
+    """They lie beside the compose file, in a folder that the image has."""
+    files = {service["env_file"] for service in compose["services"].values() if "env_file" in service}
+    assert files and all(name.endswith(".env") for name in files)
+    for ignored, pattern in ((".dockerignore", "**/*.env"), (".gitignore", "*.env")):
+        assert pattern in (ROOT / ignored).read_text().splitlines()
+
+
 def test_compose_declares_the_proxy_that_it_is_behind(compose) -> None:
     [network] = compose["networks"]["portal"]["ipam"]["config"]
     proxy = compose["services"]["web"]["environment"]["DPPORTAL_PROXIES"]

@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import OperationalError
 from django.db.models import F
 from django.test import Client
 
@@ -163,6 +165,21 @@ def test_a_worker_that_fails_on_the_way_leaves_no_half_download(
     downloads.execute(public.pk)
     assert _state() == JobState.DONE and SeriesFile.objects.count() > 3
     assert not downloads.stored_names() & set(stored)
+
+
+def test_a_database_that_does_not_let_it_go_on_uses_up_no_attempt(
+    public: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise OperationalError
+
+    with monkeypatch.context() as held:
+        held.setattr(downloads, "_write", refused)
+        for _ in range(settings.JOB_ATTEMPTS + 1):
+            downloads.execute(public.pk)
+    assert SeriesBundle.objects.get().attempts == 0
+    downloads.execute(public.pk)
+    assert _state() == JobState.DONE
 
 
 def test_files_that_the_storage_lost_are_written_again(public: Stream) -> None:
