@@ -158,7 +158,7 @@ def row(name: str, killed: int, times: list[tuple[datetime, datetime]]) -> None:
 def prepare(total: Decimal) -> tuple[Any, str]:
     """The demonstration dataset with so much budget, and its curator's session."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
+    from dpportal.accounts.session_store import SessionStore
 
     from dpportal import demonstration
     from dpportal.accounts.models import Role

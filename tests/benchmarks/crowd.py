@@ -96,7 +96,7 @@ def report(alone: list[float], crowded: list[float], lost: list[str], released: 
 def curator(number: int) -> tuple[Any, list[str], str]:
     """A curator's table with a budget, the addresses of the pages to browse, and a cookie of a session."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
+    from dpportal.accounts.session_store import SessionStore
 
     from dpportal.accounts.models import Role, User
     from tests.dpportal import building

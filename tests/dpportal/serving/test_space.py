@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.urls import reverse
 
 from dpportal import storage
+from dpportal.accounts.session_store import SessionStore
 from dpportal.asgi import application
 from dpportal.serving.bodies import ANYONE_BYTES
 from tests.dpportal.streams import building

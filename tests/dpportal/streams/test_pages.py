@@ -170,6 +170,7 @@ def test_a_typed_count_above_the_declared_largest_is_taken_as_that_and_who_typed
     assert vault.true_sums(stream.periods.all()) == [[20]]
     address = f"/streams/{stream.pk}/"
     assert "at most 20 in a period" in text(curious.get(address))
+    building.with_files(stream)
     for name, said in (
         ("README.md", "At most 20 count in a period"),
         ("report.html", "at most 20 in a period"),
