@@ -111,8 +111,11 @@ def test_no_file_of_secrets_gets_into_an_image_or_the_repository(compose) -> Non
     """They lie beside the compose file, in a folder that the image has."""
     files = {service["env_file"] for service in compose["services"].values() if "env_file" in service}
     assert files and all(name.endswith(".env") for name in files)
-    for ignored, pattern in ((".dockerignore", "**/*.env"), (".gitignore", "*.env")):
-        assert pattern in (ROOT / ignored).read_text().splitlines()
+    for ignored, pattern in (
+        (DEPLOY / "Containerfile.dockerignore", "**/*.env"),
+        (ROOT / ".gitignore", "*.env"),
+    ):
+        assert pattern in ignored.read_text().splitlines()
 
 
 def test_compose_declares_the_proxy_that_it_is_behind(compose) -> None:

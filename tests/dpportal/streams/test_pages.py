@@ -171,10 +171,8 @@ def test_a_typed_count_above_the_declared_largest_is_taken_as_that_and_who_typed
     address = f"/streams/{stream.pk}/"
     assert "at most 20 in a period" in text(curious.get(address))
     building.with_files(stream)
-    for name, said in (
-        ("README.md", "At most 20 count in a period"),
-        ("report.html", "at most 20 in a period"),
-    ):
+    files = (("README.md", "At most 20 count in a period"), ("report.html", "at most 20 in a period"))
+    for name, said in files:
         assert said in b"".join(curious.get(f"{address}download/{name}").streaming_content).decode()
 
 
