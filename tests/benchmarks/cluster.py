@@ -158,10 +158,10 @@ def row(name: str, killed: int, times: list[tuple[datetime, datetime]]) -> None:
 def prepare(total: Decimal) -> tuple[Any, str]:
     """The demonstration dataset with so much budget, and its curator's session."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from dpportal.accounts.session_store import SessionStore
 
     from dpportal import demonstration
     from dpportal.accounts.models import Role
+    from dpportal.accounts.session_store import SessionStore
 
     demonstration.create_accounts({Role.ADMINISTRATOR: "administrator", Role.CURATOR: "curator"})
     demonstration.GRANT = total

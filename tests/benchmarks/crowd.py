@@ -96,9 +96,9 @@ def report(alone: list[float], crowded: list[float], lost: list[str], released: 
 def curator(number: int) -> tuple[Any, list[str], str]:
     """A curator's table with a budget, the addresses of the pages to browse, and a cookie of a session."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from dpportal.accounts.session_store import SessionStore
 
     from dpportal.accounts.models import Role, User
+    from dpportal.accounts.session_store import SessionStore
     from tests.dpportal import building
 
     owner = User.objects.create(username=f"curator{number}", role=Role.CURATOR, password="!")

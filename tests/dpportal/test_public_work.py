@@ -34,7 +34,8 @@ MOST_NUMBERS = 2 * 40_000
 # Where visitors find something: all else asks them to sign in, or is not there.
 PUBLIC = {
     "home", "catalogue", "health", "guide", "guide_choice", "guide_queries", "guide_microdata", "guide_streams",
-    "accounts:sign_in", "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
+    "accounts:sign_in", "accounts:choose", "accounts:replace", "accounts:replaced",
+    "releases:list", "releases:public", "releases:download", "releases:explore", "releases:cite",
     "streams:list", "streams:public", "streams:download", "streams:cite", "streams:periods",
 }  # fmt: skip
 QUERIES = {

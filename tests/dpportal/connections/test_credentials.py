@@ -75,7 +75,8 @@ class TestACredential:
         monkeypatch.setenv(REGISTER, stored)
         assert refusal(archive) == "credential-form"
 
-    def test_can_be_a_file(self, archive, settings, tmp_path):
+    def test_can_be_a_file(self, archive, settings, monkeypatch, tmp_path):
+        monkeypatch.delenv(REGISTER, raising=False)
         settings.CREDENTIALS_DIR = tmp_path
         (tmp_path / "register").write_text(credential(5432, PASSWORD, "db.example.org") + "\n")
         assert credentials.password(archive) == PASSWORD

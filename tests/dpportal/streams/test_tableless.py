@@ -60,7 +60,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     answer = curious.post(f"/streams/{draft.pk}/add/", typed, follow=True)
     assert "Period 1 is published." in answer.text
     compare = curious.get(f"/streams/{draft.pk}/compare/")
-    assert f"/streams/{draft.pk}/publish/" in compare.text, "its next step"
+    assert f"/streams/{draft.pk}/publish/" in answer.text, "its next step"
     assert f"/streams/{draft.pk}/compare/" in answer.text and compare.context["rows"][0]["true"] == 12
     draft.refresh_from_db()
     assert (draft.labels, len(draft.periods.get().released)) == (["north", "south", "east"], 3)

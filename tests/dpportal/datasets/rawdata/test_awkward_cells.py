@@ -69,7 +69,7 @@ def test_every_awkward_text_is_in_the_cell_of_the_reference(tmp_path, options, h
     fields = [text.replace("\r\n", "\n") or None for text in TEXTS]
     texts = pa.array(fields, pa.string())
     columns = {text_name(0): texts, text_name(1): pa.array([str(1000 + i) for i in range(len(fields))])}
-    columns |= {plain_name(0): plain_numbers(texts)} if how == "texts and numbers" else {}
+    columns |= {plain_name(0): plain_numbers(texts, texts)} if how == "texts and numbers" else {}
     table = pa.table(columns).replace_schema_metadata({NAMES_KEY: names_metadata(["x", "row"])})
     pq.write_table(table, tmp_path / "t", use_dictionary=[text_name(0)] if how == "few texts" else False)
     settled = options.settled()

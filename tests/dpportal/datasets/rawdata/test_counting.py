@@ -30,7 +30,7 @@ def stored(folder: Path, **columns: list) -> Path:
     fields = {text_name(i): pa.array(column, pa.string()) for i, column in enumerate(texts.values())}
     for number, column in enumerate(columns.values()):
         if not any(isinstance(value, str | dt.date | bool) for value in column):
-            fields[plain_name(number)] = plain_numbers(fields[text_name(number)])
+            fields[plain_name(number)] = plain_numbers(fields[text_name(number)], fields[text_name(number)])
     table = pa.table(fields).replace_schema_metadata({NAMES_KEY: names_metadata(list(columns))})
     pq.write_table(table, path)
     return path
