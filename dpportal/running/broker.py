@@ -13,15 +13,15 @@ ANSWER_SECONDS = 2.0
 ASKED_EVERY_SECONDS = 10
 # A second try follows at once; by itself it would wait for two seconds.
 TWICE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
-_KEY = "running.broker"
+REACHABLE = "running.broker"
 
 
 def is_reachable() -> bool:
     """As it was found at most ASKED_EVERY_SECONDS ago by this process."""
-    known: bool | None = cache.get(_KEY)
+    known: bool | None = cache.get(REACHABLE)
     if known is None:
         known = _answers()
-        cache.set(_KEY, known, ASKED_EVERY_SECONDS)
+        cache.set(REACHABLE, known, ASKED_EVERY_SECONDS)
     return known
 
 

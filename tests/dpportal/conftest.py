@@ -11,14 +11,14 @@ from dpportal.accounts.models import Role, User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from dpportal.releases.models import Release
-from dpportal.running import readiness
+from dpportal.running import broker, readiness
 from tests.dpportal import building
 
 
 @pytest.fixture(autouse=True)
 def memory_of_its_own(django_db_setup, tmp_path_factory, settings) -> Path:
     """What a test has remembered goes with what it wrote to the database. The mark goes with the database itself."""
-    cache.delete(restoring.TROUBLES)
+    cache.delete_many([restoring.TROUBLES, broker.REACHABLE])
     readiness._latest.clear()
     memory.new_mark()
     folder: Path = tmp_path_factory.mktemp("memory")
