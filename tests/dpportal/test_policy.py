@@ -18,7 +18,7 @@ def test_no_style_attribute_is_allowed_but_those_that_plotly_writes() -> None:
     assert "unsafe-inline" not in policy() and "unsafe-eval" not in policy()
     directives = dict(part.split(" ", 1) for part in policy().split("; "))
     allowed = directives["style-src-attr"].split()
-    assert allowed[0] == "'unsafe-hashes'" and len(allowed) == 3
+    assert allowed[0] == "'unsafe-hashes'" and len(allowed) == 4
     assert all(re.fullmatch(r"'sha256-[\w+/]{43}='", one) for one in allowed[1:])
 
 
