@@ -53,9 +53,9 @@ class Written:
     def __init__(self) -> None:
         self.taken: list[str] = []
 
-    def result(self, name, arguments):
+    def result(self, name, version, arguments):
         self.taken.append(name)
-        return json.loads(json.dumps(work_out(name, json.loads(json.dumps(arguments)))))
+        return json.loads(json.dumps(work_out(name, version, json.loads(json.dumps(arguments)))))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def shelf(monkeypatch) -> Written:
     return Written()
 
 
-@pytest.mark.parametrize("search, arguments", SEARCHES, ids=lambda value: getattr(value, "_name", ""))
+@pytest.mark.parametrize("search, arguments", SEARCHES, ids=lambda value: getattr(value, "name", ""))
 def test_a_search_is_the_same_from_the_shelf(shelf, search, arguments):
     with taken_from(shelf):
         found = search(*arguments)
