@@ -317,4 +317,4 @@ def waiting() -> Q:
 def _lost() -> Q:
     """Running without an owner: its lease ended, or it was given by a clock that was far ahead."""
     beyond = from_now(2 * settings.JOB_LEASE_SECONDS)
-    return Q(state=JobState.RUNNING) & (Q(lease_until__lt=Now()) | Q(lease_until__gt=beyond))
+    return Q(state=JobState.RUNNING) & (Q(lease_until__lte=Now()) | Q(lease_until__gt=beyond))
