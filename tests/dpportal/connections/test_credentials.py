@@ -156,4 +156,4 @@ def test_a_test_answers_alike_in_words_and_time(client, administrator, connectio
         answer = client.post(reverse("admin:connections_connection_changelist"), chosen)
         seconds = time.monotonic() - begun
     [message] = answer.wsgi_request._messages._queued_messages
-    assert message.message == f"Register: {trial.NO_SESSION}" and 0.7 <= seconds < 1.7
+    assert message.message == f"Register: {trial.NO_SESSION}" and 0.7 <= seconds < 5

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.worker
 
 READER = "dpportal.datasets.rawdata.converter"
 ROWS = 700_000
-SOON_SECONDS = 2.5
+# Long for a machine at work, and far less than that file takes.
+SOON_SECONDS = 15
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +143,9 @@ def test_a_cancelled_reading_ends_soon_and_its_worker_goes_on(stage, slow, worke
 
 def test_reading_ends_with_its_time_and_says_what_to_do(stage, slow, workers):
     workers.append(stage.worker(DPPORTAL_CONVERSION_SECONDS="3"))
-    dataset, reader = begun(stage, workers[0], slow)
-    assert gone_within(reader, 3 + SOON_SECONDS)
+    dataset = UUID(stage.ask("upload", slow))
     wait_until(lambda: stage.conversion(dataset)[1] == "failed", "the job is closed")
+    assert not readers_of(workers[0].pid)
     state, _job, failure = stage.conversion(dataset)
     assert state == "refused"
     assert "longer than 3 seconds" in failure and "administrator can allow more time" in failure

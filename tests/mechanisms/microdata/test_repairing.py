@@ -168,7 +168,7 @@ def test_a_search_that_does_not_end_says_so_and_is_short():
     start = time.process_time()
     with pytest.raises(SearchEndedError):
         possible_row([11] * 12, Impossible(all_different(12, 11)))
-    assert time.process_time() - start < 0.3
+    assert time.process_time() - start < 3
     columns = [
         Categorical(f"c{j}", values=tuple("abcdefghijk"), closed=True, misfits_to=0) for j in range(12)
     ]

@@ -95,7 +95,7 @@ def test_a_workbook_of_a_few_kilobytes_with_millions_of_cells_gives_up_at_once(t
     fault = fault_of(tmp_path / "upload", "t.xlsx", Limits(unfolded_bytes=20 * MEGABYTE))
     assert fault.code == "unfolds"
     assert "CSV" in fault.message
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5
 
 
 def test_a_parquet_file_of_nothing_often_enough_gives_up_at_once(tmp_path):
