@@ -80,8 +80,8 @@ class AccountPromise:
 class OtherPromises:
     """What else was released of a dataset, beside what one account paid for.
 
-    accounts: the others of which something is spent. total_published: whether a release under any promise made the
-    number of rows public.
+    accounts: the others of which something is spent. total_published: whether a release under another promise, or of a
+    copy of the table, made the number of rows public.
     """
 
     accounts: tuple[AccountPromise, ...] = ()
@@ -90,12 +90,11 @@ class OtherPromises:
     @classmethod
     def of(cls, budget: Budget) -> OtherPromises:
         """Of what this account pays for. One account alone has one promise, whatever its releases make public."""
-        used = [b for b in budget.dataset.budgets.all() if b.is_used]
-        others = [b for b in used if b.pk != budget.pk]
-        if not others:
-            return cls()
+        dataset = budget.dataset
+        others = [b for b in dataset.budgets.all() if b.is_used and b.pk != budget.pk]
         spent = tuple(AccountPromise.of(b, b.spent) for b in others if b.spent)
-        return cls(spent, publishes_total(budget.dataset, ("spent",)))
+        publishing = [dataset, *dataset.copies] if others else list(dataset.copies)
+        return cls(spent, _publish_total(publishing, ("spent",)))
 
     def sentences(self, loss: Loss, own: Protection, subject: str) -> list[str]:
         """What a statement of a release with this loss says of the others. subject: such as "This release"."""
@@ -155,9 +154,14 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]
     }
 
 
-def publishes_total(dataset: Dataset, states: Sequence[str] = ("reserved", "spent")) -> bool:
-    """Whether the number of rows is public by a release, or will be by one that is reserved. states: of its charge."""
-    return dataset.ledger.filter(state__in=states, total_public=True).exists()
+def publishes_total(dataset: Dataset) -> bool:
+    """Whether the number of rows is public by a release, or will be by one that is reserved, of any copy of the table."""
+    return _publish_total([dataset, *dataset.copies], ("reserved", "spent"))
+
+
+def _publish_total(datasets: Sequence[Dataset], states: Sequence[str]) -> bool:
+    """states: of the charges that count."""
+    return any(d.ledger.filter(state__in=states, total_public=True).exists() for d in datasets)
 
 
 def anybody_of(dataset: Dataset) -> str:

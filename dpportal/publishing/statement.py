@@ -58,7 +58,7 @@ def _unidentified(person_column: str, counted: bool) -> str:
 
 def _published_elsewhere() -> str:
     return _(
-        "That holds for this release alone: other releases of the dataset make the number of its rows public."
+        "That holds for this release alone: other releases of this table make the number of its rows public."
     )
 
 

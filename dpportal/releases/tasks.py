@@ -70,9 +70,10 @@ def description_saved(instance: Any, **_signal: Any) -> None:
 
 
 def budget_charged(dataset: Dataset, **_signal: Any) -> None:
-    """What else is promised of the same people stands in the files of releases under other promises."""
-    if dataset.budgets.count() > 1:
-        write_anew(Release.objects.filter(dataset=dataset))
+    """What else is promised of the same people stands in the files of releases under other promises, of copies too."""
+    copies = list(dataset.copies)
+    if copies or dataset.budgets.count() > 1:
+        write_anew(Release.objects.filter(dataset__in=[dataset, *copies]))
 
 
 def person_saved(instance: Any, update_fields: frozenset[str] | None, **_signal: Any) -> None:

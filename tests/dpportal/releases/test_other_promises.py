@@ -145,6 +145,20 @@ def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
     assert "The number of rows is public already" in page
 
 
+def test_a_copy_of_a_table_whose_total_is_public_says_so(client, dataset, administrator):
+    copy = building.granted(declared(building.stored_dataset(dataset.owner), **HIDDEN), administrator)
+    Dataset.objects.filter(pk=copy.pk).update(duplicate_of=dataset)
+    exact = building.requested_release(declared(dataset, **EXACT))
+    hidden = building.requested_release(Dataset.objects.get(pk=copy.pk))
+    plan = confirmed_plan(hidden)
+    assert ROWS_ARE_PUBLIC not in promise(hidden, plan.loss, hidden.other_promises)
+    ledger.spend(exact.charge)
+    assert ROWS_ARE_PUBLIC in promise(hidden, plan.loss, hidden.other_promises)
+    client.force_login(copy.owner)
+    page = client.get(reverse("datasets:unit", args=[copy.pk])).content.decode()
+    assert "The number of rows is public already" in page
+
+
 def test_the_page_of_who_is_protected_says_what_stays(client, dataset, administrator):
     building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
     client.force_login(dataset.owner)
