@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.visiting import Portal, Watch, sign_in
 from tests.dpportal.portal_command.starting import keep_first_passwords
@@ -21,6 +21,9 @@ from tests.dpportal.portal_command.starting import keep_first_passwords
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = re.compile(r"^\s*(administrator|curator)\s+password (\S+)$", re.MULTILINE)
 READY = "The portal is running at"
+# What a page is given on a machine that does much else.
+PATIENCE_MS = 90_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,7 +51,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     finally:
         # Not SIGINT: a process that was started in the background ignores it.
         process.terminate()
-        process.wait(60)
+        process.wait(300)
 
 
 @pytest.fixture(scope="package")
@@ -67,6 +70,7 @@ def visit(portal: Portal, browser: Browser) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=portal.address
         )
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         watches.append(Watch(page))
         if role:

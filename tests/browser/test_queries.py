@@ -17,7 +17,7 @@ from tests.browser.visiting import JOB_MS, Portal
 
 CODEBOOK = Path(visiting.ADULT).with_name("codebook.json")
 SIX = ["workclass", "education", "marital-status", "relationship", "race", "sex"]
-SEARCH_MS = 120_000
+SEARCH_MS = 300_000
 ZCDP = "Adult under zCDP"
 
 

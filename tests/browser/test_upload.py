@@ -186,5 +186,5 @@ def test_progress_is_shown_while_bytes_travel(published, visit):
     file = {"name": "slow.csv", "mimeType": "text/csv", "buffer": visiting.adult_csv(without_first=200)}
     page.get_by_label("Drop a table here").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
-    expect(page.locator("[data-upload-percent]")).to_have_text(re.compile(r"^[1-9]\d? %$"), timeout=20_000)
+    expect(page.locator("[data-upload-percent]")).to_have_text(re.compile(r"^[1-9]\d? %$"), timeout=90_000)
     page.wait_for_url("**/datasets/*-*/", timeout=visiting.JOB_MS)

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, FilePayload, Page, Response, expect
 
 ADULT = Path(__file__).resolve().parents[2] / "dpportal" / "datasets" / "demonstration" / "adult.csv.gz"
-JOB_MS = 90_000
+JOB_MS = 300_000
 
 
 @dataclass(frozen=True)

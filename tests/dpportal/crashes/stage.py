@@ -16,7 +16,7 @@ from uuid import UUID
 
 from tests.dpportal.world import World
 
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 300.0
 CELERY_OPTIONS = ["--loglevel", "WARNING"]
 CELERY_OPTIONS += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 

@@ -39,7 +39,7 @@ def frozen(stage: Stage, release: UUID) -> Iterator[subprocess.Popen[bytes]]:
     """A worker that stopped itself with charge and measurement written and not committed."""
     sleeper = stage.kept_saboteur(points.BEFORE_COMMIT, release, signal.SIGSTOP)
     # Whatever waits for it in vain ends some time, as a failure.
-    rescue = threading.Timer(60, kill, [sleeper])
+    rescue = threading.Timer(300, kill, [sleeper])
     rescue.start()
     try:
         wait_until(stage.mark(release).exists, "the worker stops itself")
@@ -91,7 +91,7 @@ def stop(worker: subprocess.Popen[bytes]) -> None:
 def held(stage: Stage, table: str, column: str, value: Any) -> Iterator[None]:
     """Hold a row as a transaction does that never ends."""
     with psycopg.connect(stage.world.database_url) as connection:
-        rescue = threading.Timer(60, connection.close)
+        rescue = threading.Timer(300, connection.close)
         rescue.start()
         connection.execute(f"SELECT 1 FROM {table} WHERE {column} = %s FOR NO KEY UPDATE", [value])
         yield

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 300.0
 ADDRESS = re.compile(r"running at (http://\S+)")
 
 
