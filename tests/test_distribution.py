@@ -1,0 +1,59 @@
+"""What `pip install .` gives, and that all places name the same version."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mechanisms
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+EXTRAS = PROJECT["tool"]["setuptools"]["dynamic"]["optional-dependencies"]
+README = (ROOT / "mechanisms" / "README.md").read_text()
+EXAMPLE = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_all_places_name_the_same_version() -> None:
+    version = re.escape(mechanisms.__version__)
+    assert re.search(rf"^## {version}\b", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert re.search(rf"^version: {version}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+
+
+def test_the_package_and_the_portal_ask_for_the_same_of_what_they_share() -> None:
+    wanted = (ROOT / "requirements.txt").read_text().splitlines()
+    assert set(PROJECT["project"]["dependencies"]) <= set(wanted)
+
+
+def test_every_extra_names_a_file_that_is_there() -> None:
+    assert {"portal", "spark", "clickhouse", "s3", "gan"} <= set(EXTRAS)
+    assert all((ROOT / name).is_file() for extra in EXTRAS.values() for name in extra["file"])
+
+
+@pytest.mark.slow
+def test_an_empty_environment_runs_the_first_example_after_one_line(tmp_path: Path) -> None:
+    source, environment = tmp_path / "project", tmp_path / "environment"
+    shutil.copytree(ROOT / "mechanisms", source / "mechanisms", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "LICENSE", *(name for extra in EXTRAS.values() for name in extra["file"])):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, source / name)
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    python = environment / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", source], check=True)
+    assert EXAMPLE is not None
+    done = subprocess.run(
+        [python, "-I", "-c", EXAMPLE[1]], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert re.fullmatch(r"\[ *-?\d+ +-?\d+ +-?\d+\] ± 6\n", done.stdout), done.stdout
+    # The portal is not in it, and what it ships beside its code is.
+    inside = "import importlib.util as u, mechanisms.advice.table; print(u.find_spec('dpportal'))"
+    done = subprocess.run(
+        [python, "-I", "-c", inside], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "None\n"
