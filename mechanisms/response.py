@@ -287,12 +287,6 @@ class UnaryEncoding(Response):
         )
 
 
-def response_for(categories: int, loss: Loss) -> Response:
-    """The way with the smaller expected error: unary encoding where k >= 3e^ε + 2 (Wang et al. 2017)."""
-    unary = categories >= 3 * math.exp(min(float(_pure_epsilon(loss)), 700.0)) + 2
-    return UnaryEncoding() if unary else RandomisedResponse()
-
-
 def shuffled_codes(counts: Integers, noise: Noise) -> Integers:
     """The rows of a table with these counts, in an order that says nothing: (Σ counts,) int64.
 

@@ -151,12 +151,7 @@ def reserve(
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     change = {"reserved": F("reserved") + stored(amount)}
-    # Asked again at the end: two first reservations at once fix the account once, and both are paid from it.
-    done = (
-        enough.filter(**fixed).update(**change)
-        or enough.filter(is_fixed=False).update(**change, **fixed)
-        or enough.filter(**fixed).update(**change)
-    )
+    done = enough.filter(**fixed).update(**change) or enough.filter(is_fixed=False).update(**change, **fixed)
     if not done:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
     budget = Budget.objects.get(dataset=dataset, **fixed)
@@ -289,12 +284,6 @@ def _account_of(dataset: Dataset, charge: remembered.Charge) -> Budget:
     if budget.definition != charge.definition:
         raise BudgetRefusedError(refusals.other_kind_text(budget))
     return budget
-
-
-def remaining(dataset: Dataset) -> Decimal:
-    """What can still be reserved for the protection declared now; zero without a budget for it."""
-    budget = Budget.of(dataset)
-    return budget.left if budget else Decimal(0)
 
 
 def has_no_table(dataset: Dataset) -> bool:

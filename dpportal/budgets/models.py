@@ -119,10 +119,6 @@ class Budget(models.Model):
     def reserved_percent(self) -> float:
         return self._percent(self.reserved)
 
-    @property
-    def left_percent(self) -> float:
-        return self._percent(self.left)
-
     def _percent(self, part: Decimal) -> float:
         return round(float(100 * part / self.total), 2) if self.total else 0.0
 

@@ -155,7 +155,7 @@ def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]
 
 
 def publishes_total(dataset: Dataset) -> bool:
-    """Whether the number of rows is public by a release, or will be by one that is reserved, of any copy of the table."""
+    """Whether a release of any copy of the table makes the number of rows public, or will when its job ends."""
     return _publish_total([dataset, *dataset.copies], ("reserved", "spent"))
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
@@ -29,13 +27,12 @@ from dpportal.charts.style import (
     hover,
     interval_band,
     people_axis,
-    plain,
     plain_all,
     series_names,
     step_line,
 )
 from mechanisms.arrays import runs_of
-from mechanisms.domain import Attribute, Domain, Integer, Real
+from mechanisms.domain import Attribute, Domain
 from mechanisms.noise import NoiseLaw
 
 RELEASED = ("noisy", "synthetic")
@@ -43,7 +40,6 @@ MAX_NUMBERS = 20_000
 MAX_BARS = 150
 MAX_LABELS = 40
 MAX_STEPS = 4_000
-MAX_BINS_DRAWN = 300
 MADE_UP_CELLS = 24
 RESIDUAL_BINS = 120
 TICKS = 20
@@ -273,53 +269,6 @@ def cumulative_figure(
     if attribute.missing_cell:
         caption += " " + _("Missing values are left out.")
     return finished(figure, title=_("Cumulative %(column)s") % {"column": column}, caption=caption)
-
-
-def bins_figure(attribute: Attribute) -> Figure:
-    """The declared bins of a column as a strip, without data; at most MAX_BINS_DRAWN of them."""
-    (width,) = widths_within([attribute.regular_size], MAX_BINS_DRAWN)
-    labels = plain_all(merged_labels(attribute, width, attribute.regular_size))
-    strip: dict[str, Any] = {"x": labels}
-    axis = category_axis(attribute.name)
-    if isinstance(attribute, Integer | Real):
-        strip, axis = _numeric_strip(attribute, width), {"title": {"text": plain(attribute.name)}}
-    figure = go.Figure(
-        go.Bar(
-            **strip,
-            y=[1] * len(labels),
-            text=labels,
-            textposition="none",
-            hovertemplate="%{text}<extra></extra>",
-            marker={"color": "var(--interval)", "line": {"color": "var(--accent)", "width": 1}},
-        ),
-        layout={"bargap": 0.08},
-    )
-    figure.update_layout(xaxis=axis, yaxis={"visible": False}, margin={"t": 36}, showlegend=False)
-    title = _("Cells of %(column)s") % {"column": attribute.name}
-    return finished(figure, title=title, caption=_bins_caption(attribute, width), height=180)
-
-
-def _numeric_strip(attribute: Integer | Real, width: int) -> dict[str, Any]:
-    """Middles and widths of the bins on the number line; a whole number reaches half a step each way."""
-    half_step = 0.5 if isinstance(attribute, Integer) else 0.0
-    starts = range(0, attribute.regular_size, width)
-    lowers = [attribute.bounds(first)[0] - half_step for first in starts]
-    uppers = [
-        attribute.bounds(min(first + width, attribute.regular_size) - 1)[1] + half_step for first in starts
-    ]
-    pairs = list(zip(lowers, uppers, strict=True))
-    return {"x": [(a + b) / 2 for a, b in pairs], "width": [b - a for a, b in pairs]}
-
-
-def _bins_caption(attribute: Attribute, width: int) -> str:
-    caption = ngettext("%(cells)s cell.", "%(cells)s cells.", attribute.size) % {
-        "cells": f"{attribute.size:,}"
-    }
-    if attribute.missing_cell:
-        caption += " " + _("The last is for missing values.")
-    if width > 1:
-        caption += " " + _("Each box drawn stands for %(width)s of them.") % {"width": f"{width:,}"}
-    return caption
 
 
 def noise_figure(

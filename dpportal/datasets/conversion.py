@@ -8,13 +8,11 @@ import logging
 import traceback
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -89,7 +87,6 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
     claim.step("reading")
     stored = records.convert(dataset, claim.advance, likeness.sketch_key())
     claim.step("checking")
-    _check_same_table(dataset, stored.facts)
     mark = fingerprint(stored.facts.content_digest)
     kin = likeness.kin(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
     with transaction.atomic():
@@ -105,9 +102,6 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
             options=stored.facts.options.to_json(),
         )
         _keep_declarations(dataset, [column.name for column in stored.facts.columns])
-        if dataset.reading_frozen:  # nothing can change how the file is read, so it is not needed again
-            Dataset.objects.filter(pk=dataset.pk).update(upload="")
-            transaction.on_commit(partial(default_storage.delete, dataset.upload), robust=True)
 
 
 def _connect(dataset: Dataset, claim: Claim) -> None:
@@ -150,17 +144,6 @@ def _record(dataset: Dataset, kin: list[Kin]) -> None:
     audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in kin))
 
 
-def _check_same_table(dataset: Dataset, facts: TableFacts) -> None:
-    """A dataset that was released from keeps its people: a file in its place must be the same table."""
-    names = [column.name for column in facts.columns]
-    if dataset.reading_frozen and ([c["name"] for c in dataset.columns], dataset.rows) != (names, facts.rows):
-        raise UploadFault(
-            "another-table",
-            "This file has not the columns and rows of the table that the budget was granted for. Upload that table "
-            "again as it was; for another table, make a new dataset.",
-        )
-
-
 def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
     """After a file was read otherwise: forget what was declared of columns that it no longer has."""
     for version in dataset.domain_versions.filter(frozen=False):
@@ -185,8 +168,4 @@ def _refuse(dataset: Dataset, claim: Claim, message: str) -> None:
     with transaction.atomic():
         claim.step("")  # how far it came says how large the file is
         claim.finish(JobState.FAILED, message)
-        # A table that was stored before waits for its file on.
-        waits = dataset.reading_frozen
-        Dataset.objects.filter(pk=dataset.pk).update(
-            state=Dataset.State.OUTDATED if waits else Dataset.State.REFUSED
-        )
+        Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.REFUSED)

@@ -16,9 +16,8 @@ from django.utils.translation import gettext as _
 from dpportal import storage
 from dpportal.accounts.models import User
 from dpportal.datasets import quotas, services
-from dpportal.datasets.access import right_of
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.models import Dataset, DirectUpload, Right
+from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.datasets.rawdata import records
 
 # What is not finished by then is given up.
@@ -26,26 +25,17 @@ UNFINISHED_FOR = timedelta(hours=24)
 CUT_SHORT = "The file did not arrive whole. Choose it and start again; nothing was kept."
 
 
-def begin(
-    draft: Dataset,
-    file_name: str,
-    size: int,
-    options: dict[str, Any],
-    by: User,
-    again: Dataset | None = None,
-) -> DirectUpload:
+def begin(draft: Dataset, file_name: str, size: int, options: dict[str, Any], by: User) -> DirectUpload:
     """Take an announcement of a file of `size` bytes, as if the file were there already. Raises DatasetError.
 
-    again: the dataset that waits for this file; else it becomes a new one, called as the draft is.
+    It becomes a new dataset, called as the draft is.
     """
     from dpportal.objects import multipart
 
-    if again and again.state != Dataset.State.OUTDATED:
-        raise services.not_waiting()
-    upload = DirectUpload(owner=by, size=size, file_name=file_name, options=options, again=again)
+    upload = DirectUpload(owner=by, size=size, file_name=file_name, options=options)
     upload.megabytes = quotas.megabytes(size)
     upload.name, upload.description = draft.name, draft.description
-    upload.stored = f"{records.folder(again.pk if again else upload.pk)}/{uuid.uuid4()}{services.ORIGINAL}"
+    upload.stored = f"{records.folder(upload.pk)}/{uuid.uuid4()}{services.ORIGINAL}"
     try:
         upload.key = multipart.begin(upload.stored)
     except storage.StorageFault as fault:
@@ -92,15 +82,14 @@ def finish(upload: DirectUpload) -> Dataset:
 
 
 def _queued(upload: DirectUpload) -> Dataset:
-    dataset = upload.again or Dataset(pk=upload.pk, name=upload.name, description=upload.description)
-    queue = services.queue_again if upload.again else services.queue_new
+    dataset = Dataset(pk=upload.pk, name=upload.name, description=upload.description)
     with transaction.atomic():
         # Its place is now the dataset's; a second request finds it taken.
         if not DirectUpload.objects.filter(pk=upload.pk).delete()[0]:
             raise DatasetError(_("This file has arrived already."))
-        if upload.again and right_of(upload.owner, upload.again) < Right.OWN:
-            raise services.not_waiting()
-        queue(dataset, upload.stored, upload.file_name, upload.megabytes, upload.options, upload.owner)
+        services.queue_new(
+            dataset, upload.stored, upload.file_name, upload.megabytes, upload.options, upload.owner
+        )
     return dataset
 
 

@@ -15,9 +15,8 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import direct
-from dpportal.datasets.access import dataset_for
 from dpportal.datasets.direct_forms import DirectUploadForm
-from dpportal.datasets.models import Dataset, DirectUpload, Right
+from dpportal.datasets.models import DirectUpload
 from dpportal.datasets.services import DatasetError
 
 Asked = Callable[[HttpRequest, DirectUpload], HttpResponseBase]
@@ -27,28 +26,15 @@ Asked = Callable[[HttpRequest, DirectUpload], HttpResponseBase]
 @require_POST
 def begin(request: HttpRequest) -> HttpResponseBase:
     """Announce the file of a new dataset: its size, its name, and what the form says of it."""
-    return _begin(request, None)
-
-
-@curator_required
-@require_POST
-def begin_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    """Announce the file of a table that an earlier version stored."""
-    return _begin(request, dataset_for(request, dataset_id, Right.OWN))
-
-
-def _begin(request: HttpRequest, again: Dataset | None) -> HttpResponseBase:
     if not settings.DIRECT_UPLOADS:
         raise Http404
-    draft = Dataset(name=again.name) if again else None
-    form = DirectUploadForm(request.POST, instance=draft)
+    form = DirectUploadForm(request.POST)
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     name, size = form.cleaned_data["file_name"], form.cleaned_data["size"]
     try:
-        upload = direct.begin(
-            form.save(commit=False), name, size, form.options().to_json(), current_user(request), again
-        )
+        draft, options = form.save(commit=False), form.options().to_json()
+        upload = direct.begin(draft, name, size, options, current_user(request))
     except DatasetError as refused:
         return JsonResponse({"errors": {"file": [str(refused)]}}, status=400)
     answer = {

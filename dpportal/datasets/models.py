@@ -56,7 +56,6 @@ class Dataset(models.Model):
         DUPLICATE = "duplicate", _("Already uploaded")
         STORED = "stored", _("Stored")
         ERASED = "erased", _("Records deleted")
-        OUTDATED = "outdated", _("Upload again")
         CANCELLED = "cancelled", _("Cancelled")
         COUNTED = "counted", _("Without a table")
 
@@ -240,13 +239,11 @@ class PublicDescription(models.Model):
 class DirectUpload(models.Model):
     """A file that was announced and that a browser sends to the storage itself; gone once it is a dataset or given up.
 
-    A new dataset will have its id. again: the dataset that waits for this file, if one does. stored: where the file
-    will lie; key: the storage's word for its parts.
+    The dataset will have its id. stored: where the file will lie; key: the storage's word for its parts.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    again = models.ForeignKey(Dataset, null=True, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=120, blank=True)
     description = models.TextField(blank=True)
     file_name = models.CharField(max_length=255)

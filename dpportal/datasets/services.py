@@ -22,7 +22,7 @@ from dpportal.accounts.models import User
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
-from dpportal.datasets.quotas import UPLOADED, UPLOADED_AGAIN, megabytes, require_room
+from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.datasets.rawdata import ReadOptions, records
 from dpportal.datasets.rawdata.identifiers import named_like_identifier
 from dpportal.datasets.tasks import convert_upload
@@ -75,41 +75,6 @@ def _kept_original(dataset: Dataset, file: File) -> Iterator[str]:
         raise
 
 
-def upload_again(dataset: Dataset, file: File, options: dict[str, Any], by: User) -> None:
-    """Take the file of a table that an earlier version stored; its domain, budget and ledger stay.
-
-    Where a release has fixed how the file is read, that stays, too.
-    """
-    with _kept_original(dataset, file) as upload:
-        queue_again(dataset, upload, file.name or "table", megabytes(file.size), options, by)
-
-
-@transaction.atomic
-def queue_again(
-    dataset: Dataset, upload: str, file_name: str, megabytes: int, options: dict[str, Any], by: User
-) -> None:
-    """The same of a file that lies in private storage already."""
-    hold(dataset)
-    require_room(by, megabytes)
-    if dataset.reading_frozen:  # what nobody declared is still to be proposed
-        options = {name: value for name, value in dataset.options.items() if value is not None}
-    changes: dict[str, Any] = {
-        "upload": upload,
-        "options": options,
-        "file_name": file_name[-255:],
-        "megabytes": megabytes,
-    }
-    waiting = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.OUTDATED)
-    if not waiting.update(state=Dataset.State.CONVERTING, **changes):
-        raise not_waiting()
-    audit.record(by, UPLOADED_AGAIN, dataset)
-    _queue_conversion(dataset)
-
-
-def not_waiting() -> DatasetError:
-    return DatasetError(_("This dataset does not wait for its file."))
-
-
 def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
     """Declare how the file is read. Only what finds the fields needs the file to be read again."""
     with transaction.atomic():
@@ -144,9 +109,7 @@ def cancel_reading(dataset: Dataset, by: User) -> None:
     ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
     if not stopped.update(**ended, step="", progress=0, progress_total=0):
         raise DatasetError(_("Reading this file has ended already, so there is nothing to cancel."))
-    # A table that was stored before waits for its file on.
-    waits = Dataset.State.OUTDATED if dataset.reading_frozen else Dataset.State.CANCELLED
-    Dataset.objects.filter(pk=dataset.pk).update(state=waits)
+    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CANCELLED)
     audit.record(by, "cancelled reading", dataset)
 
 

@@ -137,12 +137,6 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         "asked": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }
-    if dataset.state == Dataset.State.OUTDATED:
-        context |= {
-            "form": UploadForm(),
-            "limit": settings.MAX_UPLOAD_BYTES,
-            "direct": bool(settings.DIRECT_UPLOADS),
-        }
     return render(request, "datasets/home.html", context)
 
 
@@ -191,24 +185,6 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         return redirect("datasets:home", dataset.pk)
     context = {"dataset": dataset, "form": form, "nav_section": "datasets"}
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
-
-
-@takes_files()
-@require_POST
-def upload_again(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
-    """The file of a table that an earlier version stored, into the same dataset."""
-    dataset = dataset_for(request, dataset_id, Right.OWN)
-    form = UploadForm(request.POST, request.FILES, instance=Dataset(name=dataset.name))
-    if too_much := upload_refusal(request):
-        return JsonResponse({"errors": {"file": [too_much]}}, status=400)
-    if not form.is_valid():
-        return JsonResponse({"errors": form.errors}, status=400)
-    try:
-        file, options = form.cleaned_data["file"], form.options().to_json()
-        services.upload_again(dataset, file, options, current_user(request))
-    except services.DatasetError as refusal:
-        return JsonResponse({"errors": {"file": [str(refusal)]}}, status=409)
-    return _uploaded(request, dataset)
 
 
 @curator_required

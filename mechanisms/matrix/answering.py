@@ -73,12 +73,6 @@ class MatrixMechanism(ABC):
     ) -> Strategy:
         """The strategy for a workload; the same every time. PlanError if there is none."""
 
-    def strategy_before(
-        self, workload: Workload, definition: Definition, optimised: Optimised | None
-    ) -> Strategy | None:
-        """What earlier versions laid down, if it may be another: their plans are still read. None if it is not."""
-        return None
-
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
         if definition not in self.definitions:
@@ -301,17 +295,13 @@ def _strategy(
 def strategy_of(mechanism: MatrixMechanism, plan: QueryPlan) -> Strategy:
     """The strategy that a plan has laid down.
 
-    Raises OutdatedPlanError if neither today's strategy nor that of earlier days has as many sums, and the column norms
-    that the plan's noise is for. A plan of earlier days may have bounds on distances that are exact today: it pays for
-    more than it needs to.
+    Raises OutdatedPlanError if today's strategy has not as many sums, or not the column norms that the plan's noise is
+    for. A plan may have bounds on distances that are exact today: it pays for more than it needs to.
     """
     definition = plan.loss.definition
     strategy = _strategy(mechanism, plan.domain, plan.workload, definition, plan.optimised)
     if _as_planned(strategy, plan):
         return strategy
-    before = mechanism.strategy_before(plan.workload, definition, plan.optimised)
-    if before is not None and _as_planned(before, plan):
-        return before
     raise OutdatedPlanError(mechanism.title)
 
 

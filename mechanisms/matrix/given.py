@@ -16,7 +16,7 @@ from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
 from mechanisms.matrix.blindness import check_dimensions
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
-from mechanisms.matrix.strategy.grid import BITS, bits_for
+from mechanisms.matrix.strategy.grid import bits_for
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.strategy.inverse import too_many
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Uploaded
@@ -32,8 +32,6 @@ from mechanisms.protocol import PlanError
 
 # Entries of a matrix that is written out.
 MAX_ENTRIES = 2**27
-# How queries become rows: the factor, bits of the grid, the definition, how light the part is beside the others.
-MadeRows = Callable[[Factor, int, Definition, float], Rows]
 
 
 class CellsStrategy(MatrixMechanism):
@@ -80,19 +78,10 @@ class WorkloadStrategy(MatrixMechanism):
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
     ) -> Strategy:
-        return self._measured(workload, definition, as_rows)
-
-    def strategy_before(
-        self, workload: Workload, definition: Definition, optimised: Optimised | None
-    ) -> Strategy:
-        """Uploaded queries were tied by their own rank."""
-        return self._measured(workload, definition, _as_rows_before)
-
-    def _measured(self, workload: Workload, definition: Definition, made: MadeRows) -> Strategy:
         shares = [abs(term.weight) * _norm(term, definition) for term in workload.terms]
         union = len(shares) > 1
         parts = [
-            _queries_as_rows(term, workload.shape, definition, union, max(shares) / share, made)
+            _queries_as_rows(term, workload.shape, definition, union, max(shares) / share)
             for term, share in zip(workload.terms, shares, strict=True)
         ]
         if not union:
@@ -125,11 +114,11 @@ def _entries(workload: Workload) -> int:
 
 
 def _queries_as_rows(
-    term: Term, shape: tuple[int, ...], definition: Definition, union: bool, lightness: float, made: MadeRows
+    term: Term, shape: tuple[int, ...], definition: Definition, union: bool, lightness: float
 ) -> Kronecker:
     factors = term.all_factors(shape)
     bits = bits_for(sum(isinstance(f, Explicit) for f in factors), union)
-    return Kronecker([made(f, bits, definition, lightness) for f in factors])
+    return Kronecker([as_rows(f, bits, definition, lightness) for f in factors])
 
 
 def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
@@ -140,12 +129,6 @@ def as_rows(factor: Factor, bits: int, definition: Definition, lightness: float 
     if isinstance(factor, Explicit):
         return MatrixRows.of(_written_out(factor), bits, definition, lightness)
     return ranges_as_rows(factor)
-
-
-def _as_rows_before(factor: Factor, bits: int, definition: Definition, lightness: float = 1.0) -> Rows:
-    if isinstance(factor, Explicit):
-        return MatrixRows.of_before(_written_out(factor), bits, definition, factor.size - factor.rank)
-    return as_rows(factor, bits, definition, lightness)
 
 
 def _written_out(factor: Explicit) -> np.ndarray:
@@ -244,13 +227,6 @@ class UploadedStrategy(MatrixMechanism):
         if rows.rows > len(matrix):
             # With cells of its own it would answer everything, what its rows know nothing of by those alone.
             check_dimensions(over(MatrixRows(rows.dense()[: len(matrix)]), workload.shape), workload)
-        return over(rows, workload.shape)
-
-    def strategy_before(
-        self, workload: Workload, definition: Definition, optimised: Optimised | None
-    ) -> Strategy:
-        """Uploads were not tied, and rounded alike for every definition."""
-        rows = MatrixRows.of_before(_uploaded(workload, optimised), BITS, Definition.ZCDP, 0)
         return over(rows, workload.shape)
 
 

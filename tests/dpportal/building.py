@@ -15,6 +15,7 @@ from dpportal import storage
 from dpportal.accounts import delivery
 from dpportal.accounts.models import OutgoingMail, Role, User
 from dpportal.budgets import ledger
+from dpportal.budgets.models import Budget
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.conversion import convert, fingerprint
 from dpportal.datasets.models import Conversion, Dataset
@@ -102,6 +103,12 @@ def granted(
     known = list(Dataset.objects.values_list("pk", flat=True)) if knowing else []
     ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by, knowing=known)
     return dataset
+
+
+def left(dataset: Dataset) -> Decimal:
+    """What can still be reserved for the protection declared now; zero without a budget for it."""
+    budget = Budget.of(dataset)
+    return budget.left if budget else Decimal(0)
 
 
 def complete_draft(dataset: Dataset, amount: str = "0.1") -> Release:

@@ -15,7 +15,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from dpportal.budgets import ledger
 from dpportal.datasets import services
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
@@ -321,7 +320,7 @@ def test_confirming_twice_charges_once(desk, dataset, draft):
     post = confirm(desk, draft)
     first, second = post(), post()
     assert first.url == second.url == reverse("releases:job", args=[draft.pk])
-    assert ledger.remaining(dataset) == Decimal("0.9")
+    assert building.left(dataset) == Decimal("0.9")
 
 
 def test_going_back_to_any_step_after_spending_leads_to_the_job(desk, dataset, draft):
@@ -329,13 +328,13 @@ def test_going_back_to_any_step_after_spending_leads_to_the_job(desk, dataset, d
     for step in ("product", "columns", "method", "review"):
         answer = desk.get(reverse(f"releases:{step}", args=[draft.pk]))
         assert answer.url == reverse("releases:job", args=[draft.pk])
-    assert ledger.remaining(dataset) == Decimal("0.9")
+    assert building.left(dataset) == Decimal("0.9")
 
 
 def test_a_confirmation_without_its_tick_spends_nothing(desk, dataset, draft):
     answer = desk.post(reverse("releases:review", args=[draft.pk]), {"reviewed": "x"})
     assert "agreed" in answer.context["form"].errors
-    assert ledger.remaining(dataset) == Decimal(1)
+    assert building.left(dataset) == Decimal(1)
 
 
 def test_a_domain_changed_since_the_review_is_reviewed_again(desk, dataset, draft):
@@ -343,7 +342,7 @@ def test_a_domain_changed_since_the_review_is_reviewed_again(desk, dataset, draf
     declare(desk, dataset, 1, kind="integer", lower="0", upper="49", binning="per_value")
     answer = post()
     assert "Read the review again" in str(answer.context["form"].non_field_errors())
-    assert ledger.remaining(dataset) == Decimal(1)
+    assert building.left(dataset) == Decimal(1)
 
 
 def test_more_than_is_left_is_refused_with_both_numbers(desk, dataset):

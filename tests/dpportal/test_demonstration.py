@@ -10,7 +10,6 @@ import pytest
 from django.utils import timezone
 
 from dpportal import demonstration, sweeping
-from dpportal.budgets import ledger
 from dpportal.datasets import conversion, demo_marker
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.running import jobs
@@ -34,7 +33,7 @@ def _portal(monkeypatch, tmp_path, curator, administrator):
 
 def granted() -> Decimal:
     dataset = Dataset.objects.get(name=demonstration.NAME)
-    return ledger.remaining(dataset) if dataset.current_domain() else Decimal(0)
+    return building.left(dataset) if dataset.current_domain() else Decimal(0)
 
 
 def test_a_start_that_was_too_slow_is_gone_on_with(client, curator):

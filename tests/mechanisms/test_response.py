@@ -22,7 +22,6 @@ from mechanisms.response import (
     UnaryEncoding,
     estimate_of,
     odds_below,
-    response_for,
     shuffled_codes,
 )
 
@@ -185,18 +184,6 @@ def test_shuffled_codes_are_not_in_order() -> None:
     # The one order of values that is sorted has a chance of (100!)²/200! < 1e-58.
     codes = shuffled_codes(np.array([100, 100]), Noise())
     assert (np.diff(codes) < 0).any()
-
-
-@pytest.mark.parametrize(("categories", "name"), [(10, "randomised-response"), (11, "unary-encoding")])
-def test_unary_encoding_is_taken_from_three_e_plus_two_values(categories: int, name: str) -> None:
-    # 3e + 2 = 10.15...
-    assert response_for(categories, pure("1")).name == name
-
-
-@pytest.mark.parametrize("categories", [9, 12])
-def test_the_response_taken_has_the_smaller_expected_error(categories: int) -> None:
-    best = min(RESPONSES, key=lambda m: m.plan(column_of(categories), pure("1")).standard_error)
-    assert response_for(categories, pure("1")).name == best.name
 
 
 @every_response

@@ -58,18 +58,6 @@ class MatrixRows(Inverted):
             return rows
         return cls(_thin(tied(rows.dense(), missing, definition, lightness)))
 
-    @classmethod
-    def of_before(cls, weights: np.ndarray, bits: int, definition: Definition, missing: int) -> MatrixRows:
-        """As it was made before rows were tied by what rounding leaves of their rank: for plans of those days.
-
-        missing: dimensions that were tied; 0 where none were.
-        """
-        weights = np.asarray(weights, dtype=np.float64)
-        integers = on_grid(weights, bits, definition)
-        if missing and kept_exactly(weights, bits) is None:
-            integers = tied(integers, missing, definition)
-        return cls(_thin(integers))
-
     @cached_property
     def lost_in_rounding(self) -> int:
         """Dimensions that the strategy lacks, or has from rounding alone; 0 of one that spans all cells."""

@@ -10,6 +10,7 @@ from dpportal.budgets import ledger, remembered
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, LedgerEntry
 from mechanisms.accounting import Definition
+from tests.dpportal import building
 from tests.dpportal.building import stored_dataset
 
 
@@ -85,7 +86,7 @@ def test_an_amount_finer_than_a_millionth_is_refused_not_rounded(dataset):
 def test_a_reservation_is_set_aside(dataset):
     reserve(dataset, "0.6")
     assert parts(dataset) == amounts("1", "0", "0.6")
-    assert ledger.remaining(dataset) == Decimal("0.4")
+    assert building.left(dataset) == Decimal("0.4")
 
 
 def test_a_charge_is_spent_once(dataset):
@@ -108,7 +109,7 @@ def test_a_void_after_the_spend_changes_nothing(dataset):
     ledger.spend(entry)
     ledger.void(entry)
     entry.refresh_from_db()
-    assert (entry.state, ledger.remaining(dataset)) == ("spent", Decimal("0.4"))
+    assert (entry.state, building.left(dataset)) == ("spent", Decimal("0.4"))
 
 
 def test_a_spend_after_the_void_is_refused_and_changes_nothing(dataset):
@@ -171,7 +172,7 @@ def test_without_a_grant_nothing_can_be_reserved(curator):
     dataset = stored_dataset(curator)
     with pytest.raises(BudgetRefusedError, match="has no privacy budget yet"):
         reserve(dataset, "0.000001")
-    assert ledger.remaining(dataset) == 0
+    assert building.left(dataset) == 0
 
 
 def test_millionths_are_exact(dataset):
@@ -213,7 +214,7 @@ def test_datasets_have_budgets_of_their_own(dataset, other_curator, administrato
     other = stored_dataset(other_curator, "Another table")
     ledger.grant(other, Decimal("0.5"), definition="pure", reason="Other", by=administrator)
     reserve(other, "0.5")
-    assert ledger.remaining(dataset) == 1
+    assert building.left(dataset) == 1
 
 
 def test_a_charge_that_is_spent_while_another_job_looks_is_not_missing(dataset, monkeypatch):

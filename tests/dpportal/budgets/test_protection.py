@@ -56,9 +56,9 @@ def test_a_second_protection_is_not_paid_from_the_account_of_the_first(dataset, 
     with pytest.raises(BudgetRefusedError, match=r"never added.*ask an administrator") as refusal:
         reserve(dataset, "0.25")
     assert str(ROWS) in str(refusal.value) and str(later) in str(refusal.value)
-    assert ledger.remaining(dataset) == 0
+    assert building.left(dataset) == 0
     protect(dataset, ROWS)
-    assert ledger.remaining(dataset) == Decimal("0.75")
+    assert building.left(dataset) == Decimal("0.75")
 
 
 def test_a_grant_for_whom_the_domain_now_protects_opens_an_account_beside_the_first(dataset, administrator):

@@ -13,14 +13,13 @@ import pytest
 
 from dpportal.charts.counts import (
     MAX_NUMBERS,
-    bins_figure,
     counts_figure,
     cumulative_figure,
     noise_figure,
     residuals_figure,
 )
 from dpportal.charts.drawing import drawing
-from mechanisms.domain import Categorical, Date, Domain, Integer, Real
+from mechanisms.domain import Categorical, Date, Domain, Integer
 from mechanisms.noise import DiscreteLaplace
 
 SEX = Categorical("sex", values=("female", "male"))  # three cells: "Other" is added
@@ -262,30 +261,6 @@ class TestCumulative:
             cumulative_figure(domain_of(SEX), "sex", raw=RAW, counts=COUNTS)
 
 
-class TestBins:
-    def test_of_whole_numbers_reach_half_a_step_each_way(self) -> None:
-        figure = bins_figure(Integer("age", lower=0, upper=11, edges=(0, 5, 11)))
-        (strip,) = figure.json["data"]
-        assert (list(strip["x"]), list(strip["width"])) == ([2.0, 8.0], [5.0, 7.0])
-
-    def test_of_reals_meet_at_their_edges(self) -> None:
-        figure = bins_figure(Real("income", lower=0, upper=100, edges=(0, 20, 100)))
-        (strip,) = figure.json["data"]
-        assert (list(strip["x"]), list(strip["width"])) == ([10.0, 60.0], [20.0, 80.0])
-
-    def test_of_categories_are_their_labels(self) -> None:
-        (strip,) = bins_figure(SEX).json["data"]
-        assert list(strip["x"]) == ["female", "male", "Other"]
-
-    def test_say_that_the_last_cell_is_for_missing_values(self) -> None:
-        figure = bins_figure(Integer("age", lower=0, upper=9, missing_cell=True))
-        assert figure.caption == "11 cells. The last is for missing values."
-
-    def test_are_drawn_coarser_where_there_are_too_many(self) -> None:
-        (strip,) = bins_figure(Integer("income", lower=1, upper=100_000_000)).json["data"]
-        assert len(strip["x"]) == 191  # 10^8 cells in boxes of 2^19
-
-
 class TestNoise:
     LAW = DiscreteLaplace(Fraction(4))  # ε = 0.25; ± 12 at 95 %
 
@@ -316,7 +291,6 @@ class TestLook:
             three(true=TRUE),
             counts_figure(domain_of(SEX, AGE), raw=counts, counts=counts, half_width=7),
             residuals_figure(domain_of(SEX), raw=RAW, counts=COUNTS, true=TRUE, half_width=7),
-            bins_figure(AGE),
         ]
         named = {leaf for figure in figures for leaf in leaves(figure.json) if str(leaf).startswith("var(")}
         assert {name for name in named if f"{name[4:-1]}:" not in css} == set()

@@ -137,45 +137,6 @@ def test_a_wrong_option_is_told_at_its_field(desk, fields, field):
     assert list(answer.json()["errors"]) == [field]
 
 
-def test_a_table_of_an_earlier_version_asks_for_its_file_and_keeps_what_it_has(desk):
-    dataset = uploaded(desk, b"a,b\n1,2\n")
-    services.declare(dataset, "a", Categorical("a", values=("1",)))
-    Dataset.objects.filter(pk=dataset.pk).update(
-        state=Dataset.State.OUTDATED, reading_frozen=True, fingerprint=""
-    )
-    page = desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
-    assert "Upload this table again" in page
-    assert "earlier form" in page
-    for content, state in (
-        (b"a,b\n1,2\n3,4\n", Dataset.State.OUTDATED),
-        (b"a,b\n1,2\n", Dataset.State.STORED),
-    ):
-        file = SimpleUploadedFile("again.csv", content)
-        answer = desk.post(
-            reverse("datasets:upload_again", args=[dataset.pk]), {**FORM, "file": file, "arrived": "whole"}
-        )
-        assert answer.status_code == 302
-        convert(dataset.pk)
-        dataset.refresh_from_db()
-        assert dataset.state == state
-    assert dataset.current_domain().attributes.count() == 1
-
-
-def test_a_table_of_an_earlier_version_is_read_as_it_was_fixed(desk):
-    dataset = uploaded(desk, b"a;b\n1,5;2\n", decimal=",")
-    changes = {"state": Dataset.State.OUTDATED, "reading_frozen": True, "fingerprint": ""}
-    Dataset.objects.filter(pk=dataset.pk).update(**changes)
-    file = SimpleUploadedFile("again.csv", b"a;b\n1.5;2\n")
-    form = {**FORM, "file": file, "arrived": "whole", "decimal": "."}
-    desk.post(reverse("datasets:upload_again", args=[dataset.pk]), form)
-    dataset.refresh_from_db()
-    kept = dataset.upload
-    assert default_storage.exists(kept)
-    convert(dataset.pk)
-    dataset.refresh_from_db()
-    assert (dataset.state, dataset.options["decimal"], dataset.upload) == ("stored", ",", "")
-
-
 def test_a_text_called_like_a_cell_is_not_declared_from_the_data(desk):
     dataset = uploaded(desk, b"a,b\nMissing,1\nx,2\n")
     answer = desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"}, follow=True)

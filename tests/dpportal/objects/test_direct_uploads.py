@@ -73,37 +73,6 @@ def test_a_table_that_arrives_in_parts_is_read_like_any_other(desk, store):
     assert desk.post(begun["finish"]).status_code == 404 and not DirectUpload.objects.exists()
 
 
-def waiting(dataset: Dataset) -> str:
-    """Where the file is announced of a dataset that an earlier version stored."""
-    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.OUTDATED)
-    return f"/datasets/{dataset.pk}/again/direct/"
-
-
-@pytest.mark.slow
-def test_the_file_of_an_earlier_version_s_table_arrives_the_same_way(desk, store, dataset):
-    address = waiting(dataset)
-    assert f'data-upload-direct="{address}"' in desk.get(f"/datasets/{dataset.pk}/").content.decode()
-    begun = announce(desk, len(CSV), address=address)
-    send(desk, begun, CSV)
-    assert desk.post(begun["finish"]).json()["location"] == f"/datasets/{dataset.pk}/"
-    convert(dataset.pk)
-    found = Dataset.objects.get()
-    assert (found.pk, found.name, found.state) == (dataset.pk, dataset.name, Dataset.State.STORED)
-    assert (found.rows, found.megabytes) == (CSV.count(b"\n") - 1, 3)
-
-
-def test_a_file_for_which_nothing_waits_is_not_taken(desk, store, dataset, other_curator):
-    address = f"/datasets/{dataset.pk}/again/direct/"
-    assert "does not wait" in announce(desk, 11, 400, address)["errors"]["file"][0]
-    begun = announce(desk, 11, address=waiting(dataset))
-    send(desk, begun, CSV[:11])
-    Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.STORED)
-    assert "does not wait" in desk.post(begun["finish"]).content.decode()
-    assert not DirectUpload.objects.exists() and not any(".original" in name for name in store.names())
-    desk.force_login(other_curator)
-    assert desk.post(address).status_code == 404
-
-
 def test_an_origin_to_which_no_address_leads_is_refused_at_the_start(store):
     def start(origin: str) -> subprocess.CompletedProcess[str]:
         given = {**os.environ, **store.environment, "DPPORTAL_DIRECT_UPLOADS": origin}

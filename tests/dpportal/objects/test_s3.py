@@ -14,7 +14,6 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
 from dpportal import storage, sweeping
-from dpportal.budgets import ledger
 from dpportal.datasets import services
 from dpportal.objects.s3 import PrivateS3Storage
 from dpportal.releases import bundle, execution, results
@@ -150,7 +149,7 @@ def test_a_release_fails_with_the_reason_when_the_server_stays_away(store, datas
     release.refresh_from_db()
     assert (release.state, release.charge.state) == (Release.State.FAILED, "void")
     assert "does not answer" in release.job.failure
-    assert ledger.remaining(release.dataset) == 1
+    assert building.left(release.dataset) == 1
 
 
 def test_a_file_cut_short_is_a_fault(store, tmp_path):

@@ -45,7 +45,7 @@ def test_a_finished_job_asks_no_more_and_leads_on(desk, requested):
 
 def test_cancelling_gives_the_reservation_back(desk, dataset, requested):
     desk.post(reverse("releases:cancel", args=[requested.pk]))
-    assert ledger.remaining(dataset) == Decimal(1)
+    assert building.left(dataset) == Decimal(1)
     assert "Cancelled before it began" in page(desk, requested)
 
 
@@ -53,7 +53,7 @@ def test_a_finished_job_cannot_be_cancelled(desk, dataset, requested):
     execute(requested.pk)
     answer = desk.post(reverse("releases:cancel", args=[requested.pk]), follow=True)
     assert "cannot be cancelled any more" in str(*answer.context["messages"])
-    assert ledger.remaining(dataset) == Decimal("0.9")
+    assert building.left(dataset) == Decimal("0.9")
 
 
 def test_a_cancelled_release_can_be_prepared_again(desk, requested):

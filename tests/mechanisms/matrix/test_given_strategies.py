@@ -13,7 +13,6 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.counting import Sensitivity
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.given import (
     CellsStrategy,
     HaarStrategy,
@@ -198,37 +197,6 @@ def test_a_plan_that_pays_for_more_than_a_replaced_row_moves_is_kept() -> None:
     assert HierarchyStrategy().measure(replace(plan, sensitivity=more), np.zeros(12, np.int64), noise("none"))
     with pytest.raises(OutdatedPlanError, match="planned anew"):
         HierarchyStrategy().measure(replace(plan, sensitivity=less), np.zeros(12, np.int64), noise("none"))
-
-
-@pytest.mark.parametrize("definition", Definition)
-def test_a_plan_for_an_upload_that_was_not_tied_is_still_read(definition: Definition) -> None:
-    """Its release has pages, and sums are asked of it."""
-    domain = Domain((Integer("x", lower=1, upper=4),))
-    matrix = np.array([[1.0, 1.0, 1.0, 1.0], [np.pi, 1.0, 0.0, 0.0]])
-    workload = Workload((4,), (Term(1.0, {0: Explicit(matrix)}),), "")
-    today = UploadedStrategy().plan(
-        domain, workload, Loss(definition, Fraction(1)), Optimised({"strategy": matrix})
-    )
-    assert today.details["sums"] == 6
-    before = replace(today, sensitivity=BEFORE, details={**today.details, "sums": 2})
-    rows = strategy_of(UploadedStrategy(), before).matrix().toarray()
-    assert rows / rows[0, 0] == pytest.approx(matrix, abs=1e-5)
-    error, half_width = combined_error(UploadedStrategy(), before, np.array([1.0, -1.0]))
-    assert 0 < error < half_width
-
-
-@pytest.mark.parametrize("definition", Definition)
-def test_a_plan_for_queries_whose_ties_did_not_know_of_the_other_parts_is_still_read(
-    definition: Definition,
-) -> None:
-    domain = Domain((Integer("x", lower=1, upper=6), Integer("y", lower=1, upper=2)))
-    matrix = Explicit(np.random.default_rng(6).normal(size=(4, 6)))
-    text = '0.000001 * uploaded("u", "x") x identity("y") + uploaded("u", "x") + prefix("y")'
-    workload = read_workload(text, domain, {"u": matrix})
-    today = WorkloadStrategy().plan(domain, workload, Loss(definition, Fraction(1)))
-    before = WorkloadStrategy().strategy_before(workload, definition, None)
-    assert before.column != today.sensitivity
-    assert strategy_of(WorkloadStrategy(), replace(today, sensitivity=before.column)).column == before.column
 
 
 def test_few_uploaded_queries_over_many_cells_are_asked_themselves() -> None:

@@ -15,7 +15,6 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from dpportal import sweeping
-from dpportal.budgets import ledger
 from dpportal.datasets.models import Dataset
 from dpportal.releases import arrays, drafts, execution, services, tasks
 from dpportal.releases.models import Optimisation, Release, ReleaseJob
@@ -214,4 +213,4 @@ def test_a_plan_made_of_outdated_answers_costs_nothing_and_the_next_one_is_made_
     job = ReleaseJob.objects.get(pk=draft.pk)
     assert (job.state, job.attempts) == ("failed", 1) and "planned anew" in job.failure
     assert not Working.objects.exists()
-    assert ledger.remaining(draft.dataset) == Decimal(1)
+    assert building.left(draft.dataset) == Decimal(1)
