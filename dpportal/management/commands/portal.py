@@ -124,8 +124,8 @@ class Command(BaseCommand):
             ) from None
         if unknown:
             raise CommandError(
-                "The database was made by a newer version of the portal. Install that version, or start with an "
-                "empty folder by --data-dir."
+                "The database was made by another version of the portal, newer than this one or before 1.0. Install "
+                "that version, or start with an empty folder by --data-dir."
             )
         if applied and pending:
             self._put_copy_aside()

@@ -167,19 +167,3 @@ def test_sketches_are_sealed(client, funded, other_curator):
         cursor.execute("SELECT content FROM datasets_tablesketch")
         stored = [bytes(content) for (content,) in cursor.fetchall()]
     assert len(set(stored)) == 2 and all(own[:100].encode() not in content for content in stored)
-
-
-def test_marks_of_other_owners_copies_are_forgotten_at_the_update(client, funded, other_curator):
-    from importlib import import_module
-
-    from django.apps import apps
-
-    copies = [given(client, other_curator, content) for content in (CHANGED, STRANGE)]
-    for copy in copies:
-        Dataset.objects.filter(pk=copy.pk).update(
-            state="duplicate", duplicate_of=funded, fingerprint=funded.fingerprint
-        )
-    import_module("dpportal.datasets.migrations.0006_like_tables").forget_other_owners(apps, None)
-    first, second = Dataset.objects.filter(pk__in=[c.pk for c in copies]).order_by("created_at")
-    assert (first.state, first.duplicate_of) == ("stored", None)
-    assert (second.state, second.duplicate_of) == ("duplicate", first)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.apps import apps
-from django.db import models
 
 from dpportal.budgets import ledger
 from dpportal.budgets.ledger import BudgetRefusedError
-from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.models import LedgerEntry
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets import services
 from dpportal.datasets.protection import Protection
-from dpportal.releases import execution
 from mechanisms.accounting import Definition
 from tests.dpportal import building
 
@@ -136,39 +132,3 @@ def test_the_page_of_who_is_protected_names_the_accounts_once_one_is_fixed(clien
     assert f"left for {ROWS}" in page and "charged to the budget" in page
     protect(dataset, PEOPLE)
     assert "There is no budget for whom the domain now protects" in client.get(address).content.decode()
-
-
-def test_charges_of_an_older_portal_are_sorted_by_whom_they_protected(dataset):
-    """What one account paid for both before: the second gets an account, and nothing more is left than was."""
-    first = building.requested_release(dataset)
-    execution.execute(first.pk)
-    # As it was: both charged to one account.
-    second = building.complete_draft(dataset, "0.25")
-    models.QuerySet(LedgerEntry).update(budget=dataset.budgets.get())
-    Budget.objects.filter(dataset=dataset).update(is_fixed=False, neighbours="")
-    building.confirm(second)
-    protect(dataset, PEOPLE)
-    services.editable_domain(dataset)
-    other = dataset.current_domain()
-    type(second).objects.filter(pk=second.pk).update(domain_version=other)
-
-    module = importlib.import_module("dpportal.budgets.migrations.0002_account_per_protection")
-    module.open_accounts(apps, None)
-
-    rows, people = Budget.objects.filter(dataset=dataset)
-    assert (rows.protection, rows.total, rows.spent, rows.reserved) == (
-        ROWS,
-        Decimal("0.75"),
-        Decimal("0.1"),
-        0,
-    )
-    assert (people.protection, people.total, people.reserved, people.left) == (
-        PEOPLE,
-        *[Decimal("0.25")] * 2,
-        0,
-    )
-    assert rows.left == Decimal("0.65")
-    for budget in (rows, people):
-        lines = budget.entries.all()
-        booked = sum((-e.amount if e.kind == "reduction" else e.amount) for e in lines if e.kind != "charge")
-        assert booked == budget.total

@@ -47,8 +47,8 @@ def test_a_database_of_a_newer_version(tmp_path):
     code, said = refused(tmp_path / "data", free_port())
     assert code == 1
     assert said == (
-        "CommandError: The database was made by a newer version of the portal. Install that version, or start "
-        "with an empty folder by --data-dir.\n"
+        "CommandError: The database was made by another version of the portal, newer than this one or before 1.0. "
+        "Install that version, or start with an empty folder by --data-dir.\n"
     )
 
 
