@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -30,8 +31,8 @@ from dpportal.releases.tasks import run_release  # noqa: E402
 from dpportal.releases.words import Words  # noqa: E402
 from dpportal.running import jobs, patience  # noqa: E402
 from dpportal.running.clock import ago  # noqa: E402
-from dpportal.streams import services, working  # noqa: E402
-from dpportal.streams.models import StreamJob  # noqa: E402
+from dpportal.streams import services, vault, working  # noqa: E402
+from dpportal.streams.models import Stream, StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 from tests.dpportal.crashes import rivals  # noqa: E402
 from tests.dpportal.streams.building import requested_stream  # noqa: E402
@@ -117,6 +118,34 @@ def ask_for_streams() -> list[str]:
     return [str(to_open.pk), str(to_publish.pk)]
 
 
+def ask_for_stream(amount: str, horizon: int) -> str:
+    """Confirm a stream of this ε; the message is in the queue when this returns."""
+    return str(requested_stream(_dataset(), amount=Decimal(amount), horizon=horizon).pk)
+
+
+def send_periods(stream_id: str, number: int) -> None:
+    """Send the first so many periods of a stream in a file, the period's own number as its count."""
+    stream = Stream.objects.get(pk=stream_id)
+    lines = "".join(f"{index},{index}\n" for index in range(1, number + 1))
+    file = ContentFile(f"period,count\n{lines}".encode(), "counts.csv")
+    services.queue_counts(stream, file, {}, stream.created_by, confirmed=True)
+
+
+def see_stream(stream_id: str) -> dict[str, Any]:
+    """What is stored of a stream: its secrets opened, without any noise."""
+    stream = Stream.objects.select_related("charge").get(pk=stream_id)
+    assert stream.charge is not None
+    periods = stream.periods.all()
+    return {
+        "state": stream.state,
+        "charge": stream.charge.state,
+        "attempts": stream.jobs.get(kind=StreamJob.Kind.OPEN).attempts,
+        "periods": [period.index for period in periods],
+        "sums": [int(true.sums[0]) for true in vault.true_counts(periods) or ()],
+        "secret": vault.read(stream)[0].period if stream.is_open else None,
+    }
+
+
 def _dataset() -> Dataset:
     """The one that was prepared here; other tests of this portal have theirs."""
     return Dataset.objects.get(owner__username="curator", name="Small table")
@@ -185,6 +214,9 @@ DEEDS: dict[str, Any] = {
         sign_in,
         look_at_health,
         ask_for_streams,
+        ask_for_stream,
+        send_periods,
+        see_stream,
         appoint,
         told,
         deliver,
