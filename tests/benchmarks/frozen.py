@@ -141,7 +141,8 @@ class Storm:
             kill(worker)
 
     def check(self) -> None:
-        """Raises AmissError unless ledger, memory and files agree."""
+        """Raises AmissError unless ledger, memory and files agree, once what no row names was swept."""
+        self.stage.ask("sweep_files")
         stored = self.stage.files()
         for release in self.releases:
             seen = self.stage.see(release)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from django.core.files.base import ContentFile  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
 
-from dpportal import storage  # noqa: E402
+from dpportal import storage, sweeping  # noqa: E402
 from dpportal.accounts.models import Role, User  # noqa: E402
 from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
@@ -84,6 +85,12 @@ def sweep(*releases: str) -> list[str]:
     jobs.sweep(ReleaseJob, lambda pk: None, execution.give_up)
     hinted = ReleaseJob.objects.filter(pk__in=releases, hinted_at__gt=ago(1800))
     return [str(pk) for pk in hinted.values_list("pk", flat=True)]
+
+
+def sweep_files() -> None:
+    """Sweep files once, also those that were written a moment ago."""
+    sweeping.ORPHANS_AFTER = timedelta(seconds=-60)
+    sweeping.sweep_files()
 
 
 def let_wait(*releases: str) -> None:
@@ -208,6 +215,7 @@ DEEDS: dict[str, Any] = {
         confirm,
         press_confirm,
         let_wait,
+        sweep_files,
         sweep,
         claim,
         withdraw,
