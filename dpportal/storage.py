@@ -16,6 +16,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 # Begins the name of a scratch folder.
@@ -52,11 +53,36 @@ class DiskFullError(Exception):
 class StorageFault(Exception):  # noqa: N818 a fault of the server that keeps the files, not of the portal
     """Stored files that cannot be reached or written now; the message is for whoever wanted to."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(
+            message
+            or _(
+                "The portal's file storage does not answer, so nothing was begun. Try again in a few minutes, and tell "
+                "an administrator if it lasts."
+            )
+        )
+
+
+class StorageForbidsFault(StorageFault):
+    """The storage does not let the portal's account do it; nobody but an administrator can help."""
+
     def __init__(self) -> None:
         super().__init__(
             _(
-                "The portal's file storage does not answer, so nothing was begun. Try again in a few minutes, and tell "
-                "an administrator if it lasts."
+                "The portal's file storage refuses the portal, so nothing was begun. Ask an administrator to see to the "
+                "account's keys and to its rights to read, write, delete and list; then try again."
+            )
+        )
+
+
+class StorageFullFault(StorageFault):
+    """Nothing more fits into the storage."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "The portal's file storage is full, so nothing was begun. Ask an administrator to make space there; "
+                "then try again."
             )
         )
 
@@ -252,6 +278,14 @@ def delete_all(folder: str) -> None:
     """Delete the stored files of a folder, for good: of whatever nothing will ever be stored in again."""
     for name in _listed(folder)[1]:
         default_storage.delete(f"{folder}/{name}")
+
+
+def delete_once_committed(name: str) -> None:
+    """Delete a stored file after the transaction at hand; where that cannot be done the sweep does it.
+
+    Not a partial: Django says of what failed how it is called, and a partial has no name.
+    """
+    transaction.on_commit(lambda: default_storage.delete(name), robust=True)
 
 
 def names_under(folder: str) -> Iterator[str]:

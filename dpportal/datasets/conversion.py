@@ -8,13 +8,11 @@ import logging
 import traceback
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -107,7 +105,7 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
         _keep_declarations(dataset, [column.name for column in stored.facts.columns])
         if dataset.reading_frozen:  # nothing can change how the file is read, so it is not needed again
             Dataset.objects.filter(pk=dataset.pk).update(upload="")
-            transaction.on_commit(partial(default_storage.delete, dataset.upload), robust=True)
+            storage.delete_once_committed(dataset.upload)
 
 
 def _connect(dataset: Dataset, claim: Claim) -> None:

@@ -43,6 +43,10 @@ GAVE_UP = _(
 )
 
 
+# What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
+ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
+
+
 class LostClaimError(Exception):
     """Another worker has taken the job over; this one must stop and write nothing."""
 
@@ -185,6 +189,10 @@ class Claim:
         self.write(**{**again, **fields})
         job_log.ended(self, "put off")
 
+    def put_on_hold(self) -> None:
+        """Let the job wait for an administrator, and look again now and then."""
+        self.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
+
     def give_back(self, error: Exception | None = None) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up.
 
@@ -307,6 +315,14 @@ def _update_unless_held(jobs: models.QuerySet[Any], **fields: Any) -> int:
 
 def _lease_end() -> models.Expression:
     return from_now(settings.JOB_LEASE_SECONDS)
+
+
+def resume_on_hold(held: models.QuerySet[Any], hint: Callable[[Any], None]) -> None:
+    """Go on with those of the jobs that waited for an administrator."""
+    held = held.filter(state=JobState.QUEUED, step=ON_HOLD)
+    for pk in held.values_list("pk", flat=True):
+        held.filter(pk=pk).update(step="", hinted_at=Now())
+        hint(pk)
 
 
 def waiting() -> Q:
