@@ -12,15 +12,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from dpportal import storage
+from dpportal import bulkhead, storage
+from dpportal.bulkhead import HangsError
 from dpportal.keys import UnsealError, new_token
 
 MARK = "identity"
@@ -33,6 +33,8 @@ OWN_NAME = re.compile(r"[0-9a-z]+(?:[.-][0-9a-z]+)*")
 # Each file is filled up to a multiple of it.
 STEP = 2048
 
+Result = TypeVar("Result")
+
 
 class MemoryFaultError(Exception):
     """The memory is not there or cannot be trusted; the message says why and what to do."""
@@ -43,11 +45,16 @@ def recall(name: str) -> dict[str, Any] | None:
 
     Raises MemoryFaultError.
     """
-    with _reaching(name):
+
+    def found() -> bytes | None:
         try:
-            sealed = _path(name).read_bytes()
+            return _path(name).read_bytes()
         except FileNotFoundError:
             return None
+
+    sealed = _reach(name, found)
+    if sealed is None:
+        return None
     try:
         text = settings.STREAM_KEYS.unseal(sealed, bound_to=_bound(name)) if sealed else b"{}"
     except UnsealError as fault:
@@ -58,8 +65,7 @@ def recall(name: str) -> dict[str, Any] | None:
 
 def holds(name: str) -> bool:
     """Whether anything was ever remembered under a name. Raises MemoryFaultError."""
-    with _reaching(name):
-        return _path(name).exists()
+    return _reach(name, _path(name).exists)
 
 
 def create(name: str, content: dict[str, Any] | None = None) -> bool:
@@ -69,35 +75,42 @@ def create(name: str, content: dict[str, Any] | None = None) -> bool:
     """
     if name != MARK and not holds(MARK):
         raise MemoryFaultError(lost_text())
-    with _reaching(name):
+
+    def make() -> bool:
         _make_folders(name)
         return storage.create_durably(_path(name), _sealed(name, content), _path(PARTS))
+
+    return _reach(name, make)
 
 
 def replace(name: str, content: dict[str, Any] | None = None) -> None:
     """Remember in place of what cannot be read, or erase what must not be kept. Raises MemoryFaultError."""
-    with _reaching(name):
+
+    def put() -> None:
         _make_folders(name)
         storage.replace_durably(_path(name), _sealed(name, content), _path(PARTS))
+
+    _reach(name, put)
 
 
 def erase_all(folder: str) -> None:
     """Erase what is remembered under the names of a folder; that something was, stays known."""
     for name in names(folder):
-        with _reaching(folder):
-            filled = _path(f"{folder}/{name}").stat().st_size
-        if filled:
+        if _reach(folder, _path(f"{folder}/{name}").stat).st_size:
             replace(f"{folder}/{name}")
 
 
 def names(folder: str) -> list[str]:
     """What the portal's files and folders in a folder of the memory are called. Raises MemoryFaultError."""
-    with _reaching(folder):
+
+    def listed() -> list[str]:
         try:
             with os.scandir(_path(folder)) as entries:
                 return sorted(entry.name for entry in entries if OWN_NAME.fullmatch(entry.name))
         except FileNotFoundError:
             return []
+
+    return _reach(folder, listed)
 
 
 def reseal(name: str) -> bool:
@@ -112,7 +125,8 @@ def reseal(name: str) -> bool:
 def probe() -> None:
     """Create a file as every fact is created, and take it away. Raises MemoryFaultError where that is not possible."""
     part, linked = _path(f"{PARTS}/{new_token()}"), _path(f"{PARTS}/{new_token()}")
-    with _reaching(PARTS):
+
+    def make() -> None:
         _path(PARTS).mkdir(mode=0o700, exist_ok=True)
         part.touch(mode=0o600, exist_ok=False)
         try:
@@ -120,6 +134,8 @@ def probe() -> None:
             linked.unlink()
         finally:
             part.unlink()
+
+    _reach(PARTS, make)
 
 
 def mark() -> str:
@@ -165,13 +181,17 @@ def remedy() -> str:
     )
 
 
-@contextmanager
-def _reaching(name: str) -> Iterator[None]:
-    """Raises MemoryFaultError for every fault of the disk."""
+def _reach(name: str, act: Callable[[], Result]) -> Result:
+    """Do something with the folder. Raises MemoryFaultError for every fault of the disk.
+
+    Where a web server's request gave up waiting, what it began may still be done: as if it had died right after it.
+    """
     try:
-        yield
+        return bulkhead.MEMORY.call(act)
     except OSError as fault:
         raise MemoryFaultError(_out_of_reach_text(name, fault)) from None
+    except HangsError:
+        raise MemoryFaultError(_hangs_text()) from None
 
 
 def _make_folders(name: str) -> None:
@@ -184,6 +204,13 @@ def _sealed(name: str, content: dict[str, Any] | None) -> bytes:
     if content is None:
         return b""
     return settings.STREAM_KEYS.seal_json(json.dumps(content).encode(), bound_to=_bound(name), step=STEP)
+
+
+def _hangs_text() -> str:
+    return _(
+        "The disk of the portal's memory does not answer. Try again in a minute, and ask an administrator to see to it "
+        "if it lasts."
+    )
 
 
 def _out_of_reach_text(name: str, fault: OSError) -> str:

@@ -30,8 +30,9 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import hold
 from dpportal.memory import MemoryFaultError
 from dpportal.releases import execution
-from dpportal.releases.tasks import resume_on_hold
+from dpportal.releases import tasks as release_tasks
 from dpportal.streams import remembered as periods
+from dpportal.streams import tasks as stream_tasks
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
 
@@ -139,7 +140,8 @@ def enter_missing(dataset_id: UUID, by: User) -> int:
     if dataset is None:
         return _note(dataset_id, by)
     entered = ledger.enter_missing(dataset, by)
-    resume_on_hold(dataset_id)
+    release_tasks.resume_on_hold(dataset_id)
+    stream_tasks.resume_on_hold(dataset_id)
     if entered:
         audit.record(by, "entered missing charges", dataset, f"{len(entered)} after a restore")
     return len(entered)

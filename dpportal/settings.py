@@ -37,6 +37,8 @@ CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("DPPORTAL_ORIGINS", "").split(
 
 INSTALLED_APPS = [
     "django.contrib.admin",
+    # Before Django's own accounts, whose commands it records.
+    "dpportal.accounts",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -46,7 +48,6 @@ INSTALLED_APPS = [
     "django_htmx",
     "dpportal",
     "dpportal.running",
-    "dpportal.accounts",
     "axes",
     "dpportal.connections",
     "dpportal.datasets",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
+import logging
 import os
 import shutil
 import tempfile
@@ -16,12 +18,17 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
+from django.db import transaction
 from django.utils.translation import gettext as _
+
+log = logging.getLogger(__name__)
 
 # Begins the name of a scratch folder.
 OWN = "work-"
 # So many more files must be possible on the disk, or a hundredth of all.
 FREE_INODES = 1000
+# Nothing more fits on the disk, or into what its owner may use of it.
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 # Ends the name of a file that is not complete yet.
 PART = ".part"
 
@@ -36,6 +43,10 @@ class PrivateStorage(FileSystemStorage):
 
     def url(self, name: str | None) -> str:
         raise ValueError("private files have no URL")
+
+    def _save(self, name: str, content: File) -> str:
+        with _on_disk():
+            return str(super()._save(name, content))  # type: ignore[misc]
 
 
 class DiskFullError(Exception):
@@ -52,11 +63,36 @@ class DiskFullError(Exception):
 class StorageFault(Exception):  # noqa: N818 a fault of the server that keeps the files, not of the portal
     """Stored files that cannot be reached or written now; the message is for whoever wanted to."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(
+            message
+            or _(
+                "The portal's file storage does not answer, so nothing was begun. Try again in a few minutes, and tell "
+                "an administrator if it lasts."
+            )
+        )
+
+
+class StorageForbidsFault(StorageFault):
+    """The storage does not let the portal's account do it; nobody but an administrator can help."""
+
     def __init__(self) -> None:
         super().__init__(
             _(
-                "The portal's file storage does not answer, so nothing was begun. Try again in a few minutes, and tell "
-                "an administrator if it lasts."
+                "The portal's file storage refuses the portal, so nothing was begun. Ask an administrator to see to the "
+                "account's keys and to its rights to read, write, delete and list; then try again."
+            )
+        )
+
+
+class StorageFullFault(StorageFault):
+    """Nothing more fits into the storage."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "The portal's file storage is full, so nothing was begun. Ask an administrator to make space there; "
+                "then try again."
             )
         )
 
@@ -75,6 +111,35 @@ def _has_inodes() -> bool:
     """Whether files can be made; some file systems count none."""
     disk = os.statvfs(settings.DATA_DIR)
     return disk.f_favail >= min(FREE_INODES, disk.f_files // 100)
+
+
+def obstacle() -> str:
+    """Why this machine can store no file on its own disk, for an administrator; empty if it can."""
+    for folder in (_own_folder(), Path(settings.SCRATCH_DIR)):
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                descriptor, name = tempfile.mkstemp(prefix=OWN, suffix=PART, dir=folder)
+                os.close(descriptor)
+                os.unlink(name)
+        except OSError as fault:
+            return _unwritable_text(folder, fault)
+    return ""
+
+
+def _own_folder() -> Path | None:
+    """Where stored files lie, if that is a folder of this machine."""
+    try:
+        return Path(default_storage.path(""))
+    except NotImplementedError:
+        return None
+
+
+def _unwritable_text(folder: Path | None, fault: OSError) -> str:
+    text = _(
+        "No file can be written in %(folder)s: %(fault)s. Make it writable for the account that the portal runs as."
+    )
+    return text % {"folder": folder, "fault": fault.strerror}
 
 
 def require_space(more: int = 0) -> None:
@@ -160,14 +225,25 @@ def keep(path: Path, name: str) -> str:
             default_storage.delete(name)
         with path.open("rb") as file:
             return default_storage.save(name, File(file))
-    make_folder(target.parent)
-    part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
-    shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
-    part.chmod(0o600)
-    _fsync(part)
-    part.replace(target)
-    _fsync(target.parent)
+    with _on_disk():
+        make_folder(target.parent)
+        part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
+        shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
+        part.chmod(0o600)
+        _fsync(part)
+        part.replace(target)
+        _fsync(target.parent)
     return name
+
+
+@contextmanager
+def _on_disk() -> Iterator[None]:
+    """Raises StorageFault where this machine's disk does not take a file."""
+    try:
+        yield
+    except OSError as fault:
+        log.error("no file can be stored: %s", fault.strerror)
+        raise (StorageFullFault if fault.errno in NO_SPACE else StorageFault)() from None
 
 
 def replace_durably(path: Path, content: bytes, parts: Path) -> None:
@@ -241,10 +317,13 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def delete_orphans(folder: str, known: set[str], before: datetime, suffixes: tuple[str, ...] = ("",)) -> None:
-    """Delete stored files under a folder that are not `known`, end in one of the suffixes, and were written before."""
+def delete_orphans(
+    folder: str, known: set[str], before: datetime, suffixes: tuple[str, ...] = ("",), beginning: str = ""
+) -> None:
+    """Delete stored files under a folder that are not `known`, are called so, and were written before."""
     for name in names_under(folder):
-        if name not in known and name.endswith(suffixes) and _written_before(name, before):
+        called_so = name.rpartition("/")[2].startswith(beginning) and name.endswith(suffixes)
+        if name not in known and called_so and _written_before(name, before):
             default_storage.delete(name)
 
 
@@ -252,6 +331,14 @@ def delete_all(folder: str) -> None:
     """Delete the stored files of a folder, for good: of whatever nothing will ever be stored in again."""
     for name in _listed(folder)[1]:
         default_storage.delete(f"{folder}/{name}")
+
+
+def delete_once_committed(name: str) -> None:
+    """Delete a stored file after the transaction at hand; where that cannot be done the sweep does it.
+
+    Not a partial: Django says of what failed how it is called, and a partial has no name.
+    """
+    transaction.on_commit(lambda: default_storage.delete(name), robust=True)
 
 
 def names_under(folder: str) -> Iterator[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from dpportal import demonstration, memory, storage
@@ -18,7 +20,7 @@ from dpportal.catalogue import thumbnails
 from dpportal.datasets import demo_marker, direct
 from dpportal.datasets import tasks as dataset_tasks
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, Fit
 from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import ORIGINAL
 from dpportal.memory import MemoryFaultError
@@ -46,15 +48,25 @@ BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", "release
 
 
 def sweep_jobs() -> None:
-    """Hint again at every job whose worker or message was lost; go on with what the portal loads by itself."""
-    dataset_tasks.sweep()
-    release_tasks.sweep()
-    stream_tasks.sweep()
-    workings.sweep()
-    thumbnails.sweep()
-    account_tasks.sweep()
+    """Hint again at every job whose worker or message was lost; go on with what the portal loads by itself.
+
+    What fails in one room keeps no other from its turn; the first failure is raised in the end.
+    """
+    rooms = (dataset_tasks, release_tasks, stream_tasks, workings, thumbnails, account_tasks)
+    failures = [failure for room in rooms if (failure := _failure_of(room.sweep)) is not None]
     if demo_marker.pending() is not None:
         _go_on_with_demonstration()
+    if failures:
+        raise failures[0]
+
+
+def _failure_of(sweep: Callable[[], None]) -> Exception | None:
+    try:
+        sweep()
+    except Exception as failure:
+        connection.close_if_unusable_or_obsolete()
+        return failure
+    return None
 
 
 def _go_on_with_demonstration() -> None:
@@ -120,12 +132,14 @@ def _sweep_records(before: datetime, known: set[str]) -> None:
         return
     known |= {name for row in Dataset.objects.values_list("upload", "table") for name in row}
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    known |= {records.fit_name(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))
     storage.delete_orphans("uploads", known, before)
     storage.delete_orphans(
         "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
     )
+    storage.delete_orphans("records", known, before, beginning=records.FIT)
     storage.delete_orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
 
 

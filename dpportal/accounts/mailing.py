@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from django.conf import settings
 from django.db import transaction
@@ -40,4 +39,4 @@ def write_reset(to: str, origin: str, person: User | None = None) -> None:
 def _keep(mail: OutgoingMail) -> None:
     if is_on():
         mail.save()
-        transaction.on_commit(partial(send.delay, mail.pk), robust=True)
+        send.delay_on_commit(mail.pk)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -34,8 +34,13 @@ class PortalUserManager(UserManager["User"]):
     def create_superuser(
         self, username: str, email: str | None = None, password: str | None = None, **fields: Any
     ) -> User:
+        from dpportal.accounts import people  # which writes people
+
         first = {"role": Role.ADMINISTRATOR, "must_change_password": True}
-        return super().create_superuser(username, email, password, **{**first, **fields})
+        with transaction.atomic():
+            person = super().create_superuser(username, email, password, **{**first, **fields})
+            people.was_made_at_server(person)
+        return person
 
 
 class User(AbstractUser):

@@ -15,6 +15,7 @@ from dpportal.accounts.models import User
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
 LINK_SHOWN = "was shown a password link"
 LINK_SENT = "had a password link sent"
+AT_THE_SERVER = "on the server's command line, by whoever may run commands there"
 
 
 @transaction.atomic
@@ -48,6 +49,18 @@ def chose_password(person: User, how: str = "", *, alarming: bool = False) -> No
     """Record that the person has a new password. alarming: somebody else could have chosen it."""
     User.objects.filter(pk=person.pk).update(must_change_password=False)
     note(person, person, "chose a new password", how, alarming=alarming)
+
+
+@transaction.atomic
+def got_password(person: User) -> None:
+    """Record that somebody at the server's command line set the person's password, and have the person choose one."""
+    User.objects.filter(pk=person.pk).update(must_change_password=True)
+    note(person, person, "got a password", AT_THE_SERVER, alarming=True)
+
+
+def was_made_at_server(person: User) -> None:
+    """Record an account that somebody at the server's command line has made."""
+    note(person, person, "got an account", f"{AT_THE_SERVER}; role: {person.role}")
 
 
 @transaction.atomic

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
 from django.core.files.base import File
@@ -136,7 +135,7 @@ def freeze_reading(dataset: Dataset) -> None:
     current = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
     if current.upload:
-        transaction.on_commit(partial(default_storage.delete, current.upload), robust=True)
+        storage.delete_once_committed(current.upload)
 
 
 def hold(dataset: Dataset) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
@@ -16,17 +18,25 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import File
 from storages.backends.s3 import S3Storage
+from urllib3.exceptions import HTTPError
 
-from dpportal.storage import StorageFault
+from dpportal import bulkhead
+from dpportal.bulkhead import HangsError
+from dpportal.storage import StorageFault, StorageForbidsFault, StorageFullFault
 
 log = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 # A server that is gone is told of soon: a person waits, or a job that is tried again by itself.
 CONNECT_SECONDS, READ_SECONDS, TRIES = 5, 30, 3
 # A file is sent in pieces of 8 MB, so many of them at a time.
 PIECES = 4
 READ_BYTES = 2**20
-NOT_FOUND = 404
+# A file that comes more slowly than that is taken for one that does not come: a thread, or a job, waits for it.
+SLOWEST_BYTES_A_SECOND = 32 * 2**10
+NOT_FOUND, FORBIDDEN, FULL = 404, (401, 403), 507
+# What servers call a bucket into which nothing more fits, whatever their status.
+FULL_CODES = {"InsufficientStorage", "QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"}
 # The last one is for buckets where access lists are switched off.
 PRIVATE = ("private", "bucket-owner-full-control", None)
 
@@ -72,54 +82,71 @@ class PrivateS3Storage(S3Storage):
         """A file to be read once, from its beginning, as it comes; nothing of it is kept."""
         if mode != "rb":
             raise ValueError("stored files are read, or saved whole")
-        with told():
-            got = self.client.get_object(Bucket=self.bucket_name, Key=self.key(name))
-        return File(io.BufferedReader(_Body(got["Body"]), READ_BYTES), name)
+        got = asked(lambda: self.client.get_object(Bucket=self.bucket_name, Key=self.key(name)))
+        # urllib3's own answer: what botocore wraps around it cannot give out what is there.
+        body = _Body(got["Body"]._raw_stream, got["ContentLength"])
+        return File(io.BufferedReader(body, READ_BYTES), name)
 
     def _save(self, name: str, content: File) -> str:
         with told():
             return cast(str, super()._save(name, content))
 
     def delete(self, name: str) -> None:
-        with told():
-            super().delete(name)
+        asked(partial(super().delete, name))
 
     def exists(self, name: str) -> bool:
-        with told():
-            return bool(super().exists(name))
+        return bool(asked(partial(super().exists, name)))
 
     def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        with told():
-            return cast(tuple[list[str], list[str]], super().listdir(path))
+        return cast(tuple[list[str], list[str]], asked(partial(super().listdir, path)))
 
     def size(self, name: str) -> int:
-        with told():
-            return int(super().size(name))
+        return int(asked(partial(super().size, name)))
 
     def get_modified_time(self, name: str) -> datetime:
-        with told():
-            return cast(datetime, super().get_modified_time(name))
+        return cast(datetime, asked(partial(super().get_modified_time, name)))
 
 
 class _Body(io.RawIOBase):
-    """What a server sends of a file. One that ends early is a fault, too."""
+    """What a server sends of a file. One that ends early, or comes too slowly, is a fault, too."""
 
-    def __init__(self, body: Any) -> None:
+    def __init__(self, body: Any, size: int) -> None:
         self.body = body
+        self.missing = size
+        # How long it was waited for bytes, and how long it may be: READ_SECONDS, and more for each byte that came.
+        self.waited, self.patience = 0.0, float(READ_SECONDS)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
-        with told():
-            data = self.body.read(len(view))
+        if not self.missing or not len(view):
+            return 0
+        begun = time.monotonic()
+        # As much as is there: a read that fills the buffer would wait for as long as any byte comes.
+        data = asked(partial(self.body.read1, min(len(view), self.missing)))
+        self._keep_account(len(data), time.monotonic() - begun)
         view[: len(data)] = data
         return len(data)
+
+    def _keep_account(self, came: int, seconds: float) -> None:
+        self.missing -= came
+        self.waited += seconds
+        self.patience += came / SLOWEST_BYTES_A_SECOND
+        if not came or self.waited > self.patience:
+            log.error("storage sends a file %s", "too slowly" if came else "that ends early")
+            raise StorageFault
 
     def close(self) -> None:
         self.body.close()
         super().close()
+
+
+def asked(question: Callable[[], Result]) -> Result:
+    """What the server answers; of a web server's threads not all may wait for it. Raises as `told` does."""
+    with told():
+        return bulkhead.STORE.call(question)
 
 
 @contextmanager
@@ -129,13 +156,21 @@ def told() -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
-        if error.response["ResponseMetadata"]["HTTPStatusCode"] == NOT_FOUND:
+        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+        if status == NOT_FOUND:
             raise FileNotFoundError(code) from None
         log.error("storage refused %s: %s", error.operation_name, code)
-        raise StorageFault from None
-    except (BotoCoreError, HTTPClientError, Boto3Error) as error:
+        raise _refusal(status, code) from None
+    except (BotoCoreError, HTTPClientError, Boto3Error, HTTPError, HangsError) as error:
         log.error("storage does not answer: %s", type(error).__name__)
         raise StorageFault from None
+
+
+def _refusal(status: int, code: str) -> StorageFault:
+    """What somebody has to do about it."""
+    if status in FORBIDDEN:
+        return StorageForbidsFault()
+    return StorageFullFault() if status == FULL or code in FULL_CODES else StorageFault()
 
 
 def _client_config(addressing: str) -> Config:

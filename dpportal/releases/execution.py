@@ -44,8 +44,6 @@ log = logging.getLogger(__name__)
 TOO_LONG = "The job took longer than an hour. Choose fewer cells or columns and release again."
 # Between interruptions of what is left after the measurement: doubled each time, half a day in all.
 FIRST_PAUSE_SECONDS, PUT_OFF_AT_MOST = 60.0, 10
-# What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
-ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
 NO_RECORDS = "The records of this dataset were deleted before the job began."
 LOST = (
     "This was measured before the portal's database was put back from an older copy, and the measurement is lost. Its "
@@ -79,7 +77,7 @@ def _attempt(release_id: UUID, claim: Claim) -> None:
     except LostClaimError:
         raise
     except BudgetOnHoldError:
-        claim.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
+        claim.put_on_hold()
     except (JobFailedError, BudgetRefusedError, SourceFault) as failure:
         _fail(release_id, claim, str(failure))
     except storage.StorageFault as fault:
@@ -280,7 +278,7 @@ def _fail(release_id: UUID, claim: Claim, reason: str) -> None:
                 Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
                 ledger.void(release.charge)
     except BudgetOnHoldError:
-        claim.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
+        claim.put_on_hold()
 
 
 def _recorded_again(release: Release) -> bool:

@@ -6,10 +6,9 @@ from uuid import UUID
 
 from celery import shared_task
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
 
 from dpportal.datasets.models import Dataset
-from dpportal.releases.execution import ON_HOLD, execute, give_up, void_left
+from dpportal.releases.execution import execute, give_up, void_left
 from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.queries import strategies
@@ -40,10 +39,8 @@ def simulate(key: str) -> None:
 
 def resume_on_hold(dataset_id: UUID) -> None:
     """Go on with the releases of a dataset that waited for an administrator."""
-    waiting = ReleaseJob.objects.filter(release__dataset=dataset_id, state=JobState.QUEUED, step=ON_HOLD)
-    for pk in waiting.values_list("pk", flat=True):
-        ReleaseJob.objects.filter(pk=pk, state=JobState.QUEUED).update(step="", hinted_at=Now())
-        run_release.delay_on_commit(str(pk))
+    held = ReleaseJob.objects.filter(release__dataset=dataset_id)
+    jobs.resume_on_hold(held, lambda pk: run_release.delay_on_commit(str(pk)))
 
 
 def write_anew(releases: QuerySet[Release]) -> None:

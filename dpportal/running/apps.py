@@ -7,6 +7,8 @@ class RunningConfig(AppConfig):
 
     def ready(self) -> None:
         # A worker says that it is ready; what plans search for has a model and a task.
-        from dpportal.running import folder, worker, workings  # noqa: F401
+        from dpportal import storage
+        from dpportal.running import folder, readiness, worker, workings  # noqa: F401
 
         folder.register()
+        readiness.checks.append(storage.obstacle)

@@ -8,17 +8,20 @@ that wakes up late finds the fence moved, and everything it still tries to write
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
+import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import DatabaseError, OperationalError, connection, models, transaction
-from django.db.models import F, Q
+from django.db import DatabaseError, connection, models, transaction
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
@@ -27,6 +30,8 @@ from dpportal.running import job_log, queues, readiness
 from dpportal.running.clock import ago, database_now, from_now
 from dpportal.running.models import Heartbeat
 from dpportal.running.patience import is_held, is_unavailable
+
+log = logging.getLogger(__name__)
 
 
 class JobState(models.TextChoices):
@@ -41,6 +46,16 @@ GAVE_UP = _(
     "The job was interrupted {attempts} times, so it was stopped. Nothing more will be tried by itself; "
     "ask an administrator to look at the worker's memory and log, then start it again."
 )
+
+
+REFUSED_BY_DATABASE = _(
+    "The database has refused this job for more than an hour, so it was stopped. Ask an administrator to look at the "
+    "database's log and the worker's, then start it again."
+)
+# So long after a job began, attempts that the database ended do not count.
+UNCOUNTED_SECONDS = 3600.0
+# What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
+ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
 
 
 class LostClaimError(Exception):
@@ -185,16 +200,23 @@ class Claim:
         self.write(**{**again, **fields})
         job_log.ended(self, "put off")
 
+    def put_on_hold(self) -> None:
+        """Let the job wait for an administrator, and look again now and then."""
+        self.put_off(ON_HOLD_SECONDS, step=ON_HOLD)
+
     def give_back(self, error: Exception | None = None) -> None:
         """After an unforeseen error: let the lease end now, so that the sweep tries again or gives up.
 
-        Where the database did not let the job go on, the attempt does not count.
+        Where the database did not let the job go on, the attempt does not count, for an hour: whatever is refused for
+        longer is refused for good.
         """
-        uncounted = {}
         if is_unavailable(error):
             connection.close_if_unusable_or_obsolete()
-            uncounted = {"attempts": F("attempts") - 1}
-        self.write(lease_until=Now(), **uncounted)
+            patient = When(started_at__gt=ago(UNCOUNTED_SECONDS), then=F("attempts") - 1)
+            attempts = Case(patient, default=F("attempts"), output_field=models.IntegerField())
+            self.write(lease_until=Now(), attempts=attempts, failure=str(REFUSED_BY_DATABASE))
+        else:
+            self.write(lease_until=Now(), failure="")
         job_log.ended(self, "given back")
 
     @property
@@ -254,9 +276,9 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     What another transaction holds is left for the next time.
     """
     lost = model._base_manager.filter(_lost())
-    for pk in lost.filter(attempts__gte=settings.JOB_ATTEMPTS).values_list("pk", flat=True):
-        with suppress(LostClaimError), _left_if_held():  # another sweep was faster
-            give_up(pk, str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
+    used_up = lost.filter(attempts__gte=settings.JOB_ATTEMPTS)
+    for pk, failure in list(used_up.values_list("pk", "failure")):
+        _give_up(model, pk, partial(give_up, pk, failure or str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)))
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )
@@ -268,14 +290,18 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
             hint(pk)
 
 
-@contextmanager
-def _left_if_held() -> Iterator[None]:
-    """Leave what cannot be done now since a transaction holds a row of it; that one ends, or the database ends it."""
+def _give_up(model: type[Job], pk: Any, give_up: Callable[[], None]) -> None:
+    """Close one job. Whatever keeps it from being closed now keeps no other from it; the next sweep tries again."""
     try:
-        yield
-    except OperationalError as error:
-        if not is_held(error):
-            raise
+        with suppress(LostClaimError):  # another sweep was faster
+            give_up()
+    except Exception as error:
+        if is_unavailable(error):
+            connection.close_if_unusable_or_obsolete()
+        if not is_held(error):  # a transaction that holds a row of it ends, or the database ends it
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"{type(error).__name__} at {place.name}:{place.lineno}"
+            log.error("%s %s cannot be given up: %s", model.__name__, pk, what)
 
 
 def take_over_expired(model: type[Job], pk: Any) -> Claim | None:
@@ -307,6 +333,14 @@ def _update_unless_held(jobs: models.QuerySet[Any], **fields: Any) -> int:
 
 def _lease_end() -> models.Expression:
     return from_now(settings.JOB_LEASE_SECONDS)
+
+
+def resume_on_hold(held: models.QuerySet[Any], hint: Callable[[Any], None]) -> None:
+    """Go on with those of the jobs that waited for an administrator."""
+    held = held.filter(state=JobState.QUEUED, step=ON_HOLD)
+    for pk in held.values_list("pk", flat=True):
+        held.filter(pk=pk).update(step="", hinted_at=Now())
+        hint(pk)
 
 
 def waiting() -> Q:

@@ -24,7 +24,7 @@ from dpportal.running.life import Life
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 15.0
-LOOK_SECONDS = 0.5
+LOOK_SECONDS, HURRY_SECONDS = 0.5, 0.1
 SHORT_LIFE_SECONDS = 10.0
 SHORT_LIVES = 5
 # Between two starts of a process that ends again and again: doubled each time, up to the longest.
@@ -119,7 +119,8 @@ class Process:
         """Wait for the end; what still runs at the deadline is killed and its job comes back at the next start."""
         if self.process is None:
             return
-        self.process.join(max(0.0, until - time.monotonic()))
+        while self.process.is_alive() and time.monotonic() < until and not _hurried:
+            self.process.join(HURRY_SECONDS)
         self._end_group()
         self.process.join()
 
@@ -142,6 +143,29 @@ def _begin(run: Callable[[], object], life: Life | None) -> None:
     if life is not None:
         life.begin()
     run()
+
+
+# Whether somebody who had asked for the end asked again.
+_hurried: list[int] = []
+
+
+def heed_interrupts() -> None:
+    """Have the first SIGINT or SIGTERM raise KeyboardInterrupt, and every further one hurry the end that this begins.
+
+    A second exception would break off that end, and leave processes behind.
+    """
+    came: list[int] = []
+
+    def heed(number: int, _frame: object) -> None:
+        if came:
+            _hurried.append(number)
+            return
+        came.append(number)
+        raise KeyboardInterrupt
+
+    _hurried.clear()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have started us with Ctrl-C ignored
+        signal.signal(number, heed)
 
 
 def supervise(children: list[Process], ready: Callable[[], None]) -> None:

@@ -247,7 +247,7 @@ def _store(stream: Stream, run: _Run, version: int) -> None:
     if run.state.period == stream.horizon:
         vault.forget_state(stream)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.CLOSED, closed_at=timezone.now())
-        transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
+        remembered.forget_once_committed(stream.pk)
 
 
 def _sums_before(stream: Stream, period: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal import memory
@@ -135,6 +136,11 @@ def forget_decision(stream_id: UUID) -> None:
     if not memory.holds(_name(stream_id, CLOSED)):
         memory.create(_name(stream_id, CLOSED))
     memory.erase_all(f"{FOLDER}/{stream_id}")
+
+
+def forget_once_committed(stream_id: UUID) -> None:
+    """The same after the transaction at hand. Not a partial: Django says of what failed how it is called."""
+    transaction.on_commit(lambda: forget_decision(stream_id), robust=True)
 
 
 def accept(stream: Stream) -> None:

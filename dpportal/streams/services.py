@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import Any
 
 from django.core.files.base import File
@@ -168,8 +167,8 @@ def drop_file(stream: Stream, by: User) -> None:
 
 
 def _drop(job: StreamJob) -> None:
-    StreamJob.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, options={})
-    transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
+    StreamJob.objects.filter(pk=job.pk).update(state=JobState.CANCELLED, options={}, file="")
+    storage.delete_once_committed(job.file)
 
 
 @transaction.atomic
@@ -182,8 +181,8 @@ def stop(stream: Stream, by: User) -> None:
     if job is None:
         raise StreamError(_("The work on this file has ended already, so there is nothing to stop."))
     ended = {"state": JobState.CANCELLED, "finished_at": Now(), "lease_until": None}
-    active.update(**ended, step="", progress=0, progress_total=0, options={})
-    transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
+    active.update(**ended, step="", progress=0, progress_total=0, options={}, file="")
+    storage.delete_once_committed(job.file)
     audit.record(by, "stopped a file", stream)
 
 
@@ -242,7 +241,7 @@ def close(stream: Stream, by: User) -> None:
     _drop_unanswered(stream)
     vault.forget_state(stream)
     repeats.forget(stream)
-    transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
+    remembered.forget_once_committed(stream.pk)
     audit.record(by, "closed", stream, after_comparison(stream))
 
 
@@ -283,7 +282,7 @@ def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
         vault.forget_state(stream)
         vault.forget_sums(stream)
         repeats.forget(stream)
-        transaction.on_commit(partial(remembered.forget_decision, stream.pk), robust=True)
+        remembered.forget_once_committed(stream.pk)
         Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
             state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
         )

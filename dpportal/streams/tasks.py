@@ -32,6 +32,13 @@ def task_of(kind: str) -> Any:
     return count_records if kind == StreamJob.Kind.RECORDS else run_stream_job
 
 
+def resume_on_hold(dataset_id: UUID) -> None:
+    """Go on with the jobs of a dataset's streams that waited for an administrator."""
+    for kind in StreamJob.Kind:
+        held = StreamJob.objects.filter(stream__dataset=dataset_id, kind=kind)
+        jobs.resume_on_hold(held, lambda pk, kind=kind: task_of(kind).delay_on_commit(str(pk)))
+
+
 def sweep() -> None:
     """Bring back jobs whose worker or message was lost, and have files written for the periods that came."""
     void_left()

@@ -16,13 +16,12 @@ from itertools import islice
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal import storage
 from dpportal.budgets import ledger
-from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import likeness
 from dpportal.datasets.access import require_releaser
@@ -63,14 +62,23 @@ def _attempt(job_id: UUID, claim: Claim) -> None:
     try:
         with claim.kept_alive():
             _check_right(job)
+            # Asked before anything is read or drawn; where a charge is missing, the job waits.
+            ledger.require_complete(job.dataset)
             WORK[StreamJob.Kind(job.kind)](job, claim)
     except LostClaimError:
         raise
     except UploadFault as fault:
         log.warning("stream job %s refused: %s %s", job.pk, fault.code, fault.origin)
         _fail(job, claim, fault.message)
+    except BudgetOnHoldError:
+        claim.put_on_hold()
     except (PeriodRefusedError, BudgetRefusedError, ManyError, DraftError, VaultError) as refusal:
         _fail(job, claim, str(refusal))
+    except storage.StorageFault as fault:
+        if claim.is_last_attempt:
+            _fail(job, claim, str(fault))
+        else:
+            claim.give_back()
     except SoftTimeLimitExceeded:
         _fail(job, claim, _(TOO_LONG))
     except Exception as error:
@@ -174,21 +182,28 @@ def _updates(job: StreamJob) -> Iterator[Iterator[Update]]:
 
 
 def _finish(job: StreamJob, claim: Claim) -> None:
-    claim.finish(JobState.DONE)
-    default_storage.delete(job.file)
+    with transaction.atomic():
+        _let_go(job, claim)
+        claim.finish(JobState.DONE)
 
 
 def _fail(job: StreamJob, claim: Claim, reason: str) -> None:
     """Close the job with a reason; a stream that was not opened costs nothing."""
     with transaction.atomic():
         claim.step("")  # how far it came says how large the file is
+        _let_go(job, claim)
         claim.finish(JobState.FAILED, reason)
         opening = Stream.objects.filter(pk=job.stream_id, state=Stream.State.OPENING)
         if job.kind == StreamJob.Kind.OPEN and opening.update(state=Stream.State.FAILED):
             assert job.stream.charge is not None
             ledger.void(job.stream.charge)
+
+
+def _let_go(job: StreamJob, claim: Claim) -> None:
+    """Delete the job's file once this commits; the sweep does where the storage does not."""
     if job.file:
-        default_storage.delete(job.file)
+        claim.write(file="")
+        storage.delete_once_committed(job.file)
 
 
 def _job(job_id: UUID) -> StreamJob:

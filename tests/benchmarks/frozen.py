@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.frozen {embedded,servers,rabbitmq} {stop,kill} [--seconds 20] [--seed 1]
 
-Two workers make releases as fast as they can, on SQLite under the supervisor, or on PostgreSQL with Redis or RabbitMQ.
+Two workers make releases, and publish the periods of two streams, as fast as they can, on SQLite under the supervisor, or on PostgreSQL with Redis or RabbitMQ.
 All the time one of them is stopped, for up to twice the time after which it is taken for dead, or killed. In the end
 every release must be ready once, with one measurement and one charge that the memory knows, or given up after three
-attempts with nothing spent. Prints what happened; exits with 1 if anything is amiss.
+attempts with nothing spent; every stream must have the periods that were sent, none of which ever said something else.
+Prints what happened; exits with 1 if anything is amiss.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+from tests.benchmarks.storms import Currents
 from tests.conftest import POSTGRES_URL, REDIS_URL
 from tests.dpportal.crashes.stage import Stage
 from tests.dpportal.world import World, embedded, kill, with_servers
@@ -55,6 +58,7 @@ class Storm:
 
     stage: Stage
     random: random.Random
+    currents: Currents
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     releases: list[UUID] = field(default_factory=list)
     strikes: int = 0
@@ -72,11 +76,17 @@ class Storm:
             self.workers = [self.stage.worker() for _ in range(WORKERS)]
 
     def confirm(self) -> None:
-        """Ask for as many releases as may wait, and note how long a person waits at most."""
+        """Ask for as many releases as may wait, and send the streams what comes next."""
         while len(self.unfinished()) < MOST_WAITING:
-            started = time.monotonic()
-            self.releases.append(UUID(self.stage.ask("confirm", AMOUNT)))
-            self.slowest = max(self.slowest, time.monotonic() - started)
+            self.releases.append(UUID(self._timed("confirm", AMOUNT)))
+        self.currents.go_on(self._timed)
+
+    def _timed(self, *question: Any) -> Any:
+        """Let the clerk do something, and note how long a person waits at most."""
+        started = time.monotonic()
+        answer = self.stage.ask(*question)
+        self.slowest = max(self.slowest, time.monotonic() - started)
+        return answer
 
     def unfinished(self) -> list[UUID]:
         active = "SELECT release_id FROM releases_releasejob WHERE state IN ('queued', 'running')"
@@ -117,9 +127,9 @@ class Storm:
     def settle(self) -> None:
         """Wait until all is through. Raises AmissError if it is not."""
         until = time.monotonic() + SETTLING_SECONDS
-        while self.unfinished():
+        while left := [*self.unfinished(), *self.currents.unfinished()]:
             if time.monotonic() > until:
-                raise AmissError(f"not done: {self.unfinished()}")
+                raise AmissError(f"not done: {left}")
             time.sleep(0.5)
 
     def end(self) -> None:
@@ -131,7 +141,8 @@ class Storm:
             kill(worker)
 
     def check(self) -> None:
-        """Raises AmissError unless ledger, memory and files agree."""
+        """Raises AmissError unless ledger, memory and files agree, once what no row names was swept."""
+        self.stage.ask("sweep_files")
         stored = self.stage.files()
         for release in self.releases:
             seen = self.stage.see(release)
@@ -149,9 +160,11 @@ class Storm:
                 raise AmissError(f"{release}: its files are not those that its rows name")
             if sum(f"{release}/measurement/" in name for name in stored) != 1:
                 raise AmissError(f"{release}: it has more measurements than one")
-        ready = len(self.releases) - self.given_up
+        if faults := self.currents.amiss():
+            raise AmissError("\n".join(faults))
+        ready = len(self.releases) - self.given_up + self.currents.charged
         if self.stage.budget() != (MILLIONTHS * ready, 0):
-            raise AmissError(f"spent and reserved: {self.stage.budget()} for {ready} releases")
+            raise AmissError(f"spent and reserved: {self.stage.budget()} for {ready} charges")
         answer = self.stage.world.run("manage.py", "check_restored").strip()
         if answer != "Database and memory agree.":
             raise AmissError(answer)
@@ -198,7 +211,8 @@ def main() -> None:
     options = parser.parse_args()
     number = {"stop": signal.SIGSTOP, "kill": signal.SIGKILL}[options.how]
     with tempfile.TemporaryDirectory() as folder, world_of(options.kind, Path(folder) / "world") as world:
-        storm = Storm(Stage(world), random.Random(options.seed))
+        stage = Stage(world)
+        storm = Storm(stage, random.Random(options.seed), Currents(stage, AMOUNT))
         try:
             storm.begin()
             until = time.monotonic() + options.seconds
@@ -210,7 +224,8 @@ def main() -> None:
         finally:
             storm.end()
             print(
-                f"{len(storm.releases)} releases, {storm.strikes} strikes, longest wait {storm.slowest:.1f} s"
+                f"{len(storm.releases)} releases, {len(storm.currents.streams)} streams with "
+                f"{len(storm.currents.seen)} periods, {storm.strikes} strikes, longest wait {storm.slowest:.1f} s"
             )
             print("what processes said:", *summary(world.log()), sep="\n  ")
         storm.check()

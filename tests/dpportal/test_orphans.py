@@ -12,7 +12,8 @@ from django.core.files.storage import default_storage
 
 from dpportal import sweeping
 from dpportal.budgets import remembered
-from dpportal.datasets.models import Conversion
+from dpportal.datasets.models import Conversion, Fit
+from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
 from dpportal.releases.models import Optimisation, ReleaseJob
 from dpportal.streams.models import SeriesBundle
@@ -100,3 +101,11 @@ def test_a_sweep_that_sleeps_deletes_nothing_that_came_after_it_began(dataset, m
     monkeypatch.setattr(execution, "pending_files", asleep)
     sweeping.sweep_files()
     assert [default_storage.exists(name) for name in names] == [True]
+
+
+def test_a_look_at_the_fit_that_a_late_worker_kept_goes_and_the_one_that_is_named_stays(dataset):
+    names = [records.fit_name(dataset.pk, asked) for asked in ("named", "late")]
+    for name in names:
+        default_storage.save(name, ContentFile(b"{}"))
+    Fit.objects.create(dataset=dataset, asked="named", state="done")
+    assert stored(names) == [True, False]

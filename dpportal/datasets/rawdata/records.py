@@ -32,6 +32,8 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Int
 if TYPE_CHECKING:
     from dpportal.datasets.rawdata.elsewhere.counting import Schema, Wanted
 
+# Begins the name of a file with a look at the fit.
+FIT = "fit-"
 # What is held of one count: 8 bytes each.
 MOST_CELLS_ELSEWHERE = 10**8
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
@@ -309,19 +311,19 @@ def keep_fit(dataset_id: UUID, asked: str, found: TableFit) -> None:
     with storage.scratch_folder() as scratch:
         path = scratch / "fit.json"
         path.write_text(json.dumps(found.to_json()))
-        storage.keep(path, _fit_name(dataset_id, asked))
+        storage.keep(path, fit_name(dataset_id, asked))
 
 
 def kept_fit(dataset_id: UUID, asked: str) -> TableFit | None:
     """What `keep_fit` stored, or None."""
-    if not default_storage.exists(_fit_name(dataset_id, asked)):
+    if not default_storage.exists(fit_name(dataset_id, asked)):
         return None
-    with default_storage.open(_fit_name(dataset_id, asked)) as file:
+    with default_storage.open(fit_name(dataset_id, asked)) as file:
         return TableFit.from_json(json.load(file))
 
 
 def forget_fit(dataset_id: UUID, asked: str) -> None:
-    default_storage.delete(_fit_name(dataset_id, asked))
+    default_storage.delete(fit_name(dataset_id, asked))
 
 
 def erase(dataset: Dataset) -> None:
@@ -335,8 +337,9 @@ def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
     return f"{folder(dataset_id)}/comparison-{release_id}.json"
 
 
-def _fit_name(dataset_id: UUID, asked: str) -> str:
-    return f"{folder(dataset_id)}/fit-{asked}.json"
+def fit_name(dataset_id: UUID, asked: str) -> str:
+    """Where the answer to what was asked lies."""
+    return f"{folder(dataset_id)}/{FIT}{asked}.json"
 
 
 def _attribute(column: str, found: dict[str, Any]) -> Attribute:

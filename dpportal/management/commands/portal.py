@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import socket
 import time
 import urllib.request
@@ -23,7 +22,14 @@ from dpportal.accounts.models import Role, User
 from dpportal.datasets import demo_marker
 from dpportal.running import statics, tables
 from dpportal.running.embedded import load_everything, processes
-from dpportal.running.supervisor import ApartError, GaveUpError, Process, apart, supervise
+from dpportal.running.supervisor import (
+    ApartError,
+    GaveUpError,
+    Process,
+    apart,
+    heed_interrupts,
+    supervise,
+)  # fmt: skip
 from dpportal.running.worker import READY_FILE
 
 START_SECONDS = 90.0
@@ -47,8 +53,7 @@ class Command(BaseCommand):
             )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):  # a shell may have started us with Ctrl-C ignored
-            signal.signal(number, signal.default_int_handler)
+        heed_interrupts()
         self._check_port(options["host"], options["port"])
         self._check_names([options[role] for role in FIRST_PEOPLE])
         self._set_up()

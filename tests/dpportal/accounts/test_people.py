@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.core import mail
+from django.core.management import call_command
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
@@ -208,3 +209,18 @@ def test_strangers_push_no_change_out_of_the_list(client, office, curator):
         AuditEntry.objects.create(by=curator, action="failed to sign in", subject=f"user {curator.pk}")
     client.force_login(curator)
     assert "display_name: – → Office" in client.get(reverse("accounts:sessions")).text
+
+
+def test_a_password_from_the_server_s_command_line_is_recorded_and_does_not_stay(curator, monkeypatch, capsys):
+    monkeypatch.setattr("getpass.getpass", lambda prompt=None: CHOSEN)
+    call_command("changepassword", "curator")
+    curator.refresh_from_db()
+    assert curator.check_password(CHOSEN) and curator.must_change_password and curator.unseen_changes
+    assert lines(curator) == [("curator", "got a password", people.AT_THE_SERVER)]
+
+
+def test_an_administrator_from_the_server_s_command_line_is_recorded(db, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", CHOSEN)
+    call_command("createsuperuser", interactive=False, username="chief", email="")
+    chief = User.objects.get(username="chief")
+    assert lines(chief) == [("chief", "got an account", f"{people.AT_THE_SERVER}; role: administrator")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,7 +21,7 @@ from django.core.files.base import ContentFile  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
 
-from dpportal import storage  # noqa: E402
+from dpportal import storage, sweeping  # noqa: E402
 from dpportal.accounts.models import Role, User  # noqa: E402
 from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
@@ -30,8 +32,8 @@ from dpportal.releases.tasks import run_release  # noqa: E402
 from dpportal.releases.words import Words  # noqa: E402
 from dpportal.running import jobs, patience  # noqa: E402
 from dpportal.running.clock import ago  # noqa: E402
-from dpportal.streams import services, working  # noqa: E402
-from dpportal.streams.models import StreamJob  # noqa: E402
+from dpportal.streams import services, vault, working  # noqa: E402
+from dpportal.streams.models import Stream, StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 from tests.dpportal.crashes import rivals  # noqa: E402
 from tests.dpportal.streams.building import requested_stream  # noqa: E402
@@ -85,6 +87,12 @@ def sweep(*releases: str) -> list[str]:
     return [str(pk) for pk in hinted.values_list("pk", flat=True)]
 
 
+def sweep_files() -> None:
+    """Sweep files once, also those that were written a moment ago."""
+    sweeping.ORPHANS_AFTER = timedelta(seconds=-60)
+    sweeping.sweep_files()
+
+
 def let_wait(*releases: str) -> None:
     """Have all of these waited for long, for a worker that lives."""
     building.a_worker_lives()
@@ -115,6 +123,34 @@ def ask_for_streams() -> list[str]:
     file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
     to_publish = services.queue_counts(opened, file, {}, opened.created_by, confirmed=True)
     return [str(to_open.pk), str(to_publish.pk)]
+
+
+def ask_for_stream(amount: str, horizon: int) -> str:
+    """Confirm a stream of this ε; the message is in the queue when this returns."""
+    return str(requested_stream(_dataset(), amount=Decimal(amount), horizon=horizon).pk)
+
+
+def send_periods(stream_id: str, number: int) -> None:
+    """Send the first so many periods of a stream in a file, the period's own number as its count."""
+    stream = Stream.objects.get(pk=stream_id)
+    lines = "".join(f"{index},{index}\n" for index in range(1, number + 1))
+    file = ContentFile(f"period,count\n{lines}".encode(), "counts.csv")
+    services.queue_counts(stream, file, {}, stream.created_by, confirmed=True)
+
+
+def see_stream(stream_id: str) -> dict[str, Any]:
+    """What is stored of a stream: its secrets opened, without any noise."""
+    stream = Stream.objects.select_related("charge").get(pk=stream_id)
+    assert stream.charge is not None
+    periods = stream.periods.all()
+    return {
+        "state": stream.state,
+        "charge": stream.charge.state,
+        "attempts": stream.jobs.get(kind=StreamJob.Kind.OPEN).attempts,
+        "periods": [period.index for period in periods],
+        "sums": [int(true.sums[0]) for true in vault.true_counts(periods) or ()],
+        "secret": vault.read(stream)[0].period if stream.is_open else None,
+    }
 
 
 def _dataset() -> Dataset:
@@ -179,12 +215,16 @@ DEEDS: dict[str, Any] = {
         confirm,
         press_confirm,
         let_wait,
+        sweep_files,
         sweep,
         claim,
         withdraw,
         sign_in,
         look_at_health,
         ask_for_streams,
+        ask_for_stream,
+        send_periods,
+        see_stream,
         appoint,
         told,
         deliver,

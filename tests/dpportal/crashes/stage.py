@@ -49,7 +49,7 @@ class Stage:
         self.dataset = UUID(self.ask("prepare"))
         world.start("manage.py", "sweep")
 
-    def ask(self, *question: str) -> Any:
+    def ask(self, *question: Any) -> Any:
         """Let the clerk do something."""
         assert self.clerk.stdin is not None and self.clerk.stdout is not None
         self.clerk.stdin.write(json.dumps(question).encode() + b"\n")

@@ -6,6 +6,7 @@ import shutil
 import time
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dpportal import memory
 from dpportal.budgets import ledger
@@ -128,7 +129,7 @@ def test_a_job_that_is_given_up_waits_where_it_cannot_be_known_whether_it_measur
     ReleaseJob.objects.update(state=JobState.RUNNING, attempts=3, lease_until="2020-01-01T00:00Z")
     execution.give_up(requested.pk, "Given up.")
     job = ReleaseJob.objects.get()
-    assert (job.state, job.step) == (JobState.QUEUED, execution.ON_HOLD)
+    assert (job.state, job.step) == (JobState.QUEUED, jobs.ON_HOLD)
 
 
 def test_a_memory_that_is_lost_while_a_job_measures_puts_it_off(memory_of_its_own, requested, monkeypatch):
@@ -140,7 +141,7 @@ def test_a_memory_that_is_lost_while_a_job_measures_puts_it_off(memory_of_its_ow
     monkeypatch.setattr(execution, "keep", lost)
     execution.execute(requested.pk)
     job = ReleaseJob.objects.get()
-    assert (job.state, job.step, job.failure) == (JobState.QUEUED, execution.ON_HOLD, "")
+    assert (job.state, job.step, job.failure) == (JobState.QUEUED, jobs.ON_HOLD, "")
     assert list(memory_of_its_own.iterdir()) == []
 
 
@@ -151,3 +152,28 @@ def test_pages_confirm_nothing_meanwhile(fault, dataset):
         building.confirm(building.complete_draft(dataset))
     with pytest.raises(BudgetOnHoldError, match="memory"):
         ledger.require_complete(dataset)
+
+
+def read_only(settings, tmp_path):
+    """A folder in which nobody can make a file, whoever runs the tests."""
+    (tmp_path / "files").touch()
+    files = {**settings.STORAGES["default"], "OPTIONS": {"location": tmp_path / "files"}}
+    settings.STORAGES = {**settings.STORAGES, "default": files}
+
+
+def test_a_machine_whose_files_cannot_be_written_waits_and_is_named(requested, settings, tmp_path):
+    read_only(settings, tmp_path)
+    for _ in range(settings.JOB_ATTEMPTS):
+        assert not execution.execute(requested.pk)
+    job = ReleaseJob.objects.get()
+    assert (job.state, job.attempts) == (JobState.QUEUED, 0)
+    Pulse(Heartbeat.Kind.WORKER).beat()
+    assert f"No file can be written in {tmp_path}" in Heartbeat.objects.get().obstacle
+
+
+def test_an_upload_to_a_folder_that_cannot_be_written_says_so(client, curator, settings, tmp_path):
+    client.force_login(curator)
+    read_only(settings, tmp_path)
+    file = SimpleUploadedFile("small.csv", b"colour\nred\n")
+    page = client.post("/datasets/new/", {**building.FORM, "file": file, "arrived": "whole"})
+    assert page.status_code == 422 and "file storage does not answer" in page.content.decode()

@@ -1,0 +1,1 @@
+"""What somebody at the server's command line does to people's accounts."""

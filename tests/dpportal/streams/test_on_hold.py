@@ -1,0 +1,53 @@
+"""While charges are missing after a restore, the jobs of streams wait for an administrator, as releases do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from uuid import uuid4
+
+import pytest
+from django.core.files.base import ContentFile
+
+from dpportal import memory, restoring
+from dpportal.budgets import remembered
+from dpportal.budgets.models import LedgerEntry
+from dpportal.running.jobs import JobState
+from dpportal.streams import services, working
+from dpportal.streams.models import Stream, StreamJob
+from tests.dpportal.streams.building import HALVES, open_stream, requested_stream
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def jobs(dataset) -> list[StreamJob]:
+    """A stream that is to be opened, and an open one with a file of periods; then a charge is missing."""
+    opened = open_stream(dataset, amount=HALVES[0])
+    to_open = requested_stream(dataset, amount=HALVES[1]).jobs.get()
+    file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
+    to_publish = services.queue_counts(opened, file, {}, dataset.owner, confirmed=True)
+    charge = replace(remembered.charge_of(opened.charge), key=uuid4().hex, amount="0.1")
+    assert memory.create(f"charges/{dataset.pk}/{charge.key}", asdict(charge))
+    return [to_open, to_publish]
+
+
+def work_on(jobs: list[StreamJob]) -> list[tuple[str, str]]:
+    for job in jobs:
+        working.execute(job.pk)
+        job.refresh_from_db()
+    return [(job.state, job.failure) for job in jobs]
+
+
+def test_they_wait_and_say_so_and_go_on_once_the_charges_are_entered(jobs, dataset, administrator, client):
+    assert work_on(jobs) == [(JobState.QUEUED, ""), (JobState.QUEUED, "")]
+    to_open, to_publish = jobs
+    assert to_open.stream.periods.count() == 0 and to_open.hinted_at > to_open.stream.requested_at
+    client.force_login(dataset.owner)
+    for job in jobs:
+        page = client.get(f"/streams/{job.stream_id}/home/").content.decode()
+        assert "This waits for an administrator" in page
+    restoring.enter_missing(dataset.pk, administrator)
+    assert work_on(jobs) == [(JobState.DONE, ""), (JobState.DONE, "")]
+    assert Stream.objects.get(pk=to_open.stream_id).is_open
+    assert to_publish.stream.periods.count() == 2
+    assert {str(line.state) for line in LedgerEntry.objects.filter(kind="charge")} == {"spent"}
