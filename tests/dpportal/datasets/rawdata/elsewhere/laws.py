@@ -121,7 +121,7 @@ def each_number_of_the_fit_is_that_of_an_upload(twin: Twin, folder, persons: Per
 
 def each_edge_begins_a_bin(twin: Twin, folder, kind: str, more: int) -> None:
     """Of so few edges that they are compared one by one, or of some more: what is at an edge, and just below it."""
-    edges = tuple(-2**40 + i * 2**37 / 3 for i in range(FEW_EDGES + 2 + more))
+    edges = tuple(-(2**40) + i * 2**37 / 3 for i in range(FEW_EDGES + 2 + more))
     below = [math.nextafter(edge, -math.inf) for edge in edges]
     values = [repr(value) for value in (*edges, *below, 0.0, -0.0)] + ["nan", "inf", "-inf", None]
     whole = tuple(range(-(2**40), -(2**40) + 2 * len(edges), 2))
