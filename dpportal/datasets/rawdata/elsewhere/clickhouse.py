@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from dpportal.datasets.rawdata.elsewhere.decimals import DecimalTexts
-from dpportal.datasets.rawdata.elsewhere.dialects import call, letters
+from dpportal.datasets.rawdata.elsewhere.dialects import FEW_EDGES, call, letters
 from dpportal.datasets.rawdata.reference import capital, small
 
 WHOLE = r"\A(?:{})\z"
@@ -148,7 +148,7 @@ class ClickHouse(DecimalTexts):
         return exp.select(*columns).from_(pair.subquery("pairs"), copy=False).subquery(name)
 
     def once(self, rows: exp.Select, name: str) -> Expr:
-        # It computes by itself once what is named twice.
+        # It computes once what is named twice as long as its nested queries are kept apart (SETTINGS of the session).
         return rows.subquery(name, copy=False)
 
     def written(self, field: Expr, type_name: str) -> Expr:
@@ -184,6 +184,8 @@ class ClickHouse(DecimalTexts):
         return call("intDiv", number, exp.convert(divisor))
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
+        if len(edges) <= FEW_EDGES:
+            return self.edges_compared(value, edges, kind)
         lowest = -(2**63) if kind == "bigint" else float("-inf")
         known = _listed([lowest, *edges], "Int64" if kind == "bigint" else "Float64")
         passed = _listed(range(len(edges) + 1), "Int64")

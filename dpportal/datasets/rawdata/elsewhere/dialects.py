@@ -21,6 +21,8 @@ from dpportal.datasets.rawdata.reference import capital, small
 TOO_LARGE = 2**1024 - 2**970
 TOO_SMALL = f"0.{5**1075:01075d}"
 LAST_CHARACTER = 0x10FFFF
+# More edges than these are not compared with one after the other.
+FEW_EDGES = 16
 
 
 class NotExactError(Exception):
@@ -181,6 +183,17 @@ class Dialect(ABC):
     @abstractmethod
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
         """How many of the rising edges are at or below a value. kind: bigint or double."""
+
+    def edges_compared(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
+        """The same, of few edges."""
+        found = exp.case()
+        for passed, edge in enumerate(edges):
+            found = found.when(value < self.edge(edge, kind), exp.convert(passed))
+        return found.else_(exp.convert(len(edges))) if edges else exp.convert(0)
+
+    def edge(self, edge: float, kind: str) -> Expr:
+        """A declared edge. kind: bigint or double."""
+        return self.double(edge) if kind == "double" else exp.convert(edge)
 
     def search(
         self, value: Expr, edges: Sequence[float], kind: str, found: Callable[[int], Expr], *, even: bool

@@ -8,14 +8,12 @@ from fractions import Fraction
 from sqlglot import exp
 from sqlglot.expressions import Expr, Select
 
-from dpportal.datasets.rawdata.elsewhere.dialects import Dialect, call, scientific, starts_with
+from dpportal.datasets.rawdata.elsewhere.dialects import FEW_EDGES, Dialect, call, scientific, starts_with
 from dpportal.datasets.rawdata.reading import SPACES, TRIMMED
 
 # A number in plain or scientific notation by its parts: sign, digits before and after the point, exponent.
 PARTS = "^([-+]?)([0-9]*)[.]?([0-9]*)(?:[eE]([-+]?[0-9]+))?$"
 SIGN, BEFORE, AFTER, EXPONENT = range(1, 5)
-# Edges that are written out; a list of more is searched.
-WRITTEN_OUT = 16
 
 
 class DuckDB(Dialect):
@@ -92,7 +90,7 @@ class DuckDB(Dialect):
             return exp.convert(least)
         middle = (least + most) // 2
         lower, upper = ((least, middle), (middle + 1, most))
-        below = value < self._edge(edges[middle], kind)
+        below = value < self.edge(edges[middle], kind)
         return (
             exp.case()
             .when(below, self._halved(value, edges, kind, *lower))
@@ -103,7 +101,7 @@ class DuckDB(Dialect):
         self, value: Expr, edges: Sequence[float], kind: str, found: Callable[[int], Expr], *, even: bool
     ) -> list[Expr]:
         inner = edges[1:-1]
-        if len(inner) <= WRITTEN_OUT:
+        if len(inner) <= FEW_EDGES:
             return [self.edges_passed(value, inner, kind)]
         listed = self.array(inner, kind)
         if even:
@@ -135,9 +133,6 @@ class DuckDB(Dialect):
         )
         corrected = exp.case().when(too_high, exp.convert(-1)).when(too_low, exp.convert(1))
         return [guess, near + corrected.else_(exp.convert(0))]
-
-    def _edge(self, edge: float, kind: str) -> Expr:
-        return self.double(edge) if kind == "double" else exp.convert(edge)
 
 
 def _group(text: Expr, pattern: str, group: int, options: str = "") -> Expr:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr, Select
 
 from dpportal.datasets.rawdata.elsewhere.decimals import DecimalTexts
-from dpportal.datasets.rawdata.elsewhere.dialects import call, letters
+from dpportal.datasets.rawdata.elsewhere.dialects import FEW_EDGES, call, letters
 from dpportal.datasets.rawdata.elsewhere.types import TYPES, written_by
 from dpportal.datasets.rawdata.reference import capital, small
 
@@ -24,8 +24,6 @@ DIGITS = "com.fasterxml.jackson.core.io.schubfach.FloatToDecimal", "toString"
 SMALLEST_SINGLE, FEW_DIGITS = 2.0**-149, 80
 # Java's $ also matches before a line's end.
 WHOLE = r"\A(?:{})\z"
-# More edges than these are not compared with one after the other.
-FEW_EDGES = 16
 
 
 class Spark(DecimalTexts):
@@ -147,12 +145,8 @@ class Spark(DecimalTexts):
         return exp.IntDiv(this=exp.paren(number), expression=exp.convert(divisor))
 
     def edges_passed(self, value: Expr, edges: Sequence[float], kind: str) -> Expr:
-        if len(edges) > FEW_EDGES:
-            return self._searched(value, edges, kind)
-        found = exp.case()
-        for passed, edge in enumerate(edges):
-            found = found.when(value < self.typed(repr(edge), kind, kind), exp.convert(passed))
-        return found.else_(exp.convert(len(edges))) if edges else exp.convert(0)
+        few = len(edges) <= FEW_EDGES
+        return self.edges_compared(value, edges, kind) if few else self._searched(value, edges, kind)
 
     def each_row(self, cells: Sequence[Expr]) -> Expr:
         return call("explode", exp.array(*cells))

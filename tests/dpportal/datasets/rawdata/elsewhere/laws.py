@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import unicodedata
 
 import numpy as np
 
 from dpportal.datasets.rawdata import Persons, ReadOptions, fit_table
+from dpportal.datasets.rawdata.elsewhere.dialects import FEW_EDGES
 from dpportal.datasets.rawdata.elsewhere.looking import REASONS, reasons_statement, rows_statement
 from dpportal.datasets.rawdata.elsewhere.statement import Source
 from dpportal.datasets.rawdata.elsewhere.types import TYPES
-from mechanisms.domain import Attribute, Boolean, Domain, Integer
+from mechanisms.domain import Attribute, Boolean, Domain, Integer, Real
 from tests.dpportal.datasets.rawdata.elsewhere import twins
 from tests.dpportal.datasets.rawdata.elsewhere.twins import Twin, both
 from tests.dpportal.datasets.rawdata.test_fit import DOMAIN, NAMES, OPTIONS, ROWS
@@ -115,3 +117,18 @@ def each_number_of_the_fit_is_that_of_an_upload(twin: Twin, folder, persons: Per
     if theirs.persons:
         told = (theirs.persons.persons, theirs.persons.beyond, theirs.persons.without)
         assert (rows[0], rows[3], rows[4]) == told
+
+
+def each_edge_begins_a_bin(twin: Twin, folder, kind: str, more: int) -> None:
+    """Of so few edges that they are compared one by one, or of some more: what is at an edge, and just below it."""
+    edges = tuple(-(2**40) + i * 2**37 / 3 for i in range(FEW_EDGES + 2 + more))
+    below = [math.nextafter(edge, -math.inf) for edge in edges]
+    values = [repr(value) for value in (*edges, *below, 0.0, -0.0)] + ["nan", "inf", "-inf", None]
+    whole = tuple(range(-(2**40), -(2**40) + 2 * len(edges), 2))
+    wholes: list[str | None] = [str(edge + step) for edge in whole for step in (-1, 0)]
+    wholes += [str(sign * (2**63 - 1)) for sign in (-1, 1)] + [None] * (len(values) - len(wholes) - 2)
+    columns = {"x": (kind, values), "y": ("int8" if kind == "float8" else kind, wholes)}
+    real = Real("x", lower=edges[0], upper=edges[-1], edges=edges)
+    domain = Domain((real, Integer("y", lower=whole[0], upper=whole[-1], edges=whole)))
+    theirs, ours = both(twin, folder, columns, domain, ReadOptions())
+    assert theirs == ours and all(theirs[1 : len(edges) - 1])

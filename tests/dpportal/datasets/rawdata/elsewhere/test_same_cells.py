@@ -12,7 +12,7 @@ from dpportal.datasets.rawdata import Persons, ReadOptions
 from dpportal.datasets.rawdata.elsewhere.dialects import NotExactError
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS, TEXTS
-from tests.dpportal.datasets.rawdata.elsewhere import twins
+from tests.dpportal.datasets.rawdata.elsewhere import laws, twins
 from tests.dpportal.datasets.rawdata.elsewhere.twins import both, compared
 
 MISSING = ("U", "-99", "5", "true", "2020-02-29", "0.1", "nan")
@@ -296,6 +296,11 @@ def test_every_awkward_value_has_the_cell_of_its_text_in_duckdb(duck, tmp_path, 
     for how in [*TYPED_OPTIONS, *(OPTIONS[2:4] if kind == "text" else [])]:
         theirs, ours = both(duck, tmp_path, columns, domain, how)
         assert theirs == ours, how
+
+
+@pytest.mark.parametrize("kind", ["float8", "text"])
+def test_each_edge_begins_a_bin(duck, tmp_path, kind):
+    laws.each_edge_begins_a_bin(duck, tmp_path, kind, 0)
 
 
 def test_what_an_engine_cannot_say_exactly_is_refused(duck, tmp_path):

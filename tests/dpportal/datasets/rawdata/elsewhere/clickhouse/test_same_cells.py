@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpportal.datasets.rawdata import Persons, ReadOptions
+from dpportal.datasets.rawdata.elsewhere.statement import Source, count_statement
 from dpportal.datasets.rawdata.elsewhere.types import TYPES, written_by
 from mechanisms.domain import Categorical, Date, Domain, Integer, Real
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS
-from tests.dpportal.datasets.rawdata.elsewhere import twins
+from tests.dpportal.datasets.rawdata.elsewhere import laws, twins
 from tests.dpportal.datasets.rawdata.elsewhere.clickhouse.twin import DECLARED, fits
 from tests.dpportal.datasets.rawdata.elsewhere.test_same_cells import (
     ATTRIBUTES,
@@ -161,6 +162,24 @@ def test_days_of_all_years_that_are_read(clickhouse, tmp_path):
     columns = dict.fromkeys(steps[1:], ("text", texts))
     theirs, ours = both(clickhouse, tmp_path, columns, domain, ReadOptions())
     assert theirs == ours
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("kind", ["float8", "text"])
+def test_each_edge_begins_a_bin(clickhouse, tmp_path, kind, more):
+    laws.each_edge_begins_a_bin(clickhouse, tmp_path, kind, more)
+
+
+def test_nested_queries_stay_apart(clickhouse):
+    """Merged, what one finds of a text is computed again for each branch of another that names it."""
+    clickhouse.fill({"x": ("text", ["a"])})
+    source = Source(clickhouse.dialect, "twin", {"x": TYPES["text"]})
+    domain = Domain((Categorical("x", True, values=("a", "b")),))
+    statement = count_statement(source, domain, [("x",)], ReadOptions().settled(), None)
+    steps = [line["explain"] for line in clickhouse.connection.asked(f"EXPLAIN actions = 0 {statement}")]
+    # What was merged is named by its parts: (Projection + Change column names).
+    assert sum("Projection" in step for step in steps) > 5
+    assert not any("Projection +" in step for step in steps)
 
 
 def test_thousands_of_edges_and_categories_are_found_as_in_an_upload(clickhouse, tmp_path):

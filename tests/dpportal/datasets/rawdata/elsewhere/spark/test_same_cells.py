@@ -14,7 +14,7 @@ from dpportal.datasets.rawdata import Persons, ReadOptions
 from dpportal.datasets.rawdata.elsewhere.types import TYPES, written_by
 from mechanisms.domain import Categorical, Domain, Integer, Real
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS
-from tests.dpportal.datasets.rawdata.elsewhere import twins
+from tests.dpportal.datasets.rawdata.elsewhere import laws, twins
 from tests.dpportal.datasets.rawdata.elsewhere.spark.twin import ARROW, fits
 from tests.dpportal.datasets.rawdata.elsewhere.test_same_cells import (
     ATTRIBUTES,
@@ -119,6 +119,11 @@ def test_a_float_of_32_bits_means_its_shortest_digits(spark, tmp_path):
     found = spark.table_of(f"SELECT x, {expression} AS wide FROM {spark.table}")
     wide = dict(zip(found["x"].to_pylist(), found["wide"].to_pylist(), strict=True))
     assert wide == {float(x): float(written_by(TYPES["float4"], float(x))) for x in floats}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_each_edge_begins_a_bin(spark, tmp_path, more):
+    laws.each_edge_begins_a_bin(spark, tmp_path, "float8", more)
 
 
 def test_thousands_of_edges_are_passed_as_in_an_upload(spark, tmp_path):
