@@ -14,9 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from dpportal.datasets.rawdata.layout import WHOLE_DIGITS
-from dpportal.datasets.rawdata.reading import PLAIN_NUMBER
-
 WHOLE_DOUBLES = 2.0**53
 
 
@@ -48,15 +45,6 @@ def as_text(array: pa.Array) -> Texts:
     if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_null(kind):
         return Texts(array.cast(pa.string()))
     return _told(*_strings(array))
-
-
-def plain_numbers(texts: pa.Array, array: pa.Array) -> pa.Array:
-    """The doubles of the texts in plain notation, NULL for every other text. array: that the texts are of."""
-    if pt.is_signed_integer(array.type):  # its texts have digits, and a sign where it is needed
-        short = pc.and_(pc.less(array, 10**WHOLE_DIGITS), pc.greater(array, -(10**WHOLE_DIGITS)))
-        return pc.if_else(short, array, pa.scalar(None, array.type)).cast(pa.float64())
-    plain = pc.match_substring_regex(texts, f"^(?:{PLAIN_NUMBER})$")
-    return pc.if_else(plain, texts, pa.scalar(None, pa.string())).cast(pa.float64())
 
 
 def _doubles(array: pa.Array) -> pa.Array:
@@ -114,6 +102,24 @@ def _told(texts: pa.Array, replaced: int) -> Texts:
     broken = pc.filter(texts, pc.fill_null(pc.match_substring(texts, "\n"), False))
     longest = pc.max(pc.utf8_length(broken)).as_py() or 0
     return Texts(texts, replaced, len(broken), longest)
+
+
+def clean_texts(different: pa.Array) -> pa.Array | None:
+    """The texts of a dictionary's values, None where its rows have to be looked at one by one.
+
+    That is where a value is none, empty, no UTF-8 or repeated by another, or has a line end or a NUL character.
+    """
+    if different.null_count:
+        return None
+    if is_text(different.type):
+        try:
+            different = different.cast(pa.binary()).cast(pa.string())
+        except pa.ArrowInvalid:
+            return None
+        if pc.any(pc.match_substring_regex(different, "^$|[\\n\\r\\x00]")).as_py():
+            return None
+    texts = as_text(different).texts
+    return texts if pc.count_distinct(texts).as_py() == len(texts) else None
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -25,9 +25,8 @@ from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import LineReport, Report, part
 from dpportal.datasets.rawdata.table import TableFacts
 
-# The share of the work that is done once the table is stored, and of that once a sheet is written as text, or a text's
-# lines are read.
-STORED, UNPACKED, LINES = 0.8, 0.8, 0.3
+# The share of the work that is done once a sheet is written as text, or a text's lines are read.
+UNPACKED, LINES = 0.8, 0.3
 OUT_OF_DISK, NO_SPACE = {errno.ENOSPC, errno.EDQUOT}, ("No space left", "quota exceeded")
 OUT_OF_MEMORY = {"MemoryError", "ArrowMemoryError", "OutOfMemoryException"}
 
@@ -87,30 +86,40 @@ def convert_here(
     Raises UploadFault, or whatever a reader raises when memory or disk ends.
     """
     # Each reader is loaded only when a file needs it: together they take a second and 100 MB.
+    import pyarrow
+
     from dpportal.datasets.rawdata.detection import detect_format
 
+    # The other allocators keep what was freed.
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+
     found = detect_format(source, file_name)
-    report, seen = part(report, 0, STORED), part(report, STORED, 1)
     is_further = bool(further_columns)
     if found == "parquet":
         from dpportal.datasets.rawdata.parquet_table import convert_parquet
 
-        read = convert_parquet(source, target, options, limits, report, is_further=is_further)
+        read = convert_parquet(source, target, options, limits, report, key, is_further=is_further)
     elif found == "xlsx":
-        read = _convert_xlsx(source, target, options, limits, report, further_columns)
+        read = _convert_xlsx(source, target, options, limits, report, key, further_columns)
     elif is_further:
-        read = _convert_lines(source, target, options, limits, report, further_columns)
+        read = _convert_lines(source, target, options, limits, report, key, further_columns)
     else:
         from dpportal.datasets.rawdata.csv_table import convert_csv
 
-        read = convert_csv(source, target, file_name, options, limits, report)
-    if read.rows == 0 and is_further:
-        return read
-    return _facts(target, limits, seen, key, read)
+        read = convert_csv(source, target, file_name, options, limits, report, key)
+    if read.rows == 0 and not is_further:
+        raise _no_rows()
+    return read
 
 
 def _convert_lines(
-    source: Path, target: Path, options: ReadOptions, limits: Limits, report: Report, columns: int
+    source: Path,
+    target: Path,
+    options: ReadOptions,
+    limits: Limits,
+    report: Report,
+    key: bytes | None,
+    columns: int,
 ) -> TableFacts:
     """A further file of text, each of whose lines is a row by itself."""
     from dpportal.datasets.rawdata.csv_table import convert_csv
@@ -125,7 +134,7 @@ def _convert_lines(
     if not rows.stat().st_size:
         raise _no_rows()
     written = replace(options, encoding="utf-8")
-    read = convert_csv(rows, target, rows.name, written, limits, part(report, LINES, 1), from_sheet=True)
+    read = convert_csv(rows, target, rows.name, written, limits, part(report, LINES, 1), key, from_sheet=True)
     rows.unlink()
     oddities = replace(copied.oddities(), replaced_bytes=plain.replaced)
     return replace(read, options=replace(read.options, encoding=encoding), oddities=oddities)
@@ -137,6 +146,7 @@ def _convert_xlsx(
     options: ReadOptions,
     limits: Limits,
     report: Report,
+    key: bytes | None,
     further_columns: int,
 ) -> TableFacts:
     from dpportal.datasets.rawdata.csv_table import convert_csv
@@ -154,7 +164,7 @@ def _convert_xlsx(
     )
     written = replace(options, delimiter=",", encoding="utf-8", quote='"')
     read = convert_csv(
-        sheet, target, "sheet.csv", written, limits, part(report, UNPACKED, 1), from_sheet=True
+        sheet, target, "sheet.csv", written, limits, part(report, UNPACKED, 1), key, from_sheet=True
     )
     oddities = replace(
         unpacked.oddities(),
@@ -169,19 +179,6 @@ def _convert_xlsx(
         quote=options.quote,
     )
     return replace(read, format="xlsx", options=resolved, oddities=oddities, sheets=unpacked.sheets)
-
-
-def _facts(target: Path, limits: Limits, report: Report, key: bytes | None, read: TableFacts) -> TableFacts:
-    """The facts with what recognises the table that was stored."""
-    from dpportal.datasets.rawdata.engine import connect
-    from dpportal.datasets.rawdata.fingerprint import look
-
-    if read.rows == 0:
-        raise _no_rows()
-    engine = connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads)
-    with engine as connection:
-        found = look(connection, target, read.rows, report, key)
-    return replace(read, content_digest=found.digest, sketch=found.sketch)
 
 
 def _no_rows() -> UploadFault:

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpportal.datasets.rawdata.dialect import Dialect, dialect_of, first_lines, first_records
 from dpportal.datasets.rawdata.encoding import PlainText, plain_text, settled_encoding
 from dpportal.datasets.rawdata.engine import connect, literal, parquet
 from dpportal.datasets.rawdata.layout import (
-    NAMES_KEY,
-    names_metadata,
+    StoredFields,
+    is_written,
+    is_written_whole,
     plain_name,
     plain_number,
-    plain_number_mostly_whole,
     text_name,
 )
 from dpportal.datasets.rawdata.locating import fits, refuse_broken_record, unreadable
@@ -24,12 +26,11 @@ from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits, ReadOption
 from dpportal.datasets.rawdata.progress import Report, part
 from dpportal.datasets.rawdata.proposals import proposed_columns, proposed_options
 from dpportal.datasets.rawdata.table import Column, Oddities, TableFacts, checked_names
+from dpportal.datasets.rawdata.table_writer import TableWriter
 from dpportal.datasets.rawdata.watching import watched
 
 # The engine's usual size; of wide tables fewer, since a writer holds all fields of its rows.
 ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22
-# Different texts of a column in one of them, beyond which none is looked up: that would take longer than writing it.
-MOST_IN_DICTIONARY = 10_000
 # What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
 # Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
@@ -63,15 +64,39 @@ class TextTable:
             f"parallel={str(parallel).lower()})"
         )
 
-    def selection(self) -> str:
-        """SQL: every field as its text, and the plain number of those that looked like numbers."""
-        read = {"integer": plain_number_mostly_whole, "real": plain_number}
-        plain = [
-            f"{read[column.kind](text_name(number))} AS {plain_name(number)}"
-            for number, column in enumerate(self.columns)
-            if column.kind in read
+    def stored(self, *, parallel: bool) -> str:
+        """SQL: every field as its text; of columns of numbers, those of plain texts and what no number says.
+
+        What is used twice is worked out in a query of its own.
+        """
+        numbers = [n for n, column in enumerate(self.columns) if column.kind in ("integer", "real")]
+        whole = [n for n in numbers if self.columns[n].kind == "integer"]
+        rows = self.source(parallel=parallel)
+        rows = _with(rows, [f"TRY_CAST({text_name(n)} AS BIGINT) AS w{n}" for n in whole])
+        rows = _with(rows, [f"{is_written_whole(text_name(n), f'w{n}')} AS is_w{n}" for n in whole])
+        rows = _with(rows, [f"{_number(n, is_whole=n in whole)} AS {plain_name(n)}" for n in numbers])
+        texts = [
+            _not_written(n, is_whole=n in whole) if n in numbers else text_name(n)
+            for n in range(len(self.columns))
         ]
-        return ", ".join([*map(text_name, range(len(self.columns))), *plain])
+        return f"SELECT {', '.join([*texts, *map(plain_name, numbers)])} FROM {rows}"
+
+
+def _with(rows: str, further: list[str]) -> str:
+    return f"(SELECT {', '.join(['*', *further])} FROM {rows})" if further else rows
+
+
+def _number(number: int, *, is_whole: bool) -> str:
+    """SQL: the double of a plain number. is_whole: whether most are whole numbers, which no pattern need tell."""
+    plain = plain_number(text_name(number))
+    return f"CASE WHEN is_w{number} THEN w{number}::DOUBLE ELSE {plain} END" if is_whole else plain
+
+
+def _not_written(number: int, *, is_whole: bool) -> str:
+    """SQL: the text where its plain number, if there is one, is written otherwise."""
+    text, same = text_name(number), is_written(text_name(number), plain_name(number))
+    known = f"is_w{number} OR " if is_whole else ""
+    return f"CASE WHEN {known}{same} THEN NULL ELSE {text} END AS {text}"
 
 
 def convert_csv(
@@ -81,10 +106,11 @@ def convert_csv(
     options: ReadOptions,
     limits: Limits,
     report: Report,
+    key: bytes | None = None,
     *,
     from_sheet: bool = False,
 ) -> TableFacts:
-    """Store a text file, or one written from a sheet, as Parquet.
+    """Store a text file, or one written from a sheet, as Parquet. key: of its sketch.
 
     Raises UploadFault with the row that cannot be read.
     """
@@ -94,9 +120,12 @@ def convert_csv(
     options = replace(options, encoding=encoding)
     table = understand(plain, file_name, options, limits, from_sheet=from_sheet)
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
-        rows, oddities = _store(connection, table, target, part(report, CHECKED, 1))
+        writer, oddities = _store(connection, table, target, part(report, CHECKED, 1), key)
     scratch.unlink(missing_ok=True)
-    return TableFacts(rows, table.columns, "csv", table.options, oddities=oddities)
+    found = writer.fingerprint
+    return TableFacts(
+        writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities
+    )
 
 
 def understand(
@@ -121,38 +150,51 @@ def understand(
 
 
 def _store(
-    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report
-) -> tuple[int, Oddities]:
-    """Write the Parquet file; returns its rows, and what is odd about the file.
+    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, key: bytes | None
+) -> tuple[TableWriter, Oddities]:
+    """Write the Parquet file; returns its closed writer, and what is odd about the file.
 
     The parallel reader gives up where a quoted field spans pieces of the file; if nothing is wrong with any record, one
     thread reads the same rows. It would pass over an open quotation mark, so the records are looked at before.
     """
     try:
-        return _read(connection, table, target, report, parallel=True)
+        return _read(connection, table, target, report, key, parallel=True)
     except UNREADABLE:
         pass
     refuse_broken_record(table.plain.path, table.dialect, len(table.columns))
     try:
-        return _read(connection, table, target, report, parallel=False)
+        return _read(connection, table, target, report, key, parallel=False)
     except UNREADABLE:
         # The engine's own words quote cells, so none of them is passed on.
         raise unreadable() from None
 
 
 def _read(
-    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, *, parallel: bool
-) -> tuple[int, Oddities]:
-    names = literal(names_metadata(table.names))
+    connection: duckdb.DuckDBPyConnection,
+    table: TextTable,
+    target: Path,
+    report: Report,
+    key: bytes | None,
+    *,
+    parallel: bool,
+) -> tuple[TableWriter, Oddities]:
     together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
-    statement = (
-        f"COPY (SELECT {table.selection()} FROM {table.source(parallel=parallel)}) TO {literal(str(target))} "
-        f"(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE {together}, "
-        f"DICTIONARY_SIZE_LIMIT {MOST_IN_DICTIONARY}, KV_METADATA {{{NAMES_KEY}: {names}}})"
-    )
-    with watched(connection, report):
-        [(rows,)] = connection.execute(statement).fetchall()
-    return int(rows), accounted(connection, table, target, int(rows))
+    with watched(connection, report), TableWriter(target, table.names, connection.cursor(), key) as writer:
+        rows = connection.sql(table.stored(parallel=parallel))
+        for batch in rows.to_arrow_reader(together):
+            writer.write([_fields(batch, number) for number in range(len(table.columns))])
+    return writer, accounted(connection, table, target, writer.rows)
+
+
+def _fields(batch: pa.RecordBatch, number: int) -> StoredFields:
+    texts = batch[text_name(number)]
+    if plain_name(number) not in batch.schema.names:
+        return StoredFields(texts)
+    numbers, none = batch[plain_name(number)], pa.scalar(None, pa.string())
+    if texts.null_count == len(texts):
+        return StoredFields(texts, texts, numbers)
+    plain = numbers.is_valid()
+    return StoredFields(pc.if_else(plain, none, texts), pc.if_else(plain, texts, none), numbers)
 
 
 def accounted(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, rows: int) -> Oddities:

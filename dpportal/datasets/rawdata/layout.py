@@ -1,8 +1,10 @@
-"""How a stored table lies in its Parquet file: every field as its text, plain numbers beside it as doubles.
+"""How a stored table lies in its Parquet file: every field as its text, or as the number that says the text.
 
 Column number i of the table is stored as c<i>, VARCHAR, with NULL for an empty field; its name, which can be any text,
-stands in the file's own metadata. n<i>, DOUBLE, exists where the first rows looked like numbers: it holds the number of
-a text of the form `reading.PLAIN_NUMBER` and NULL for every other text, so it depends on nothing but its own field.
+stands in the file's own metadata. Where the first rows looked like numbers, a field lies in three: n<i>, DOUBLE, holds
+the number of a text of the form `reading.PLAIN_NUMBER`; t<i>, VARCHAR, such a text if `written` makes another of its
+number, as of 1.50; c<i> then has none but the other texts. All depend on nothing but their own field. Without t<i>, as
+earlier versions wrote them, c<i> has all texts.
 """
 # ruff: noqa: S608 names and values are quoted by engine.identifier and engine.literal
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from dpportal.datasets.rawdata.engine import column_types, identifier, literal
 from dpportal.datasets.rawdata.reading import PLAIN_NUMBER
@@ -34,7 +37,8 @@ class StoredColumn:
     """SQL of a column's fields. number: its place in the table.
 
     all_plain: whether every text has its plain number, so that no text need be read. few: whether it has so few
-    different texts that what they mean is better looked up.
+    different texts that what they mean is better looked up. parts: in which a field lies, by which texts are told
+    apart, too.
     """
 
     number: int
@@ -42,6 +46,19 @@ class StoredColumn:
     plain: str | None = None
     all_plain: bool = False
     few: bool = False
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredFields:
+    """A batch of a column as it is stored: texts, and of a column of numbers also those and texts written otherwise.
+
+    texts: strings, or a dictionary of them.
+    """
+
+    texts: pa.Array
+    otherwise: pa.Array | None = None
+    numbers: pa.Array | None = None
 
 
 def text_name(number: int) -> str:
@@ -52,19 +69,33 @@ def plain_name(number: int) -> str:
     return f"n{number}"
 
 
+def otherwise_name(number: int) -> str:
+    return f"t{number}"
+
+
+def written(number: str) -> str:
+    """SQL: the text that is written for a plain number."""
+    return f"CASE WHEN {number} = floor({number}) THEN {number}::BIGINT::VARCHAR ELSE {number}::VARCHAR END"
+
+
 def plain_number(text: str) -> str:
     """SQL: the double of a text in plain notation, NULL for any other text."""
     return f"CASE WHEN regexp_full_match({text}, {literal(PLAIN_NUMBER)}) THEN TRY_CAST({text} AS DOUBLE) END"
 
 
-def plain_number_mostly_whole(text: str) -> str:
-    """SQL: the same, in half of the time where most texts are whole numbers.
+def is_written_whole(text: str, whole: str) -> str:
+    """SQL: whether a text is what is written for a whole plain number. whole: the text cast, NULL if it cannot be."""
+    most = 10**WHOLE_DIGITS - 1
+    return f"coalesce({whole} BETWEEN -{most} AND {most} AND {whole}::VARCHAR = {text}, false)"
 
-    A whole number of few digits that is written as its text is a plain one.
+
+def is_written(text: str, number: str) -> str:
+    """SQL: whether a text is what is written for its plain number.
+
+    A short one without a zero at its end is, unless the number is so small that it could be written with an exponent.
     """
-    whole = f"TRY_CAST({text} AS BIGINT)"
-    written = f"strlen({text}) <= {WHOLE_DIGITS} AND {whole}::VARCHAR = {text}"
-    return f"CASE WHEN {written} THEN {whole}::DOUBLE ELSE {plain_number(text)} END"
+    short = f"NOT suffix({text}, '0') AND strlen({text}) <= {WHOLE_DIGITS} AND abs({number}) >= 0.001"
+    return f"CASE WHEN {number} IS NULL THEN false WHEN {short} THEN true ELSE {written(number)} = {text} END"
 
 
 def names_metadata(names: Sequence[str]) -> str:
@@ -82,42 +113,62 @@ def layout(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, Store
     footer = _footer(connection, path)
     if found is None:
         return {
-            name: StoredColumn(number, identifier(name), few=_few(footer.get(name)))
+            name: StoredColumn(
+                number, identifier(name), few=_few(footer.get(name)), parts=(identifier(name),)
+            )
             for number, name in enumerate(column_types(connection, path))
         }
     return {name: _column(number, footer) for number, name in enumerate(json.loads(found[0]))}
 
 
 @dataclass(frozen=True)
-class _Written:
-    """What a file says of a column. absent: its NULLs. longest, all: bytes of its dictionaries. None: not said."""
+class _Part:
+    """What a file says of a column. fields: all; absent: its NULLs. longest, all: bytes of its dictionaries, of which
+    parts without any text need none. None: not said."""
 
+    fields: int | None
     absent: int | None
     longest: int | None
     all: int | None
 
+    @property
+    def is_empty(self) -> bool:
+        return self.fields is not None and self.absent == self.fields
 
-def _column(number: int, footer: dict[str, _Written]) -> StoredColumn:
-    text, plain = footer[text_name(number)], footer.get(plain_name(number))
-    found = StoredColumn(number, text_name(number), few=_few(text))
-    if plain is None:
+
+def _column(number: int, footer: dict[str, _Part]) -> StoredColumn:
+    name, plain, otherwise = text_name(number), plain_name(number), otherwise_name(number)
+    text = footer[name]
+    found = StoredColumn(number, name, few=_few(text), parts=(name,))
+    if plain not in footer:
         return found
-    known = text.absent is not None and text.absent == plain.absent
-    return replace(found, plain=plain_name(number), all_plain=known)
+    if otherwise not in footer:
+        known = text.absent is not None and text.absent == footer[plain].absent
+        return replace(found, plain=plain, all_plain=known)
+    parts = (name, otherwise, plain)
+    return StoredColumn(
+        number,
+        f"coalesce({name}, {otherwise}, {written(plain)})",
+        plain,
+        all_plain=text.is_empty,
+        few=all(_few(footer[part]) for part in parts),
+        parts=parts,
+    )
 
 
-def _few(text: _Written | None) -> bool:
-    if text is None or text.longest is None or text.all is None:
+def _few(part: _Part | None) -> bool:
+    if part is None or part.longest is None or part.all is None:
         return False
-    return text.longest <= SHORT_DICTIONARY and text.all <= ALL_DICTIONARIES
+    return part.longest <= SHORT_DICTIONARY and part.all <= ALL_DICTIONARIES
 
 
-def _footer(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, _Written]:
+def _footer(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, _Part]:
     known = "CASE WHEN count({0}) = count(*) THEN {1}({0})::BIGINT END"
-    terms = (("absent", "sum"), ("bytes", "max"), ("bytes", "sum"))
+    terms = (("fields", "sum"), ("absent", "sum"), ("bytes", "max"), ("bytes", "sum"))
     said = connection.execute(
         f"SELECT name, {', '.join(known.format(*term) for term in terms)} FROM (SELECT path_in_schema AS name, "
-        "stats_null_count AS absent, data_page_offset - dictionary_page_offset AS bytes "
+        "num_values AS fields, stats_null_count AS absent, CASE WHEN stats_null_count = num_values THEN 0 "
+        "ELSE data_page_offset - dictionary_page_offset END AS bytes "
         f"FROM parquet_metadata({literal(str(path))})) GROUP BY name"
     ).fetchall()
-    return {name: _Written(*numbers) for name, *numbers in said}
+    return {name: _Part(*numbers) for name, *numbers in said}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,18 +11,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from dpportal.datasets.rawdata.canonical import as_text, is_text, plain_numbers, text_bytes
+from dpportal.datasets.rawdata.canonical import as_text, clean_texts, is_text, text_bytes
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
-from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
+from dpportal.datasets.rawdata.engine import connect
+from dpportal.datasets.rawdata.number_fields import is_number, number_fields
+from dpportal.datasets.rawdata.layout import StoredFields
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS, proposed_columns, proposed_options
 from dpportal.datasets.rawdata.table import Oddities, TableFacts, checked_names
+from dpportal.datasets.rawdata.table_writer import TableWriter
 
 # Of what is read and written together, so that memory holds no more however many rows there are.
 BATCH_ROWS, BATCH_FIELDS, BATCH_BYTES, FEWEST_ROWS = 122_880, 2**21, 2**25, 256
-# Different texts of a batch, up to which a column is written by a dictionary; of more, looking each up takes longest.
-MOST_IN_DICTIONARY = 10_000
 READ_BUFFER_BYTES = 1 << 20
 # Where a text is composed, DuckDB takes it for the text's end: persons and categories would be one that are two.
 NUL, REPLACEMENT = "\0", "\ufffd"
@@ -30,9 +31,8 @@ NUL, REPLACEMENT = "\0", "\ufffd"
 
 @dataclass
 class Written:
-    """What was stored so far. first: the first texts of each column. takes_nul: whether NUL characters are replaced."""
+    """What is told of what was stored so far. first: the first texts of each column. takes_nul: whether NUL characters are replaced."""
 
-    rows: int = 0
     replaced: int = 0
     broken: int = 0
     longest: int = 0
@@ -46,22 +46,25 @@ def convert_parquet(
     options: ReadOptions,
     limits: Limits,
     report: Report,
+    key: bytes | None = None,
     *,
     is_further: bool = False,
 ) -> TableFacts:
-    """Store a Parquet file's flat columns as texts. is_further: whether NUL characters are replaced, not refused.
+    """Store a Parquet file's flat columns. key: of its sketch. is_further: whether NUL characters are replaced, not refused.
 
     Raises UploadFault for nested columns, for a damaged file, and past a limit.
     """
-    # The other allocators keep what was freed.
-    pa.set_memory_pool(pa.system_memory_pool())
     try:
         schema = pq.ParquetFile(source).schema_arrow
         names = checked_names(schema.names, limits.columns)
         for number, column in enumerate(schema, 1):
             _check_kind(number, column.type)
         written = Written(first=[[] for _ in names], takes_nul=is_further)
-        _store(source, target, names, limits, report, written)
+        with (
+            connect(target.parent, memory_bytes=limits.engine_bytes, threads=1) as connection,
+            TableWriter(target, names, connection, key) as writer,
+        ):
+            _store(source, writer, limits, report, written)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
@@ -69,7 +72,8 @@ def convert_parquet(
     options = proposed_options(written.first, options)
     columns = proposed_columns(names, written.first, options)
     oddities = Oddities(written.replaced, written.broken, written.longest)
-    return TableFacts(written.rows, columns, "parquet", options, oddities=oddities)
+    found = writer.fingerprint
+    return TableFacts(writer.rows, columns, "parquet", options, found.digest, found.sketch, oddities)
 
 
 def _check_kind(number: int, kind: pa.DataType) -> None:
@@ -94,70 +98,41 @@ def _check_kind(number: int, kind: pa.DataType) -> None:
     return None
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind)
-
-
-def _store(
-    source: Path, target: Path, names: Sequence[str], limits: Limits, report: Report, written: Written
-) -> None:
+def _store(source: Path, writer: TableWriter, limits: Limits, report: Report, written: Written) -> None:
     schema, size = pq.ParquetFile(source).schema_arrow, source.stat().st_size
     # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [f.name for f in schema if is_text(f.type)]
-    numbers = [number for number, f in enumerate(schema) if _is_number(f.type)]
     file = pq.ParquetFile(source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False)
-    stored = pa.schema(
-        [pa.field(text_name(number), pa.string()) for number in range(len(names))]
-        + [pa.field(plain_name(number), pa.float64()) for number in numbers],
-        metadata={NAMES_KEY: names_metadata(names)},
-    )
-    batches = (
-        _stored(batch, numbers, stored, written) for batch in _counted(file, limits.unfolded_from(size))
-    )
-    with _Writer(target, stored) as writer:
-        for batch in batches:
-            writer.write(batch)
-            written.rows += batch.num_rows
-            report(written.rows / max(1, file.metadata.num_rows))
+    for batch in _counted(file, limits.unfolded_from(size)):
+        writer.write([_fields(column, written, number) for number, column in enumerate(batch.columns)])
+        report(writer.rows / max(1, file.metadata.num_rows))
 
 
-def _stored(
-    batch: pa.RecordBatch, numbers: Sequence[int], stored: pa.Schema, written: Written
-) -> pa.RecordBatch:
-    """A batch as it is stored. numbers: places of the columns of numbers."""
-    fields = [_field(column, written, number) for number, column in enumerate(batch.columns)]
-    plain = [plain_numbers(fields[number], batch.columns[number]) for number in numbers]
-    return pa.record_batch([*fields, *plain], schema=stored)
+def _fields(column: pa.Array, written: Written, number: int) -> StoredFields:
+    """A column of a batch as it is stored."""
+    if is_number(column.type):
+        _note_first(written, number, lambda few: as_text(column[:few]).texts)
+        return number_fields(column)
+    texts = _texts(column, written, number)
+    _note_first(written, number, lambda few: texts[:few])
+    return StoredFields(texts)
 
 
-class _Writer:
-    """Writes a row group for each batch, with dictionaries for the columns of few different texts in the first one."""
-
-    def __init__(self, target: Path, schema: pa.Schema) -> None:
-        self._target, self._schema = target, schema
-        self._open: pq.ParquetWriter | None = None
-
-    def __enter__(self) -> _Writer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        (self._open or self._writer([])).close()
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        if self._open is None:
-            counts = {name: pc.count_distinct(batch[name]).as_py() for name in batch.schema.names}
-            self._open = self._writer([name for name, count in counts.items() if count <= MOST_IN_DICTIONARY])
-        self._open.write_batch(batch)
-
-    def _writer(self, few: list[str]) -> pq.ParquetWriter:
-        return pq.ParquetWriter(self._target, self._schema, compression="zstd", use_dictionary=few)
+def _note_first(written: Written, number: int, texts: Callable[[int], pa.Array]) -> None:
+    first = written.first[number]
+    if len(first) < MOST_TEXTS:
+        first.extend(texts(MOST_TEXTS - len(first)).to_pylist())
 
 
-def _field(column: pa.Array, written: Written, number: int) -> pa.Array:
+def _texts(column: pa.Array, written: Written, number: int) -> pa.Array:
     """A column's texts, noting what the curator is told of them.
 
     Raises UploadFault for one with a NUL character, where these are not replaced.
     """
+    if not pt.is_dictionary(column.type) and not pt.is_null(column.type):
+        column = column.dictionary_encode()
+    if pt.is_dictionary(column.type) and (different := clean_texts(column.dictionary)) is not None:
+        return pa.DictionaryArray.from_arrays(column.indices, different)
     found = as_text(column)
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
     if is_text(kind) and pc.any(pc.match_substring(found.texts, NUL)).as_py():
@@ -168,8 +143,6 @@ def _field(column: pa.Array, written: Written, number: int) -> pa.Array:
     written.replaced += found.replaced
     written.broken += found.broken
     written.longest = max(written.longest, found.longest)
-    first = written.first[number]
-    first.extend(found.texts[: max(0, MOST_TEXTS - len(first))].to_pylist())
     return found.texts
 
 

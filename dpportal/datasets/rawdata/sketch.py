@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from dpportal.datasets.rawdata.field_digests import Fields
+
 ROWS_KEPT, FIELDS_KEPT = 1024, 128
 NOTHING = np.uint64(2**64 - 1)
 # What a number is of, in the cipher's block beside the digest.
@@ -93,21 +95,14 @@ class Sketcher:
         self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 (a permutation is what is wanted)
         self.sketch = Sketch.of_nothing(columns)
 
-    def add(self, digests: Sequence[np.ndarray], fields_of: Sequence[int] | None = None) -> None:
-        """digests: of each column's fields in the next rows, (n,) uint64 each.
-
-        fields_of: places of the columns whose fields are added with them; None for all.
-        """
-        whole = np.zeros(len(digests[0]), np.uint64)
-        for place, column in enumerate(digests):
-            whole += column
-            if fields_of is None or place in fields_of:
-                self.add_fields(place, column)
-        self.sketch.rows.add(self._numbers(whole, ROW))
-
-    def add_fields(self, place: int, digests: np.ndarray, times: np.ndarray | None = None) -> None:
-        """Add fields of a column: those of further rows, or different ones and how often each occurs."""
-        self.sketch.columns[place].add(self._numbers(digests, FIELD), times)
+    def add(self, columns: Sequence[Fields]) -> None:
+        """columns: digests of each column's fields in the next rows."""
+        rows = np.zeros(len(columns[0].of_rows), np.uint64)
+        for sample, column in zip(self.sketch.columns, columns, strict=True):
+            rows += column.of_rows
+            different, times = column.counted
+            sample.add(self._numbers(different, FIELD), times)
+        self.sketch.rows.add(self._numbers(rows, ROW))
 
     def _numbers(self, digests: np.ndarray, of: int) -> np.ndarray:
         blocks = np.full((len(digests), 2), of, np.uint64)

@@ -23,6 +23,8 @@ from mechanisms.domain import Attribute, Domain
 
 ROW_ID, TIMES = "row_id", "times"
 TEXT, PLAIN, KNOWN = "text", "plain_number", "known_cell"
+# No column of an earlier version's table is called so.
+OF_PARTS = '"rows of these\n"'
 
 
 @dataclass(frozen=True)
@@ -88,27 +90,25 @@ class Rows:
         """Some of the table's columns, and the cells of those that are known."""
         stored = {name: self.columns[name] for name in names}
         fields = [f"file_row_number AS {ROW_ID}", *_fields(stored)]
-        joins = []
-        for name in known:
-            number, text = stored[name].number, stored[name].text
-            meaning = f"meaning_{number}"
-            fields.append(f"{meaning}.{CELL}_0 AS {KNOWN}_{number}")
-            joins.append(f"JOIN {meaning} ON rows.{text} IS NOT DISTINCT FROM {meaning}.{TEXT}_{number}")
-        table = f"{parquet(self.path, row_numbers=True)} AS rows"
-        return _upload(
-            f"(SELECT {', '.join(fields)} FROM {' '.join([table, *joins])}) AS rows", stored, known
-        )
+        rows = f"(SELECT {', '.join(fields)} FROM {parquet(self.path, row_numbers=True)}) AS rows"
+        selected, joins = ["rows.*"], []
+        for number in (stored[name].number for name in known):
+            text, meaning = f"{TEXT}_{number}", f"meaning_{number}"
+            selected.append(f"{meaning}.{CELL}_0 AS {KNOWN}_{number}")
+            joins.append(f"JOIN {meaning} ON rows.{text} IS NOT DISTINCT FROM {meaning}.{text}")
+        joined = f"(SELECT {', '.join(selected)} FROM {' '.join([rows, *joins])}) AS rows"
+        return _upload(joined if known else rows, stored, known)
 
     def fields(self, name: str) -> Upload:
         """A column's fields, with how many rows each is of; of few different texts each comes once."""
         stored = {name: self.columns[name]}
+        rows, times = parquet(self.path), "1"
         if self.columns[name].few:
             stored = {name: replace(self.columns[name], plain=None, all_plain=False)}
-            selected, group = [*_fields(stored), f"count(*) AS {TIMES}"], " GROUP BY 1"
-        else:
-            selected, group = [*_fields(stored), f"1 AS {TIMES}"], ""
-        rows = f"(SELECT {', '.join(selected)} FROM {parquet(self.path)} AS rows{group}) AS texts"
-        return _upload(rows, stored)
+            parts, times = ", ".join(self.columns[name].parts), OF_PARTS
+            rows = f"(SELECT {parts}, count(*) AS {OF_PARTS} FROM {rows} GROUP BY ALL)"
+        fields = [*_fields(stored), f"{times} AS {TIMES}"]
+        return _upload(f"(SELECT {', '.join(fields)} FROM {rows}) AS texts", stored)
 
     def _look_up(self, attribute: Attribute) -> None:
         """Make a table of the different texts of a column, with the cell of each."""
@@ -119,8 +119,8 @@ class Rows:
 
 
 def _fields(stored: Mapping[str, StoredColumn]) -> list[str]:
-    texts = [f"rows.{column.text} AS {TEXT}_{column.number}" for column in stored.values()]
-    plain = [f"rows.{c.plain} AS {PLAIN}_{c.number}" for c in stored.values() if c.plain]
+    texts = [f"{column.text} AS {TEXT}_{column.number}" for column in stored.values()]
+    plain = [f"{c.plain} AS {PLAIN}_{c.number}" for c in stored.values() if c.plain]
     return texts + plain
 
 

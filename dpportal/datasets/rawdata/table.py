@@ -66,7 +66,7 @@ class Sheet:
 class TableFacts:
     """The result of a conversion.
 
-    options: as the file was read, resolved. content_digest, sketch: see `fingerprint.look`.
+    options: as the file was read, resolved. content_digest, sketch: see `fingerprint`.
     """
 
     rows: int

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpportal.datasets.rawdata import ReadOptions, count_cells, reference
-from dpportal.datasets.rawdata.canonical import plain_numbers
-from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
+from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, text_name
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.numerals import number_written
 from tests.dpportal.datasets.rawdata.awkward import OPTIONS, TEXTS
+from tests.dpportal.datasets.rawdata.storing import earlier_number_columns, number_columns
 from tests.dpportal.datasets.rawdata.test_counting import reference_bin
 
 AWKWARD: list[Attribute] = [
@@ -62,16 +62,19 @@ def cell_by_reference(attribute: Attribute, field: str | None, options: ReadOpti
     return reference_bin(attribute, number, lambda b, x: x <= b[1] if whole else x < b[1])
 
 
-@pytest.mark.parametrize("how", ["texts", "texts and numbers", "few texts"])
+HOW = {"numbers": number_columns, "few numbers": number_columns, "earlier numbers": earlier_number_columns}
+
+
+@pytest.mark.parametrize("how", ["texts", "few texts", *HOW])
 @pytest.mark.parametrize("options", OPTIONS)
 def test_every_awkward_text_is_in_the_cell_of_the_reference(tmp_path, options, how):
     """Read row by row, with plain numbers beside, and each different text once."""
     fields = [text.replace("\r\n", "\n") or None for text in TEXTS]
-    texts = pa.array(fields, pa.string())
-    columns = {text_name(0): texts, text_name(1): pa.array([str(1000 + i) for i in range(len(fields))])}
-    columns |= {plain_name(0): plain_numbers(texts, texts)} if how == "texts and numbers" else {}
+    columns = HOW[how](0, fields) if how in HOW else {text_name(0): pa.array(fields, pa.string())}
+    few = list(columns) if how.startswith("few") else False
+    columns |= {text_name(1): pa.array([str(1000 + i) for i in range(len(fields))])}
     table = pa.table(columns).replace_schema_metadata({NAMES_KEY: names_metadata(["x", "row"])})
-    pq.write_table(table, tmp_path / "t", use_dictionary=[text_name(0)] if how == "few texts" else False)
+    pq.write_table(table, tmp_path / "t", use_dictionary=few)
     settled = options.settled()
     rows = Integer("row", lower=1000, upper=999 + len(fields))
     for attribute in AWKWARD:

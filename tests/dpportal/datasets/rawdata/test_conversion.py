@@ -33,12 +33,16 @@ def test_every_field_is_stored_as_its_text_and_kinds_are_proposed(tmp_path):
 
 
 def test_a_plain_number_is_stored_beside_its_text_and_nothing_else_is(tmp_path):
-    stored = Stored(tmp_path, b"n\n1\n1.50\n1e1\nU\n007\n")
-    Stored(tmp_path, b"n\n" + b"1\n" * 3000 + b"1.50\nU\n007\n-0.5\n1e1\n1234567890123456\n")
+    last = ["1.50", "U", "007", "-0.5", "1e1", "1234567890123456", None, "-0", "0.0001"]
+    content = "n,m\n" + "1,x\n" * 3000 + "".join(f"{text or ''},x\n" for text in last)
+    stored = Stored(tmp_path, content.encode())
     table = pq.read_table(tmp_path / "table.parquet")
-    assert table["c0"].to_pylist()[-6:] == ["1.50", "U", "007", "-0.5", "1e1", "1234567890123456"]
-    assert table["n0"].to_pylist()[-6:] == [1.5, None, None, -0.5, None, None]
-    assert stored.kinds == ["text"]
+    of = {name: table[name].to_pylist()[-9:] for name in ("c0", "t0", "n0")}
+    assert of["n0"] == [1.5, None, None, -0.5, None, None, None, 0, 0.0001]
+    assert of["c0"] == [None, "U", "007", None, "1e1", "1234567890123456", None, None, None]
+    assert of["t0"][:-1] == ["1.50", *[None] * 6, "-0"]
+    assert [row[0] for row in stored.rows[-9:]] == last
+    assert Stored(tmp_path, b"n\n1\n1.50\n1e1\nU\n007\n").kinds == ["text"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -13,10 +13,10 @@ import pytest
 
 from dpportal.datasets.rawdata import Persons, ReadOptions, count_cells, count_tables, packed_rows
 from dpportal.datasets.rawdata import counting as counting_module
-from dpportal.datasets.rawdata.canonical import plain_numbers
-from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, plain_name, text_name
+from dpportal.datasets.rawdata.layout import NAMES_KEY, names_metadata, text_name
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.microdata.whole_rows import WholeRows
+from tests.dpportal.datasets.rawdata.storing import number_columns
 
 KEY = b"a key for these tests"
 
@@ -30,7 +30,7 @@ def stored(folder: Path, **columns: list) -> Path:
     fields = {text_name(i): pa.array(column, pa.string()) for i, column in enumerate(texts.values())}
     for number, column in enumerate(columns.values()):
         if not any(isinstance(value, str | dt.date | bool) for value in column):
-            fields[plain_name(number)] = plain_numbers(fields[text_name(number)], fields[text_name(number)])
+            fields |= number_columns(number, list(texts.values())[number])
     table = pa.table(fields).replace_schema_metadata({NAMES_KEY: names_metadata(list(columns))})
     pq.write_table(table, path)
     return path
