@@ -26,8 +26,6 @@ from dpportal.keys import UnsealError, new_token
 MARK = "identity"
 # Where files lie until they are complete.
 PARTS = "incomplete"
-# Of an earlier version, which kept one file for all charges of a dataset and one for a stream.
-FORMER_MARK, FORMER_FOLDERS = "mark", ("charges", "streams")
 # What file servers put beside the portal's files has other names: .nfs0001, .snapshot, @eaDir, lost+found.
 OWN_NAME = re.compile(r"[0-9a-z]+(?:[.-][0-9a-z]+)*")
 # Each file is filled up to a multiple of it.
@@ -156,20 +154,8 @@ def forget_mark() -> None:
     _path(MARK).unlink(missing_ok=True)
 
 
-def forget_former() -> None:
-    """Delete what an earlier version remembered in another form."""
-    former = (path for folder in FORMER_FOLDERS for path in _path(folder).glob("*") if path.is_file())
-    for path in (_path(FORMER_MARK), *former):
-        path.unlink(missing_ok=True)
-
-
 def lost_text() -> str:
     """Why nothing can be paid or published, and what to do."""
-    if _path(FORMER_MARK).exists():
-        return _(
-            "The portal's memory was written by an earlier version. Ask an administrator to confirm, once, that this "
-            "database is the newest there is: manage.py check_restored --accept"
-        )
     return _("The portal's memory is missing, or another one's. ") + remedy()
 
 

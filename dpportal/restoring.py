@@ -125,7 +125,6 @@ def accept() -> None:
     """Take an administrator's word that this database is the newest: remember what the memory lacks of it."""
     if not _readable(memory.mark):
         memory.forget_mark()
-    memory.forget_former()
     charges.put_mark()
     _accept_all()
 

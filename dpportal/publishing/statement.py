@@ -22,7 +22,6 @@ def statement(
     kept_by_curator: bool = False,
     without_table: bool = False,
     total_published: bool = False,
-    unidentified_counted: bool = False,
 ) -> str:
     """What the loss promises a person.
 
@@ -30,7 +29,6 @@ def statement(
     person_column: whose equal values are one person's rows; empty where each person has one row. subject: of the
     sentence, translated; "This release" if empty. kept_by_curator: whether no program, but whoever counts sees to it
     that nobody has more rows. without_table: whether the portal has nobody's rows, but numbers alone.
-    unidentified_counted: whether rows without an identifier were counted, all as one person; else they are left out.
     total_published: whether other releases make the number of rows public that this one hides.
     """
     pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
@@ -39,20 +37,17 @@ def statement(
         _counted(loss.unit, person_column)
         if without_table
         else _who(loss.unit, person_column, kept_by_curator),
-        "" if without_table or kept_by_curator else _unidentified(person_column, unidentified_counted),
+        "" if without_table or kept_by_curator else _unidentified(person_column),
         _published_elsewhere() if total_published and not loss.unit.total_public else "",
         _limits(),
     )
     return " ".join(filter(None, said))
 
 
-def _unidentified(person_column: str, counted: bool) -> str:
+def _unidentified(person_column: str) -> str:
     if not person_column:
         return ""
-    if counted:
-        text = _("Rows without a value of “%(column)s” were counted as one person together.")
-    else:
-        text = _("Rows without a value of “%(column)s” are left out, and how many they are stays hidden.")
+    text = _("Rows without a value of “%(column)s” are left out, and how many they are stays hidden.")
     return text % {"column": person_column}
 
 

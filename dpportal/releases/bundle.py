@@ -118,7 +118,7 @@ def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, An
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": {
             **release.protects(made.plan.loss.unit, words.others),
-            **({"rows_without_person": words.without_person} if words.without_person else {}),
+            **({"rows_without_person": "left out"} if release.person_column else {}),
         },
         **_columns_in_files(release, files),
         "plan": made.plan.to_json(),

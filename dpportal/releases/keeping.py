@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpportal.datasets.rawdata import records
 from dpportal.releases.models import Release
-from dpportal.releases.products import confirmed_plan, product_of
 
 # Where a stored comparison says how many rows were counted.
 ROWS_COUNTED = "rows_counted"
@@ -40,12 +38,10 @@ class Keeping:
         return not (self.person_column or self.closed)
 
 
-def rows_counted(release: Release, comparison: Mapping[str, Any]) -> int | None:
+def rows_counted(comparison: Mapping[str, Any]) -> int | None:
     """How many rows were counted, a true number; None where the counts of the product do not tell.
 
-    comparison: as stored for the curator. Those of earlier days do not say it, and all counts are read.
+    comparison: as stored for the curator.
     """
-    if ROWS_COUNTED in comparison:
-        rows: int | None = comparison[ROWS_COUNTED]
-        return rows
-    return product_of(release).rows_counted(confirmed_plan(release), records.kept_counts(release.true_counts))
+    rows: int | None = comparison[ROWS_COUNTED]
+    return rows

@@ -92,8 +92,6 @@ class Release(Paid):
     # Of a table that lies elsewhere: engine, table and time, as JSON.
     read_from = models.CharField(max_length=400, blank=True)
     result = models.CharField(max_length=200, blank=True)
-    # Whether rows without an identifier were counted, all as one person: only in releases of earlier days.
-    unidentified_counted = models.BooleanField(default=False, editable=False)
     # The digest of what the files of its bundle say besides numbers, as `words` tells it; empty before there are any.
     words = models.CharField(max_length=64, blank=True, editable=False)
 

@@ -19,32 +19,13 @@ from mechanisms.accounting import Loss
 def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
     """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
     assert release.domain_version is not None
-    said = promise_of_draft(
-        loss,
-        release.delta,
-        release.domain_version,
-        others,
-        unidentified_counted=release.unidentified_counted,
-    )
+    said = promise_of_draft(loss, release.delta, release.domain_version, others)
     return f"{said} {_where(release)}".rstrip()
 
 
-def promise_of_draft(
-    loss: Loss,
-    delta: float,
-    version: DomainVersion,
-    others: OtherPromises,
-    *,
-    unidentified_counted: bool = False,
-) -> str:
+def promise_of_draft(loss: Loss, delta: float, version: DomainVersion, others: OtherPromises) -> str:
     """The same before anything is read. delta: of the account."""
-    own = statement(
-        loss,
-        delta,
-        version.unit_column,
-        total_published=others.total_published,
-        unidentified_counted=unidentified_counted,
-    )
+    own = statement(loss, delta, version.unit_column, total_published=others.total_published)
     return " ".join([own, *others.sentences(loss, Protection.of(version), _("this release"))])
 
 

@@ -260,7 +260,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "verdict": product_of(release).found(comparison),
         "method_title": method_title(release.product, plan.mechanism),
         "keeping": Keeping.of(release),
-        "rows_counted": rows_counted(release, comparison),
+        "rows_counted": rows_counted(comparison),
         "product": product_of(release),
         "other_tables": tables_for(request, release),
         "nav_section": "releases",

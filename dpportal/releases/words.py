@@ -18,17 +18,13 @@ from dpportal.running.jobs import JobState
 
 @dataclass(frozen=True)
 class Words:
-    """about: what readers may know of the dataset, as it is permitted now. others: what else is promised of it.
-
-    without_person: what became of rows that name nobody; empty where no column names people.
-    """
+    """about: what readers may know of the dataset, as it is permitted now. others: what else is promised of it."""
 
     title: str
     dataset: str
     curator: str
     about: About
     others: OtherPromises
-    without_person: str
 
     @classmethod
     def of(cls, release: Release, about: About | None = None) -> Words:
@@ -39,7 +35,6 @@ class Words:
             release.created_by.public_name,
             told,
             release.other_promises,
-            _without_person(release),
         )
 
     @property
@@ -47,15 +42,7 @@ class Words:
         said: list[Any] = [self.title, self.dataset, self.curator, self.about.facts()]
         if self.others != OtherPromises():
             said.append(self.others.facts())
-        if self.without_person:
-            said.append(self.without_person)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def _without_person(release: Release) -> str:
-    if not release.person_column:
-        return ""
-    return "one person" if release.unidentified_counted else "left out"
 
 
 def are_current(release: Release) -> bool:

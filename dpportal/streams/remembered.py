@@ -57,13 +57,6 @@ class DecidedPeriod:
             **true.to_json(),
         )
 
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> DecidedPeriod:
-        """Earlier versions clipped nothing, knew no keys, and kept a fingerprint of the content."""
-        value = {"clipped": "0" * len(value["sums"]), "key": "", **value}
-        value.pop("fingerprint", None)
-        return cls(**value)
-
     @property
     def true_counts(self) -> TrueCounts:
         return TrueCounts.from_json({"sums": self.sums, "clipped": self.clipped})
@@ -186,7 +179,7 @@ def pending(stream: Stream) -> Decision | None:
     content = memory.recall(_name(stream.pk, version + 1))
     if not content or content["version"] != version:
         return None
-    periods = tuple(DecidedPeriod.from_json(period) for period in content["periods"])
+    periods = tuple(DecidedPeriod(**period) for period in content["periods"])
     return Decision(version, content["state"], periods)
 
 

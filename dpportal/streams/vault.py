@@ -46,10 +46,7 @@ class TrueCounts:
         return {"sums": self.sums.tolist(), "clipped": "".join("01"[int(one)] for one in self.clipped)}
 
     @classmethod
-    def from_json(cls, value: Any) -> TrueCounts:
-        """Earlier versions kept the sums alone, and clipped nothing."""
-        if isinstance(value, list):
-            return cls(np.array(value, dtype=np.int64), np.zeros(len(value), dtype=bool))
+    def from_json(cls, value: dict[str, Any]) -> TrueCounts:
         marks = np.array([mark == "1" for mark in value["clipped"]], dtype=bool)
         return cls(np.array(value["sums"], dtype=np.int64), marks)
 

@@ -100,8 +100,7 @@ class MicrodataPlan:
             "wishes": Wishes.from_json(value["wishes"]),
             "shares": {name: Fraction(share) for name, share in value["shares"].items()},
         }
-        # A plan of earlier days holds the curator's number of people, too.
-        return cls(**{**{name: value[name] for name in value if name != "people"}, **read})
+        return cls(**{**value, **read})
 
 
 # Counts are whole: that of a rounding. Fits take noise to be no less, or they would divide by nearly nothing.

@@ -10,7 +10,6 @@ import pytest
 
 from dpportal import memory, restoring
 from dpportal.budgets import ledger, remembered
-from dpportal.budgets.ledger import BudgetOnHoldError
 from dpportal.memory import MemoryFaultError
 from dpportal.releases import execution
 from dpportal.streams.execution import Update, publish
@@ -97,13 +96,3 @@ def test_a_stream_keeps_a_name_for_each_decision_and_the_content_of_the_newest(d
 
 def _sizes(folder):
     return {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
-
-
-def test_a_memory_of_an_earlier_version_is_not_forgotten_silently(dataset, memory_of_its_own):
-    (memory_of_its_own / memory.MARK).unlink()
-    former = memory_of_its_own / "charges" / str(dataset.pk)
-    former.parent.mkdir()
-    for path in (former, memory_of_its_own / memory.FORMER_MARK):
-        path.write_bytes(b"sealed")
-    with pytest.raises(BudgetOnHoldError, match=r"written by an earlier version.*--accept"):
-        ledger.require_complete(dataset)

@@ -123,9 +123,7 @@ def convert_csv(
         writer, oddities = _store(connection, table, target, part(report, CHECKED, 1), key)
     scratch.unlink(missing_ok=True)
     found = writer.fingerprint
-    return TableFacts(
-        writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities
-    )
+    return TableFacts(writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities)
 
 
 def understand(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from dpportal.datasets.rawdata.canonical import as_text, clean_texts, is_text, text_bytes
-from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.datasets.rawdata.engine import connect
-from dpportal.datasets.rawdata.number_fields import is_number, number_fields
+from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.datasets.rawdata.layout import StoredFields
+from dpportal.datasets.rawdata.number_fields import is_number, number_fields
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS, proposed_columns, proposed_options

@@ -48,7 +48,6 @@ class Migration(migrations.Migration):
                 ('true_counts', models.CharField(blank=True, max_length=200)),
                 ('read_from', models.CharField(blank=True, max_length=400)),
                 ('result', models.CharField(blank=True, max_length=200)),
-                ('unidentified_counted', models.BooleanField(default=False, editable=False)),
                 ('words', models.CharField(blank=True, editable=False, max_length=64)),
                 ('charge', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='release', to='budgets.ledgerentry')),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

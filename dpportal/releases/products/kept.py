@@ -27,7 +27,7 @@ def keep_estimates(release: Release, values: np.ndarray) -> None:
 
 
 def has_estimates(release: Release) -> bool:
-    """Whether there are any: releases of earlier versions have none."""
+    """Whether there are any: of too many rows none are kept."""
     return default_storage.exists(_name(release))
 
 

@@ -196,8 +196,7 @@ class SelectionProduct(Product[Selection, SelectionPlan, list[str]]):
         return telling.foreseen(plan, lead, draft.people, _asked_column(draft))
 
     def found(self, comparison: Mapping[str, Any]) -> Verdict | None:
-        chance = comparison.get("good_chance")  # not in comparisons of earlier days
-        return None if chance is None else telling.found(chance)
+        return telling.found(comparison["good_chance"])
 
     def suggested(self, draft: Release, plans: Mapping[str, SelectionPlan]) -> str:
         """The method that most often tells the better candidate, over the gaps that the page shows."""

@@ -53,13 +53,6 @@ def test_the_page_reads_no_counts_to_say_so(desk, ready, monkeypatch):
     assert "All of them were counted." in compared(desk, ready)
 
 
-def test_a_comparison_of_earlier_days_does_not_say_how_many_were_counted(desk, ready):
-    comparison = records.comparison(ready.dataset_id, ready.pk)
-    del comparison["rows_counted"]
-    records.keep_comparison(ready.dataset_id, ready.pk, comparison)
-    assert "The table has 300 rows. All of them were counted." in compared(desk, ready)
-
-
 def test_closed_columns_leave_rows_out_and_the_pages_say_so(desk, closed):
     page = compared(desk, closed)
     assert "The table has 300 rows. 200 of them were counted." in page

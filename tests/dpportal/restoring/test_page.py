@@ -127,18 +127,6 @@ def test_a_charge_of_another_protection_opens_its_account(office, dataset, spent
     assert (account.unit_column, account.definition, account.spent) == ("colour", "zcdp", Decimal("0.05"))
 
 
-def test_a_memory_of_an_earlier_version_goes_on_with_the_word_of_an_administrator(dataset, spent, settings):
-    (settings.MEMORY_DIR / "charges" / str(dataset.pk) / spent.key.hex).unlink()
-    (settings.MEMORY_DIR / "charges" / str(dataset.pk)).rmdir()
-    for former in ("mark", f"charges/{dataset.pk}"):
-        (settings.MEMORY_DIR / former).write_bytes(b"sealed")
-    (settings.MEMORY_DIR / memory.MARK).unlink()
-    restoring.accept()
-    ledger.require_complete(dataset)
-    assert remembered.charge_of(spent).cost == Decimal("0.3")
-    assert not (settings.MEMORY_DIR / "mark").exists()
-
-
 def test_a_memory_that_an_administrator_let_begin_anew_knows_where_measurements_lie(ready, memory_of_its_own):
     """Or a copy of before would have none of them, though their files are there."""
     shutil.rmtree(memory_of_its_own)

@@ -151,21 +151,6 @@ def test_of_a_period_nothing_in_the_open_depends_on_its_counts_but_the_noisy_one
     assert released[1] - released[0] == 1 and rows[0] == rows[1]
 
 
-def test_sums_that_an_earlier_version_kept_are_read(stream) -> None:
-    assert vault.TrueCounts.from_json([7, 8]).to_json() == {"sums": [7, 8], "clipped": "00"}
-    earlier = {
-        "index": 1,
-        "released": [6],
-        "half_width": 3,
-        "fingerprint": "f",
-        "source": "typed",
-        "sums": [5],
-    }
-    decided = remembered.DecidedPeriod.from_json(earlier)
-    assert (decided.key, decided.true_counts.sums.tolist()) == ("", [5])
-    decided.period_of(stream).save()
-
-
 @pytest.mark.parametrize("index", [2, 3, 12])
 def test_a_period_out_of_order_is_refused(stream, index: int) -> None:
     refused = refusal(stream, index, 5)
