@@ -225,6 +225,8 @@ SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
 PROXIES = networks("DPPORTAL_PROXIES")
 # Who is told how much there is of anything, without signing in: those who watch over the portal by programs.
 METRICS_NETWORKS = networks("DPPORTAL_METRICS_NETWORKS")
+# Of a browser in which a person signed in before.
+KNOWN_BROWSER_COOKIE_NAME = "known_browser"
 if os.environ.get("DPPORTAL_HTTPS") == "1":
     if not PROXIES:
         raise ImproperlyConfigured(
@@ -234,6 +236,7 @@ if os.environ.get("DPPORTAL_HTTPS") == "1":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     # A browser takes these names from this very host alone, encrypted, and for all its paths.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+    KNOWN_BROWSER_COOKIE_NAME = "__Host-known_browser"
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
     # Load balancers, and what watches over the portal, ask each machine without encryption.

@@ -17,7 +17,8 @@ from django.utils.crypto import get_random_string
 
 from dpportal.accounts.models import User
 
-COOKIE = "known_browser"
+# Where the name of whoever has just signed in waits for the answer.
+SIGNED_IN = "dpportal.signed_in"
 SECONDS = 90 * 24 * 3600
 
 
@@ -29,7 +30,7 @@ def connect() -> None:
 def known_as(request: HttpRequest, name: str | None) -> str | None:
     """What tells this browser from others, if the person with this name signed in with it lately."""
     try:
-        return _signer(name or "").unsign(request.COOKIES.get(COOKIE, ""), max_age=SECONDS)
+        return _signer(name or "").unsign(request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), max_age=SECONDS)
     except BadSignature:
         return None
 
@@ -40,7 +41,7 @@ def _signer(name: str) -> TimestampSigner:
 
 
 def _signed_in(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
-    request.META[COOKIE] = user.get_username()
+    request.META[SIGNED_IN] = user.get_username()
 
 
 class KnownBrowser:
@@ -51,10 +52,10 @@ class KnownBrowser:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if name := request.META.get(COOKIE):
+        if name := request.META.get(SIGNED_IN):
             identity = known_as(request, name) or get_random_string(32)
             response.set_cookie(
-                COOKIE,
+                settings.KNOWN_BROWSER_COOKIE_NAME,
                 _signer(name).sign(identity),
                 max_age=SECONDS,
                 secure=bool(settings.SESSION_COOKIE_SECURE),

@@ -24,7 +24,7 @@ def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
         },
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=300,
         check=False,
     )
 
@@ -51,7 +51,8 @@ print(plain.get("/account/sign-in/").headers["Location"], "Location" in plain.ge
 answer = secure.get("/account/sign-in/")
 print(answer.status_code, answer.headers["Strict-Transport-Security"], answer.cookies["__Host-csrftoken"]["secure"])
 from django.conf import settings
-print(settings.SESSION_COOKIE_SECURE, settings.SESSION_COOKIE_NAME, answer.cookies["__Host-csrftoken"]["path"])
+print(settings.SESSION_COOKIE_SECURE, settings.KNOWN_BROWSER_COOKIE_NAME)
+print(settings.SESSION_COOKIE_NAME, answer.cookies["__Host-csrftoken"]["path"])
 believed = settings.PROXIES
 settings.PROXIES = ()
 print(secure.get("/account/sign-in/").status_code)
@@ -69,7 +70,8 @@ print(secure.get("/account/sign-in/").status_code)
     assert done.stdout.splitlines() == [
         "https://testserver/account/sign-in/ False",
         "200 max-age=31536000; includeSubDomains True",
-        "True __Host-sessionid /",
+        "True __Host-known_browser",
+        "__Host-sessionid /",
         "301",
     ], done
 

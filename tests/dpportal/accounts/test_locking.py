@@ -5,11 +5,12 @@ from ipaddress import ip_network
 
 import pytest
 from axes.models import AccessAttempt
+from django.conf import settings
 from django.db.models import F
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from dpportal.accounts import known_browsers, locking
+from dpportal.accounts import locking
 from dpportal.accounts.models import AuditEntry
 from tests.dpportal.building import PASSWORD
 
@@ -136,7 +137,7 @@ def test_a_known_browser_is_closed_by_its_own_wrong_passwords(client, curator):
     "cookie", ["", "x", "x:1sBxQ2:x", "known browser x"], ids=["none", "no signature", "forged", "plain"]
 )
 def test_a_cookie_that_nobody_signed_opens_nothing(client, curator, cookie):
-    client.cookies[known_browsers.COOKIE] = cookie
+    client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME] = cookie
     for attempt in range(LIMIT):
         answer = sign_in(client, WRONG, headers={"User-Agent": f"known browser {attempt}"})
     assert answer.status_code == 429
@@ -151,13 +152,13 @@ def test_a_browser_that_knows_one_person_is_a_strangers_for_another(client, cura
 
 def test_the_cookie_names_nobody_and_stays_with_the_browser(client, curator):
     sign_in(client)
-    cookie = client.cookies[known_browsers.COOKIE]
+    cookie = client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME]
     assert "curator" not in cookie.value
     assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
     identity = cookie.value.partition(":")[0]
     client.post(reverse("accounts:sign_out"))
     sign_in(client)
-    assert client.cookies[known_browsers.COOKIE].value.partition(":")[0] == identity
+    assert client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME].value.partition(":")[0] == identity
 
 
 def test_one_customers_addresses_of_ipv6_are_one(client, curator):
