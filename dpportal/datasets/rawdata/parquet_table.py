@@ -99,9 +99,13 @@ def _check_kind(number: int, kind: pa.DataType) -> None:
 
 
 def _store(source: Path, writer: TableWriter, limits: Limits, report: Report, written: Written) -> None:
-    schema, size = pq.ParquetFile(source).schema_arrow, source.stat().st_size
+    opened, size = pq.ParquetFile(source), source.stat().st_size
     # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
-    texts = [f.name for f in schema if is_text(f.type)]
+    texts = [
+        f.name
+        for place, f in enumerate(opened.schema_arrow)
+        if is_text(f.type) and not _has_deltas(opened.metadata, place)
+    ]
     file = pq.ParquetFile(source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False)
     for batch in _counted(file, limits.unfolded_from(size)):
         writer.write([_fields(column, written, number) for number, column in enumerate(batch.columns)])
@@ -171,6 +175,12 @@ def _counted(file: pq.ParquetFile, most: int) -> Iterator[pa.RecordBatch]:
             raise unfolds_too_far(most)
         rows = max(1, batch.num_rows * BATCH_BYTES // max(BATCH_BYTES, size))
         yield from (batch.slice(start, rows) for start in range(0, batch.num_rows, rows))
+
+
+def _has_deltas(footer: pq.FileMetaData, place: int) -> bool:
+    """Whether texts lie as differences from the one before, which no reader turns into a dictionary."""
+    chunks = (footer.row_group(group).column(place) for group in range(footer.num_row_groups))
+    return any("DELTA" in encoding for chunk in chunks for encoding in chunk.encodings)
 
 
 def _batch_rows(footer: pq.FileMetaData) -> int:
