@@ -125,9 +125,7 @@ def convert_csv(
         writer, oddities = _store(connection, table, target, part(report, CHECKED, 1), key)
     scratch.unlink(missing_ok=True)
     found = writer.fingerprint
-    return TableFacts(
-        writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities
-    )
+    return TableFacts(writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities)
 
 
 def understand(
@@ -189,7 +187,7 @@ def _read(
 
 
 def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.RecordBatch]:
-    """The rows, so many at a time. Raises one of UNREADABLE, also where Arrow passes the engine's fault on as its own."""
+    """The rows, so many at a time. Raises one of UNREADABLE also where Arrow passes the engine's fault on."""
     try:
         yield from rows.to_arrow_reader(together)
     except (OSError, pa.ArrowInvalid) as error:

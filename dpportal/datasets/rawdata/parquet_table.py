@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from dpportal.datasets.rawdata.canonical import as_text, clean_texts, is_text, text_bytes
-from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.datasets.rawdata.engine import connect
-from dpportal.datasets.rawdata.number_fields import is_number, number_fields
+from dpportal.datasets.rawdata.faults import UploadFault, damaged, not_utf8, unfolds_too_far
 from dpportal.datasets.rawdata.layout import StoredFields
+from dpportal.datasets.rawdata.number_fields import is_number, number_fields
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.proposals import MOST_TEXTS, proposed_columns, proposed_options
@@ -31,7 +31,10 @@ NUL, REPLACEMENT = "\0", "\ufffd"
 
 @dataclass
 class Written:
-    """What is told of what was stored so far. first: the first texts of each column. takes_nul: whether NUL characters are replaced."""
+    """What is told of what was stored so far.
+
+    first: the first texts of each column. takes_nul: whether NUL characters are replaced.
+    """
 
     replaced: int = 0
     broken: int = 0
@@ -50,8 +53,9 @@ def convert_parquet(
     *,
     is_further: bool = False,
 ) -> TableFacts:
-    """Store a Parquet file's flat columns. key: of its sketch. is_further: whether NUL characters are replaced, not refused.
+    """Store a Parquet file's flat columns.
 
+    key: of its sketch. is_further: whether NUL characters are replaced, not refused.
     Raises UploadFault for nested columns, for a damaged file, and past a limit.
     """
     try:
@@ -68,6 +72,8 @@ def convert_parquet(
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
+        if "Invalid UTF8" in str(error):
+            raise not_utf8() from None
         raise damaged("Parquet") from None
     options = proposed_options(written.first, options)
     columns = proposed_columns(names, written.first, options)

@@ -179,6 +179,8 @@ def test_sketch_and_digest_are_what_every_later_version_must_make(tmp_path, rows
     sketcher.add([Fields(np.array(column, np.uint64)) for column in digests])
     assert facts.sketch == sketcher.sketch.to_bytes()
     factors = [mixed(place) | 1 for place in (1, 2, 3, 4)]
-    sums = (sum(d * f for d, f in zip(row, factors, strict=True)) % 2**64 for row in zip(*digests, strict=True))
+    sums = (
+        sum(d * f for d, f in zip(row, factors, strict=True)) % 2**64 for row in zip(*digests, strict=True)
+    )
     content = json.dumps(["mixed fields 2", list(texts), str(rows), str(sum(map(mixed, sums)))])
     assert facts.content_digest == hashlib.sha256(content.encode()).hexdigest()
