@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from dpportal.datasets.rawdata.watching import watched
 ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22
 # What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
 UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
+UNREADABLE_WORDS = ("Invalid Input Error", "Conversion Error", "Not implemented Error")
 # Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
 BUFFER_BYTES = 32 * 2**20
 # The share of the work that is done once the file is known to be plain text.
@@ -179,9 +181,19 @@ def _read(
     together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
     with watched(connection, report), TableWriter(target, table.names, connection.cursor(), key) as writer:
         rows = connection.sql(table.stored(parallel=parallel))
-        for batch in rows.to_arrow_reader(together):
+        for batch in _batches(rows, together):
             writer.write([_fields(batch, number) for number in range(len(table.columns))])
     return writer, accounted(connection, table, target, writer.rows)
+
+
+def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.RecordBatch]:
+    """The rows, so many at a time. Raises one of UNREADABLE also where Arrow passes the engine's fault on."""
+    try:
+        yield from rows.to_arrow_reader(together)
+    except (OSError, pa.ArrowInvalid) as error:
+        if any(kind in str(error) for kind in UNREADABLE_WORDS):
+            raise duckdb.InvalidInputException("the engine cannot read this file") from None
+        raise
 
 
 def _fields(batch: pa.RecordBatch, number: int) -> StoredFields:

@@ -27,7 +27,7 @@ FEW, MOST_KNOWN = 10_000, 100_000
 
 
 def mixed(words: np.ndarray) -> np.ndarray:
-    """A permutation of 64 bits, each of which every bit of the argument moves (Pelle Evensen's rrxmrrxmsx, shortened)."""
+    """A permutation of 64 bits, each moved by every bit of the argument (after Pelle Evensen's mixers)."""
     words = words ^ (words >> SHIFT)
     for _ in range(2):
         words = words * FACTOR

@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from dpportal.datasets.rawdata.canonical import as_text, clean_texts, is_text, text_bytes
 from dpportal.datasets.rawdata.engine import connect
-from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
+from dpportal.datasets.rawdata.faults import UploadFault, damaged, not_utf8, unfolds_too_far
 from dpportal.datasets.rawdata.layout import StoredFields
 from dpportal.datasets.rawdata.number_fields import is_number, number_fields
 from dpportal.datasets.rawdata.options import Limits, ReadOptions
@@ -31,7 +31,10 @@ NUL, REPLACEMENT = "\0", "\ufffd"
 
 @dataclass
 class Written:
-    """What is told of what was stored so far. first: the first texts of each column. takes_nul: whether NUL characters are replaced."""
+    """What is told of what was stored so far.
+
+    first: the first texts of each column. takes_nul: whether NUL characters are replaced.
+    """
 
     replaced: int = 0
     broken: int = 0
@@ -50,8 +53,9 @@ def convert_parquet(
     *,
     is_further: bool = False,
 ) -> TableFacts:
-    """Store a Parquet file's flat columns. key: of its sketch. is_further: whether NUL characters are replaced, not refused.
+    """Store a Parquet file's flat columns.
 
+    key: of its sketch. is_further: whether NUL characters are replaced, not refused.
     Raises UploadFault for nested columns, for a damaged file, and past a limit.
     """
     try:
@@ -68,6 +72,8 @@ def convert_parquet(
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         if getattr(error, "errno", None):  # the disk's trouble, not the file's
             raise
+        if "Invalid UTF8" in str(error):
+            raise not_utf8() from None
         raise damaged("Parquet") from None
     options = proposed_options(written.first, options)
     columns = proposed_columns(names, written.first, options)
@@ -99,9 +105,13 @@ def _check_kind(number: int, kind: pa.DataType) -> None:
 
 
 def _store(source: Path, writer: TableWriter, limits: Limits, report: Report, written: Written) -> None:
-    schema, size = pq.ParquetFile(source).schema_arrow, source.stat().st_size
+    opened, size = pq.ParquetFile(source), source.stat().st_size
     # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
-    texts = [f.name for f in schema if is_text(f.type)]
+    texts = [
+        f.name
+        for place, f in enumerate(opened.schema_arrow)
+        if is_text(f.type) and not _has_deltas(opened.metadata, place)
+    ]
     file = pq.ParquetFile(source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False)
     for batch in _counted(file, limits.unfolded_from(size)):
         writer.write([_fields(column, written, number) for number, column in enumerate(batch.columns)])
@@ -171,6 +181,12 @@ def _counted(file: pq.ParquetFile, most: int) -> Iterator[pa.RecordBatch]:
             raise unfolds_too_far(most)
         rows = max(1, batch.num_rows * BATCH_BYTES // max(BATCH_BYTES, size))
         yield from (batch.slice(start, rows) for start in range(0, batch.num_rows, rows))
+
+
+def _has_deltas(footer: pq.FileMetaData, place: int) -> bool:
+    """Whether texts lie as differences from the one before, which no reader turns into a dictionary."""
+    chunks = (footer.row_group(group).column(place) for group in range(footer.num_row_groups))
+    return any("DELTA" in encoding for chunk in chunks for encoding in chunk.encodings)
 
 
 def _batch_rows(footer: pq.FileMetaData) -> int:

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import struct
 from decimal import Decimal
 from pathlib import Path
 
@@ -242,6 +243,29 @@ def test_typed_values_have_one_text_each(tmp_path):
         ("Zürich", "Z\ufffdrich", "a\nb", None),
     ]
     assert (stored.oddities.replaced_bytes, stored.oddities.broken_fields) == (1, 1)
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_texts_that_lie_as_differences_are_read(tmp_path, encoding):
+    """As the second version of Parquet's pages has them."""
+    table, path = pa.table({"word": ["Ann", "Anna", None, "Ann"]}), tmp_path / "made.parquet"
+    pq.write_table(table, path, use_dictionary=False, column_encoding={"word": encoding})
+    assert Stored(tmp_path, path.read_bytes()).rows == [("Ann",), ("Anna",), (None,), ("Ann",)]
+
+
+def test_broken_bytes_of_a_dictionary_are_repaired_in_their_rows_or_named(tmp_path):
+    """Arrow reads a dictionary of 64 bits by another, and refuses what is not UTF-8 on the way."""
+    offsets = pa.py_buffer(struct.pack("<3i", 0, 2, 8))
+    words = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"okZ\xfcrich")])
+
+    def stored(places: pa.DataType) -> Stored:
+        rows = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1], places), words)
+        return Stored(tmp_path, parquet(tmp_path, pa.table({"word": rows})))
+
+    found = stored(pa.int32())
+    assert (found.rows, found.oddities.replaced_bytes) == ([("ok",), ("Z\ufffdrich",), ("Z\ufffdrich",)], 2)
+    with pytest.raises(UploadFault, match="not UTF-8"):
+        stored(pa.int64())
 
 
 def test_the_first_visible_sheet_of_a_workbook_is_read(tmp_path):

@@ -16,7 +16,7 @@ from dpportal.datasets.rawdata import ReadOptions, UploadFault, convert, first_r
 pytestmark = pytest.mark.slow
 
 CSV = "n,t,x,d,b\n1,é,0.5,2020-01-01,true\n2,,3,2020-02-01,false\n2,,3,2020-02-01,false\n"
-RECORDED = "a49c4e9fb18fdcdac7ea22805216cc9888955394b0d5fba3ad9a87c62f4216da"
+RECORDED = "0ffca3d934f3eac29953473126bc26ab87820a0eae3ef432de38dda4a72fa152"
 LINES = CSV.splitlines(keepends=True)
 
 
