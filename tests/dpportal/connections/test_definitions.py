@@ -12,6 +12,7 @@ from dpportal.datasets import connecting, services
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from tests.dpportal import building
+from tests.dpportal.connections import refusals
 from tests.dpportal.connections.conftest import connected
 from tests.dpportal.connections.refusals import Failing, accepted, released
 
@@ -121,13 +122,8 @@ class TestAChange(Failing):
 
 
 SHIFTS = {
-    "limit": f"{SEEN} ORDER BY age LIMIT 10",
+    **refusals.SHIFTS,
     "sample": f"{SEEN} TABLESAMPLE BERNOULLI (10)",
-    "window": "SELECT colour, rank() OVER (ORDER BY age) AS age FROM health.visits",
-    "aggregate": "SELECT colour, max(age) AS age FROM health.visits GROUP BY colour",
-    "join": f"{SEEN} CROSS JOIN (VALUES (1), (2)) AS v",
-    "union": f"{SEEN} UNION ALL {SEEN}",
-    "subquery": f"{SEEN} WHERE age > (SELECT avg(age) FROM health.visits)",
     "rows": "SELECT colour, generate_series(1, age) AS age FROM health.visits",
     "volatile": f"{SEEN} WHERE random() < 0.5",
 }

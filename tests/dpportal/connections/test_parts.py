@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 
 from dpportal.connections.models import SharedTable
@@ -20,6 +23,15 @@ def test_tables_keep_their_order_and_what_leaves_rows_out_is_in_each_query():
     assert [table for part in parts for table in part.tables] == TABLES
     assert all(len(part.columns) <= 13 and "x29" in part.columns for part in parts) and len(parts) == 3
     assert counting.parts(WIDE, [tuple(NAMES)], 12)[0].columns == tuple(NAMES)
+
+
+def test_a_row_in_two_states_would_change_more_than_it_is_charged_for():
+    """Why tables that share a column come from the same rows. A query of each table; what one row changes of both."""
+    xy, yz = np.zeros((2, 2)), np.zeros((2, 2))
+    xy[:, 0] = yz[1, :] = 1
+    rows = list(itertools.product(range(2), repeat=3))
+    assert max(xy[x, y] + yz[y, z] for x, y, z in rows) == 1
+    assert max(xy[x, y] + yz[other, z] for x, y, _z in rows for _x, other, z in rows) == 2
 
 
 @pytest.mark.postgres

@@ -11,7 +11,7 @@ import pytest
 from dpportal.connections import clickhouse as speaking
 from dpportal.connections import definitions
 from dpportal.connections.faults import SourceFault
-from dpportal.connections.models import Connection, SharedTable
+from dpportal.connections.models import SharedTable
 from dpportal.datasets import likeness, services
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.rawdata import records
@@ -19,10 +19,11 @@ from mechanisms.domain import Categorical
 from tests import clickhouses
 from tests.credentials import credential
 from tests.dpportal import building
+from tests.dpportal.connections import refusals
 from tests.dpportal.connections.clickhouse.conftest import VISITS
 from tests.dpportal.connections.conftest import connected
 from tests.dpportal.connections.products import Products
-from tests.dpportal.connections.refusals import Failing, Refusals, credential_follows, released
+from tests.dpportal.connections.refusals import ByExtra, Failing, released
 from tests.dpportal.connections.registers import Register
 
 pytestmark = pytest.mark.clickhouse
@@ -140,12 +141,7 @@ class TestAChange(Failing):
 
 
 SHIFTS = {
-    "limit": "SELECT colour, age FROM health.visits ORDER BY age LIMIT 10",
-    "window": "SELECT colour, row_number() OVER (ORDER BY age) AS age FROM health.visits",
-    "aggregate": "SELECT colour, max(age) AS age FROM health.visits GROUP BY colour",
-    "join": "SELECT v.colour, v.age FROM health.visits AS v INNER JOIN health.visits AS w ON v.age = w.age",
-    "union": "SELECT colour, age FROM health.visits UNION ALL SELECT colour, age FROM health.visits",
-    "subquery": "SELECT colour, age FROM health.visits WHERE age > (SELECT avg(age) FROM health.visits)",
+    **refusals.SHIFTS,
     "rows": "SELECT colour, arrayJoin([1, age]) AS age FROM health.visits",
     "volatile": "SELECT colour, age FROM health.visits WHERE rand() % 2 = 0",
 }
@@ -160,8 +156,10 @@ def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shi
         assert str(definitions.SHIFTS[shift]) in refused.conversion.failure
 
 
-class TestBadInput(Refusals):
+class TestBadInput(ByExtra):
     """A message, the reservation void, nothing spent."""
+
+    client, extra = "clickhouse_connect", "requirements-clickhouse.txt"
 
     def instead(self, dataset: Dataset, owner, select: str) -> None:
         """A view in the place of the table, which an administrator accepts."""
@@ -194,14 +192,6 @@ class TestBadInput(Refusals):
         assert "ran longer than the connection allows" in self.failed(elsewhere)
         assert time.monotonic() - begun < 45
 
-    def test_more_rows_than_are_allowed(self, elsewhere):
-        self.limited(elsewhere, most_rows=299)
-        assert "300 instead of 299" in self.failed(elsewhere)
-
-    def test_more_bytes_than_are_allowed(self, elsewhere):
-        self.limited(elsewhere, most_bytes=100)
-        assert "the connection allows 100\xa0bytes" in self.failed(elsewhere)
-
     @pytest.mark.parametrize("limit", ["most_rows", "most_bytes"])
     def test_more_than_is_allowed_of_a_table_of_which_nothing_is_known(self, elsewhere, owner, limit):
         """The server itself ends what it did not expect."""
@@ -220,14 +210,6 @@ class TestBadInput(Refusals):
         self.limited(elsewhere, database="nowhere")
         assert "not there any more" in self.failed(elsewhere)
 
-    def test_a_server_that_is_not_encrypted_as_declared(self, elsewhere):
-        self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)
-        assert "not as encrypted as it is declared" in self.failed(elsewhere)
-
-    def test_a_client_that_is_not_installed(self, elsewhere, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "clickhouse_connect", None)
-        assert "requirements-clickhouse.txt" in self.failed(elsewhere)
-
     @pytest.mark.parametrize(
         "query",
         [
@@ -240,20 +222,13 @@ class TestBadInput(Refusals):
         assert connected(table, curator).state == Dataset.State.REFUSED
         assert owner("SELECT count() FROM health.visits") == b"300\n"
 
-    def test_a_server_that_is_killed_while_it_counts(self, connection, curator, administrator, tmp_path):
+    def test_a_server_that_is_killed_while_it_counts(self, endless, tmp_path):
         with clickhouses.started(tmp_path) as other:
             clickhouses.run(other, "CREATE DATABASE health")
             clickhouses.run(
                 other, f"CREATE TABLE health.all_visits ENGINE = MergeTree ORDER BY age AS {VISITS}"
             )
-            connection.pk, connection.name, connection.port = None, "Other", other.port
-            connection.most_rows, connection.seconds = 10**15, 600
-            connection.save()
-            credential_follows(connection)
-            table = SharedTable.objects.create(
-                connection=connection, title="Endless", query=ENDLESS, vouched="x"
-            )
-            dataset = building.granted(connected(table, curator), administrator)
+            dataset = endless(other.port, ENDLESS)
             threading.Thread(target=killed_while_it_counts, args=[other]).start()
             assert "was lost" in self.failed(dataset)
 

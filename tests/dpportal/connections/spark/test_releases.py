@@ -19,8 +19,9 @@ from mechanisms.domain import Integer
 from tests import clusters
 from tests.credentials import credential
 from tests.dpportal import building
+from tests.dpportal.connections import refusals
 from tests.dpportal.connections.conftest import connected
-from tests.dpportal.connections.refusals import Failing, Refusals, credential_follows, released
+from tests.dpportal.connections.refusals import ByExtra, Failing, credential_follows, released
 from tests.dpportal.connections.registers import Register
 from tests.dpportal.connections.spark.conftest import VISITS
 from tests.dpportal.connections.ways import Way
@@ -71,13 +72,8 @@ class TestAChange(Failing):
 
 
 SHIFTS = {
-    "limit": "SELECT colour, age FROM health.visits ORDER BY age LIMIT 10",
+    **refusals.SHIFTS,
     "sample": "SELECT colour, age FROM health.visits TABLESAMPLE (10 PERCENT)",
-    "window": "SELECT colour, row_number() OVER (ORDER BY age) AS age FROM health.visits",
-    "aggregate": "SELECT colour, max(age) AS age FROM health.visits GROUP BY colour",
-    "join": "SELECT v.colour, v.age FROM health.visits AS v JOIN health.visits AS w ON v.age = w.age",
-    "union": "SELECT colour, age FROM health.visits UNION ALL SELECT colour, age FROM health.visits",
-    "subquery": "SELECT colour, age FROM health.visits WHERE age > (SELECT avg(age) FROM health.visits)",
     "rows": "SELECT colour, explode(array(1, age)) AS age FROM health.visits",
     "volatile": "SELECT colour, age FROM health.visits WHERE rand() < 0.5",
 }
@@ -113,7 +109,9 @@ class TestADayOfAPartitionedTable(Failing):
             records.count(day, version, version.domain(), b"")
 
 
-class TestBadInput(Refusals):
+class TestBadInput(ByExtra):
+    client, extra = "pyspark.sql.connect.session", "requirements-spark.txt"
+
     def test_a_table_that_vanished(self, elsewhere, owner):
         owner("DROP VIEW health.seen")
         assert "not there any more" in self.failed(elsewhere)
@@ -163,26 +161,10 @@ class TestBadInput(Refusals):
             assert "ran longer than the connection allows" in self.failed(dataset)
             assert way.ends.is_set() and time.monotonic() - begun < 60
 
-    def test_more_bytes_than_are_allowed(self, elsewhere):
-        self.limited(elsewhere, most_bytes=100)
-        assert "the connection allows 100\xa0bytes" in self.failed(elsewhere)
-
-    def test_more_rows_than_are_allowed(self, elsewhere):
-        self.limited(elsewhere, most_rows=299)
-        assert "300 instead of 299" in self.failed(elsewhere)
-
     def test_a_wrong_token(self, elsewhere, monkeypatch):
         port = elsewhere.source.connection.port
         monkeypatch.setenv("DPPORTAL_CREDENTIAL_REGISTER", credential(port, "wrong"))
         assert "refuses the user or its password" in self.failed(elsewhere)
-
-    def test_a_cluster_that_is_not_encrypted_as_declared(self, elsewhere):
-        self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)
-        assert "not as encrypted as it is declared" in self.failed(elsewhere)
-
-    def test_a_client_that_is_not_installed(self, elsewhere, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "pyspark.sql.connect.session", None)
-        assert "requirements-spark.txt" in self.failed(elsewhere)
 
     def test_a_second_statement_in_a_query_is_not_run(self, connection, curator, owner):
         query = "SELECT colour FROM health.visits) AS a; DROP TABLE health.visits; SELECT 1 FROM (SELECT 1"
@@ -190,17 +172,10 @@ class TestBadInput(Refusals):
         assert connected(table, curator).state == Dataset.State.REFUSED
         assert owner("SELECT count(*) AS n FROM health.visits").toArrow().to_pylist() == [{"n": 300}]
 
-    def test_a_cluster_that_is_killed_while_it_counts(self, connection, curator, administrator, tmp_path):
+    def test_a_cluster_that_is_killed_while_it_counts(self, endless, tmp_path):
         query = f"SELECT v.* FROM ({VISITS}) AS v CROSS JOIN range(10000000000) AS r"
         with clusters.started(tmp_path, "local[2]") as other:
-            connection.pk, connection.name, connection.port = None, "Other lake", other.port
-            connection.most_rows, connection.seconds = 10**13, 600
-            connection.save()
-            credential_follows(connection)
-            table = SharedTable.objects.create(
-                connection=connection, title="Endless", query=query, vouched="x"
-            )
-            dataset = building.granted(connected(table, curator), administrator)
+            dataset = endless(other.port, query)
             threading.Thread(target=killed_while_it_counts, args=[other, tmp_path / "log"]).start()
             assert "was lost" in self.failed(dataset)
 
