@@ -124,5 +124,6 @@ def sweep() -> None:
         for upload in DirectUpload.objects.filter(created_at__lt=latest):
             give_up(upload)
     if hasattr(default_storage, "abort_begun_before"):
-        with suppress(storage.StorageFault):  # an account that may not list them keeps nothing else from its turn
+        # An account that may not list them keeps nothing else from its turn.
+        with suppress(storage.StorageFault):
             default_storage.abort_begun_before(latest)

@@ -276,9 +276,10 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     What another transaction holds is left for the next time.
     """
     lost = model._base_manager.filter(_lost())
+    interrupted = str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)
     used_up = lost.filter(attempts__gte=settings.JOB_ATTEMPTS)
     for pk, failure in list(used_up.values_list("pk", "failure")):
-        _give_up(model, pk, partial(give_up, pk, failure or str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)))
+        _give_up(model, pk, partial(give_up, pk, failure or interrupted))
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )

@@ -23,7 +23,12 @@ from dpportal.datasets import demo_marker
 from dpportal.running import statics, tables
 from dpportal.running.embedded import load_everything, processes
 from dpportal.running.supervisor import (
-    ApartError, GaveUpError, Process, apart, heed_interrupts, supervise,
+    ApartError,
+    GaveUpError,
+    Process,
+    apart,
+    heed_interrupts,
+    supervise,
 )  # fmt: skip
 from dpportal.running.worker import READY_FILE
 

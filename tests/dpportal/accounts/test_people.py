@@ -211,7 +211,9 @@ def test_strangers_push_no_change_out_of_the_list(client, office, curator):
     assert "display_name: – → Office" in client.get(reverse("accounts:sessions")).text
 
 
-def test_a_password_from_the_server_s_command_line_is_recorded_and_does_not_stay(curator, monkeypatch, capsys):
+def test_a_password_from_the_server_s_command_line_is_recorded_and_does_not_stay(
+    curator, monkeypatch, capsys
+):
     monkeypatch.setattr("getpass.getpass", lambda prompt=None: CHOSEN)
     call_command("changepassword", "curator")
     curator.refresh_from_db()

@@ -13,8 +13,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from dpportal import storage, sweeping
-from dpportal.bulkhead import STORE
 from dpportal.budgets import ledger
+from dpportal.bulkhead import STORE
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
 from dpportal.objects import s3
@@ -25,7 +25,15 @@ from dpportal.streams import services, working
 from dpportal.streams.models import StreamJob
 from tests.dpportal import building
 from tests.dpportal.objects.failing import (
-    CUT, FORBIDS, GONE, HAS_A_FULL_DISK, IS_BUSY, IS_FULL, SILENT, TRICKLES, FailingServer,
+    CUT,
+    FORBIDS,
+    GONE,
+    HAS_A_FULL_DISK,
+    IS_BUSY,
+    IS_FULL,
+    SILENT,
+    TRICKLES,
+    FailingServer,
 )  # fmt: skip
 from tests.dpportal.streams.building import open_stream
 
