@@ -1,4 +1,4 @@
-"""So that a place that hangs, a file system or a server, takes some of a web server's threads, and each not for long."""
+"""So that a folder or a server that hangs takes some of a web server's threads, and none of them for long."""
 
 from __future__ import annotations
 

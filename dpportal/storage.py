@@ -79,8 +79,8 @@ class StorageForbidsFault(StorageFault):
     def __init__(self) -> None:
         super().__init__(
             _(
-                "The portal's file storage refuses the portal, so nothing was begun. Ask an administrator to see to the "
-                "account's keys and to its rights to read, write, delete and list; then try again."
+                "The portal's file storage refuses the portal, so nothing was begun. Ask an administrator to see to "
+                "the account's keys and to its rights to read, write, delete and list; then try again."
             )
         )
 
@@ -121,7 +121,7 @@ def obstacle() -> str:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 descriptor, name = tempfile.mkstemp(prefix=OWN, suffix=PART, dir=folder)
                 os.close(descriptor)
-                os.unlink(name)
+                Path(name).unlink()
         except OSError as fault:
             return _unwritable_text(folder, fault)
     return ""

@@ -104,12 +104,15 @@ def give_up(upload: DirectUpload) -> None:
 
 
 def sweep() -> None:
-    """Give up what was begun long ago, whether a row remembers it or not."""
-    if not settings.DIRECT_UPLOADS:
-        return
-    from dpportal.objects import multipart
+    """Give up what was begun long ago, whether a row remembers it or not.
 
+    The portal, too, sends large files in parts: a worker that is killed leaves those of a table in the bucket.
+    """
     latest = timezone.now() - UNFINISHED_FOR
-    for upload in DirectUpload.objects.filter(created_at__lt=latest):
-        give_up(upload)
-    multipart.abort_begun_before(latest)
+    if settings.DIRECT_UPLOADS:
+        for upload in DirectUpload.objects.filter(created_at__lt=latest):
+            give_up(upload)
+    if hasattr(default_storage, "abort_begun_before"):
+        # An account that may not list them keeps nothing else from its turn.
+        with suppress(storage.StorageFault):
+            default_storage.abort_begun_before(latest)

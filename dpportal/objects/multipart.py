@@ -6,7 +6,6 @@ The address is for one part of one file, of exactly the bytes that were announce
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -100,27 +99,6 @@ def abort(name: str, upload: str) -> None:
             _storage().client.abort_multipart_upload(**_place(name), UploadId=upload)
     except FileNotFoundError:
         return
-
-
-def abort_begun_before(moment: datetime) -> None:
-    """Delete the parts of every file that was begun before and never made."""
-    place = _storage().key("")
-    for each in _begun():
-        if each["Initiated"] < moment and each["Key"].startswith(place):
-            abort(each["Key"].removeprefix(place).lstrip("/"), each["UploadId"])
-
-
-def _begun() -> list[dict[str, Any]]:
-    """Every file that is on its way; some servers have no list where there never was one."""
-    storage = _storage()
-    try:
-        with told():
-            pages = storage.client.get_paginator("list_multipart_uploads").paginate(
-                Bucket=storage.bucket_name
-            )
-            return [each for page in pages for each in page.get("Uploads", ())]
-    except FileNotFoundError:
-        return []
 
 
 def _parts(name: str, upload: str) -> dict[int, tuple[int, str]]:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import DatabaseError, connection, models, transaction
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
@@ -210,13 +210,14 @@ class Claim:
         Where the database did not let the job go on, the attempt does not count, for an hour: whatever is refused for
         longer is refused for good.
         """
+        refused: dict[str, Any] = {}
         if is_unavailable(error):
             connection.close_if_unusable_or_obsolete()
-            patient = When(started_at__gt=ago(UNCOUNTED_SECONDS), then=F("attempts") - 1)
-            attempts = Case(patient, default=F("attempts"), output_field=models.IntegerField())
-            self.write(lease_until=Now(), attempts=attempts, failure=str(REFUSED_BY_DATABASE))
-        else:
-            self.write(lease_until=Now(), failure="")
+            refused = {
+                "attempts": _by_patience(F("attempts") - 1, F("attempts"), models.IntegerField()),
+                "failure": _by_patience(Value(""), Value(str(REFUSED_BY_DATABASE)), models.TextField()),
+            }
+        self.write(lease_until=Now(), **refused)
         job_log.ended(self, "given back")
 
     @property
@@ -264,6 +265,7 @@ def claim(model: type[Job], pk: Any) -> Claim | None:
         free & Q(attempts__lt=settings.JOB_ATTEMPTS),
         state=JobState.RUNNING,
         attempts=F("attempts") + 1,
+        failure="",
         lease_until=_lease_end(),
         started_at=Coalesce("started_at", Now(), output_field=models.DateTimeField()),
     )
@@ -276,11 +278,10 @@ def sweep(model: type[Job], hint: Callable[[Any], None], give_up: Callable[[Any,
     What another transaction holds is left for the next time.
     """
     lost = model._base_manager.filter(_lost())
+    interrupted = str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)
     used_up = lost.filter(attempts__gte=settings.JOB_ATTEMPTS)
     for pk, failure in list(used_up.values_list("pk", "failure")):
-        _give_up(
-            model, pk, partial(give_up, pk, failure or str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS))
-        )
+        _give_up(model, pk, partial(give_up, pk, failure or interrupted))
     waiting = model._base_manager.filter(state=JobState.QUEUED) | lost.filter(
         attempts__lt=settings.JOB_ATTEMPTS
     )
@@ -331,6 +332,11 @@ def _update_unless_held(jobs: models.QuerySet[Any], **fields: Any) -> int:
     """Write to those that no other transaction holds; whoever waited for a frozen worker's would stand still, too."""
     free = jobs.order_by().select_for_update(no_key=True, skip_locked=True).values("pk")
     return jobs.filter(pk__in=free).update(**fields)
+
+
+def _by_patience(meanwhile: Any, later: Any, kind: models.Field[Any, Any]) -> models.Expression:
+    """The one for an hour after the job began, the other from then on."""
+    return Case(When(started_at__gt=ago(UNCOUNTED_SECONDS), then=meanwhile), default=later, output_field=kind)
 
 
 def _lease_end() -> models.Expression:

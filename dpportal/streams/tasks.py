@@ -34,9 +34,8 @@ def task_of(kind: str) -> Any:
 
 def resume_on_hold(dataset_id: UUID) -> None:
     """Go on with the jobs of a dataset's streams that waited for an administrator."""
-    for kind in StreamJob.Kind:
-        held = StreamJob.objects.filter(stream__dataset=dataset_id, kind=kind)
-        jobs.resume_on_hold(held, lambda pk, kind=kind: task_of(kind).delay_on_commit(str(pk)))
+    held = StreamJob.objects.filter(stream__dataset=dataset_id)
+    jobs.resume_on_hold(held, lambda pk: _task_for(pk).delay_on_commit(str(pk)))
 
 
 def sweep() -> None:
@@ -47,4 +46,8 @@ def sweep() -> None:
 
 
 def _hint(job_id: UUID) -> None:
-    task_of(StreamJob.objects.values_list("kind", flat=True).get(pk=job_id)).delay(str(job_id))
+    _task_for(job_id).delay(str(job_id))
+
+
+def _task_for(job_id: UUID) -> Any:
+    return task_of(StreamJob.objects.values_list("kind", flat=True).get(pk=job_id))

@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.frozen {embedded,servers,rabbitmq} {stop,kill} [--seconds 20] [--seed 1]
 
-Two workers make releases, and publish the periods of two streams, as fast as they can, on SQLite under the supervisor, or on PostgreSQL with Redis or RabbitMQ.
-All the time one of them is stopped, for up to twice the time after which it is taken for dead, or killed. In the end
-every release must be ready once, with one measurement and one charge that the memory knows, or given up after three
-attempts with nothing spent; every stream must have the periods that were sent, none of which ever said something else.
-Prints what happened; exits with 1 if anything is amiss.
+Two workers make releases, and publish the periods of two streams, as fast as they can, on SQLite under the supervisor,
+or on PostgreSQL with Redis or RabbitMQ. All the time one of them is stopped, for up to twice the time after which it is
+taken for dead, or killed. In the end every release must be ready once, with one charge that the memory knows and one
+measurement that the sweep leaves, or given up after three attempts with nothing spent; every stream must have the
+periods that were sent, none of which ever said something else. Prints what happened; exits with 1 if anything is amiss.
 """
 
 from __future__ import annotations

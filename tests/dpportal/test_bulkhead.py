@@ -1,4 +1,4 @@
-"""A folder or a server that hangs takes a few of a web server's threads, none for long, and none of a worker's calls."""
+"""A folder or a server that hangs takes a few of a web server's threads, and none of them for long."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
 from dpportal import storage, sweeping
-from dpportal.datasets import services
+from dpportal.datasets import direct, services
 from dpportal.objects.s3 import PrivateS3Storage
 from dpportal.releases import bundle, execution, results
 from dpportal.releases.models import Release
@@ -159,3 +159,18 @@ def test_a_file_cut_short_is_a_fault(store, tmp_path):
         store.stop()
         with pytest.raises(storage.StorageFault):
             file.read()
+
+
+@pytest.mark.django_db
+def test_the_parts_of_a_file_that_a_killed_worker_sent_are_swept(store, monkeypatch):
+    """Where browsers send nothing themselves, too: what was erased would lie there in parts for ever."""
+    client = default_storage.client
+    place = {"Bucket": default_storage.bucket_name, "Key": "records/a/table.parquet"}
+    begun = client.create_multipart_upload(**place)["UploadId"]
+    client.upload_part(**place, UploadId=begun, PartNumber=1, Body=b"red,20\n")
+    sweeping.sweep_files()
+    assert client.list_parts(**place, UploadId=begun)["Parts"]
+    monkeypatch.setattr(direct, "UNFINISHED_FOR", timedelta(seconds=-5))
+    sweeping.sweep_files()
+    with pytest.raises(client.exceptions.ClientError):
+        client.list_parts(**place, UploadId=begun)
