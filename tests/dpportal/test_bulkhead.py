@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from dpportal import bulkhead
-from dpportal.budgets import ledger
 from dpportal.bulkhead import Bulkhead, HangsError
 from dpportal.releases import drafts, services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
+from tests.dpportal import building
 from tests.dpportal.streams.building import open_stream
 
 
@@ -76,7 +76,7 @@ def test_a_confirmation_says_that_the_memory_does_not_answer_and_reserves_nothin
     reviewed = services.reviewed_as(*drafts.plan_of(draft))
     answer = client.post(f"/releases/{draft.pk}/review/", {"agreed": "on", "reviewed": reviewed})
     assert "memory does not answer" in html.unescape(answer.content.decode())
-    assert ledger.remaining(draft.dataset) == 1
+    assert building.left(draft.dataset) == 1
 
 
 @pytest.mark.django_db

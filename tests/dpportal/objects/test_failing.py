@@ -13,7 +13,6 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from dpportal import storage, sweeping
-from dpportal.budgets import ledger
 from dpportal.bulkhead import STORE
 from dpportal.datasets.conversion import convert
 from dpportal.datasets.models import Dataset
@@ -90,11 +89,11 @@ def test_a_count_is_tried_again_and_fails_with_the_remedy_and_nothing_spent(fail
     release = building.requested_release(dataset)
     failing.fails("GET", "records", what)
     execution.execute(release.pk)
-    assert ReleaseJob.objects.get().state == JobState.RUNNING and ledger.remaining(dataset) < 1
+    assert ReleaseJob.objects.get().state == JobState.RUNNING and building.left(dataset) < 1
     execution.execute(release.pk)
     release.refresh_from_db()
     assert (release.state, release.charge.state) == (Release.State.FAILED, "void")
-    assert ANSWERS[what] in release.job.failure and ledger.remaining(dataset) == 1
+    assert ANSWERS[what] in release.job.failure and building.left(dataset) == 1
 
 
 def test_a_count_whose_table_trickles_goes_on_with_the_next_try(failing, dataset, tries):
