@@ -127,7 +127,9 @@ def postgres(csv: Path) -> Iterator[Place]:
             load(f"{POSTGRES_URL}/{name}", csv)
             with psycopg.connect(f"{POSTGRES_URL}/{name}", autocommit=True) as database:
                 by_hand = partial(_fetched, database)
-                postmaster = processors.parent_of(database.info.backend_pid) if _is_here(at.hostname) else None
+                postmaster = (
+                    processors.parent_of(database.info.backend_pid) if _is_here(at.hostname) else None
+                )
                 yield Place((wire.port, name, at.username, password), wire, by_hand, postmaster)
         finally:
             wire.close()
