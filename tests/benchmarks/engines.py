@@ -54,6 +54,8 @@ BY_HAND = {
 REPEATS = 2
 PIECE_BYTES = 2**16
 LIMIT_SECONDS = 300
+# The least that processor seconds tell.
+TICK = 0.01
 
 
 class Wire:
@@ -127,8 +129,10 @@ def postgres(csv: Path) -> Iterator[Place]:
             load(f"{POSTGRES_URL}/{name}", csv)
             with psycopg.connect(f"{POSTGRES_URL}/{name}", autocommit=True) as database:
                 by_hand = partial(_fetched, database)
-                server = processors.parent_of(database.info.backend_pid) if _is_here(at.hostname) else None
-                yield Place((wire.port, name, at.username, password), wire, by_hand, server)
+                postmaster = (
+                    processors.parent_of(database.info.backend_pid) if _is_here(at.hostname) else None
+                )
+                yield Place((wire.port, name, at.username, password), wire, by_hand, postmaster)
         finally:
             wire.close()
             door.close()
@@ -338,7 +342,7 @@ def measure(engine: Engine, place: Place, asked: str) -> Measured | None:
         server = min(server, processors.seconds(place.server) - begun)
     assert found
     by_hand, server_by_hand = hand_written(place, asked)
-    ratio = server / server_by_hand if place.server else found.seconds / by_hand
+    ratio = server / max(server_by_hand, TICK) if place.server else found.seconds / by_hand
     hand = f"{ratio:5.2f} × by hand" if place.by_hand else ""
     print(
         f"| {engine.name:<16} | {asked:<24} | {found.seconds:7.2f} | {server if place.server else 0:7.2f} "
