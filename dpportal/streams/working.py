@@ -16,6 +16,7 @@ from itertools import islice
 from uuid import UUID
 
 from celery.exceptions import SoftTimeLimitExceeded
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -183,27 +184,29 @@ def _updates(job: StreamJob) -> Iterator[Iterator[Update]]:
 
 def _finish(job: StreamJob, claim: Claim) -> None:
     with transaction.atomic():
-        _let_go(job, claim)
+        claim.write(file="")
         claim.finish(JobState.DONE)
+    _delete_file(job)
 
 
 def _fail(job: StreamJob, claim: Claim, reason: str) -> None:
     """Close the job with a reason; a stream that was not opened costs nothing."""
     with transaction.atomic():
         claim.step("")  # how far it came says how large the file is
-        _let_go(job, claim)
+        claim.write(file="")
         claim.finish(JobState.FAILED, reason)
         opening = Stream.objects.filter(pk=job.stream_id, state=Stream.State.OPENING)
         if job.kind == StreamJob.Kind.OPEN and opening.update(state=Stream.State.FAILED):
             assert job.stream.charge is not None
             ledger.void(job.stream.charge)
+    _delete_file(job)
 
 
-def _let_go(job: StreamJob, claim: Claim) -> None:
-    """Delete the job's file once this commits; the sweep does where the storage does not."""
+def _delete_file(job: StreamJob) -> None:
+    """No row names it any more, so the sweep does it where the storage does not."""
     if job.file:
-        claim.write(file="")
-        storage.delete_once_committed(job.file)
+        with suppress(storage.StorageFault):
+            default_storage.delete(job.file)
 
 
 def _job(job_id: UUID) -> StreamJob:

@@ -208,11 +208,12 @@ def test_a_file_of_true_counts_that_cannot_be_deleted_is_swept(failing, dataset,
     assert not any(name.endswith(".update") for name in failing.files)
 
 
-def test_a_silent_server_holds_few_of_the_web_s_threads(failing, ready, client, monkeypatch):
+def test_a_silent_server_holds_few_of_the_web_s_threads(failing, ready, client, monkeypatch, settings):
     """As many pages as may wait do; whoever comes then is told at once, and needs no answer of the server."""
     client.force_login(ready.created_by)
     failing.fails("GET HEAD", "", SILENT)
     monkeypatch.setattr(s3, "READ_SECONDS", 60)
+    settings.STORAGES = {**settings.STORAGES}  # made anew, with that patience
     monkeypatch.setattr(STORE, "seconds", 0.05)
     failing.asked.clear()
     STORE.close()

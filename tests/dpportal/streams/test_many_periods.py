@@ -180,9 +180,10 @@ def test_the_file_is_deleted_when_its_job_has_ended(stream) -> None:
     good, bad = "period,count\n1,4\n", "period,count\n"
     for text in (good, bad):
         job = queue(stream, text)
-        assert default_storage.exists(job.file)
+        file = job.file
+        assert default_storage.exists(file)
         done(job)
-        assert not default_storage.exists(job.file)
+        assert not default_storage.exists(file)
 
 
 def test_the_sweep_deletes_files_of_no_job_and_keeps_those_that_wait(stream) -> None:
