@@ -69,7 +69,7 @@ def test_opening_reserves_then_spends_once(dataset) -> None:
     stream.refresh_from_db()
     assert stream.state == "open"
     assert LedgerEntry.objects.get(key=stream.pk).state == "spent"
-    assert building.left(dataset) == Decimal("0.5")
+    assert world.left(dataset) == Decimal("0.5")
 
 
 def test_a_stream_is_confirmed_once(dataset) -> None:
@@ -82,7 +82,7 @@ def test_a_plan_that_changed_since_the_review_is_not_opened(dataset) -> None:
     stream = building.draft_stream(dataset)
     with pytest.raises(services.StreamError, match="Read the review again"):
         services.request_opening(stream, reviewed="0" * 32, by=stream.created_by)
-    assert building.left(dataset) == 1
+    assert world.left(dataset) == 1
 
 
 def test_a_stream_above_the_budget_is_refused_and_stays_a_draft(dataset) -> None:
