@@ -19,10 +19,9 @@ log = logging.getLogger(__name__)
 
 def connect() -> None:
     """Listen to Django's signals, which the sign-in page and the admin's both send."""
-    user_logged_in.disconnect(
-        dispatch_uid="update_last_login"
-    )  # Django's own waits for whoever holds the row
-    user_logged_in.connect(_note_time, dispatch_uid="sign-in noted")
+    # In place of Django's own, which waits for whoever holds the row: of two with one name the first is kept, and this
+    # app stands before Django's.
+    user_logged_in.connect(_note_time, dispatch_uid="update_last_login")
     user_logged_in.connect(_succeeded, dispatch_uid="sign-in succeeded")
     user_login_failed.connect(_failed, dispatch_uid="sign-in failed")
 

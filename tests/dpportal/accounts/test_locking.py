@@ -6,16 +6,19 @@ from ipaddress import ip_network
 import pytest
 from axes.models import AccessAttempt
 from django.conf import settings
+from django.contrib.auth.signals import user_logged_in
 from django.db.models import F
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from dpportal.accounts import locking
+from dpportal.accounts import locking, sign_ins
 from dpportal.accounts.models import AuditEntry
 from tests.dpportal.building import PASSWORD
 
 LIMIT = 5
 WRONG = "not the passphrase"
+# What Django calls its own, and this portal its own instead.
+NOTED = "update_last_login"
 
 
 def sign_in(client, password=PASSWORD, name="curator", door="accounts:sign_in", **meta):
@@ -235,3 +238,8 @@ def test_the_tries_that_are_kept_hold_no_password(client, curator):
     sign_in(client, WRONG)
     kept = AccessAttempt.objects.values().get()
     assert WRONG not in repr(kept)
+
+
+def test_the_time_of_a_sign_in_is_noted_by_what_waits_for_nobody():
+    noted = [receiver() for (name, _sender), receiver, _async in user_logged_in.receivers if name == NOTED]
+    assert noted == [sign_ins._note_time]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -56,6 +57,20 @@ def test_a_file_is_read_as_often_as_one_likes_in_little_more_than_the_libraries_
     )
     for _ in range(3):
         assert convert(tmp_path / "upload", tmp_path / "t", "t.csv", limits=SMALL).rows == 300_000
+
+
+def test_a_file_of_twenty_times_the_memory_is_read_three_times_in_a_row(tmp_path):
+    """Few different texts, so that the file is quickly made: whoever holds its rows' texts needs 6.9 GB."""
+    texts = pa.array([str(digit) * 2_000 for digit in range(10)])
+    codes = pa.array([row % 10 for row in range(100_000)], pa.int8())
+    batch = pa.record_batch([pa.DictionaryArray.from_arrays(codes, texts)], names=["note"])
+    with pq.ParquetWriter(tmp_path / "upload", batch.schema) as writer:
+        for _ in range(35):
+            writer.write_batch(batch)
+    assert 35 * len(batch) * 2_000 > 20 * SMALL.memory_bytes
+    limits = replace(SMALL, unfolded_bytes=2**40)
+    for _ in range(3):
+        assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=limits).rows == 35 * len(batch)
 
 
 def test_a_disk_that_fills_ends_the_reading_and_is_named(tmp_path):
