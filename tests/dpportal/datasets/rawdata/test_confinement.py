@@ -67,10 +67,11 @@ def test_a_file_of_twenty_times_the_memory_is_read_three_times_in_a_row(tmp_path
     with pq.ParquetWriter(tmp_path / "upload", batch.schema) as writer:
         for _ in range(35):
             writer.write_batch(batch)
-    assert 35 * len(batch) * 2_000 > 20 * SMALL.memory_bytes
+    rows = 35 * len(batch)
+    assert 2_000 * rows > 20 * SMALL.memory_bytes
     limits = replace(SMALL, unfolded_bytes=2**40)
     for _ in range(3):
-        assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=limits).rows == 35 * len(batch)
+        assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=limits).rows == rows
 
 
 def test_a_disk_that_fills_ends_the_reading_and_is_named(tmp_path):
