@@ -138,9 +138,9 @@ class _Part:
 
 def _column(number: int, footer: dict[str, _Part]) -> StoredColumn:
     name, plain, otherwise = text_name(number), plain_name(number), otherwise_name(number)
-    text = footer[name]
+    text = footer.get(name)
     found = StoredColumn(number, name, few=_few(text), parts=(name,))
-    if plain not in footer:
+    if text is None or plain not in footer:  # of a table without rows nothing is said
         return found
     if otherwise not in footer:
         known = text.absent is not None and text.absent == footer[plain].absent

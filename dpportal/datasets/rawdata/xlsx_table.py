@@ -18,7 +18,7 @@ from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
 
 from dpportal.datasets.rawdata.faults import UploadFault, damaged, unfolds_too_far
-from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, MOST_RATIO, Limits
+from dpportal.datasets.rawdata.options import MAX_LINE_BYTES, Limits
 from dpportal.datasets.rawdata.progress import Report
 from dpportal.datasets.rawdata.sheet_parser import SheetParser
 from dpportal.datasets.rawdata.table import Oddities, Sheet
@@ -26,8 +26,9 @@ from dpportal.datasets.rawdata.table import Oddities, Sheet
 MOST_ROWS = 1_048_576  # of any sheet, by the format
 MOST_PARTS = 10_000
 WHOLE_DOUBLES = 2**53
-# Of markup, that is read however tightly a workbook is packed: a cell takes as long as a line of a CSV file.
-MARKUP_BYTES = 2**28
+# Of markup, that is read however tightly a workbook is packed, and so often the file's own size: a cell takes as long
+# as a line of a CSV file, and sheets that name their cells are packed to a nineteenth at most.
+MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
 SMALL_PART_BYTES, STEEPEST = 1 << 20, 1_000  # deflate reaches 1,032; sheets rarely pass 30
 UNREADABLE = (
     zipfile.BadZipFile,
@@ -145,7 +146,7 @@ def _check_parts(source: Path, limits: Limits) -> None:
         for part in parts
     )
     total = sum(part.file_size for part in parts)
-    most = max(min(MARKUP_BYTES, limits.unfolded_bytes), MOST_RATIO * source.stat().st_size)
+    most = max(min(MARKUP_BYTES, limits.unfolded_bytes), MARKUP_RATIO * source.stat().st_size)
     if steep or len(parts) > MOST_PARTS or total > most:
         raise unfolds_too_far(most)
     if any(part.flag_bits & 1 for part in parts):
