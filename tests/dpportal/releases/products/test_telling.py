@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dpportal.publishing.verdict import Level
 from dpportal.releases.models import Release
-from dpportal.releases.products import product_of, telling
+from dpportal.releases.products import telling
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Date, Integer, Real
@@ -121,10 +121,3 @@ def test_what_chance_chose_is_published_after_a_word_only(rich, client, amount, 
     chance = "the chance of the best choice, or one nearly as good, was"
     assert chance in compare and chance not in publish
     assert ("publish it all the same" in publish) is is_asked
-
-
-def test_a_comparison_of_earlier_days_has_no_verdict(rich):
-    release = finished(
-        rich, "selection", ["colour"], SURE, "permute-and-flip", question="most-common-value", picks=1
-    )
-    assert product_of(release).found({"chance_of_best": 0.3}) is None

@@ -14,10 +14,8 @@ from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
 from dpportal.releases import services
 from dpportal.releases.models import Release
-from dpportal.releases.products import confirmed_plan
 from dpportal.releases.products.microdata.claims import RELIED_ON
 from mechanisms import registry
-from mechanisms.microdata.plan import MicrodataPlan
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 from tests.dpportal.releases.products.microdata.test_product import ANSWER, COLUMNS, five_columns
@@ -73,11 +71,6 @@ def test_the_curators_number_of_people_is_in_nothing_public(wide, client) -> Non
         for written in (f"{EXACTLY}", f"{EXACTLY:,}", f"{EXACTLY / 1e6:.2f}"):
             assert written.encode() not in content, name
     assert "people" not in json.loads(given["release.json"])["plan"]
-
-
-def test_a_plan_of_earlier_days_is_read_without_its_number_of_people(wide) -> None:
-    plan = confirmed_plan(released(wide, "independent-columns", ["age", "ill"]))
-    assert MicrodataPlan.from_json({**plan.to_json(), "people": 300}) == plan
 
 
 def test_where_columns_are_kept_the_page_tells_of_their_pairs_alone(wide, client) -> None:
