@@ -326,7 +326,7 @@ def test_a_stream_of_people_with_several_rows_takes_no_files_of_records(dataset)
 def test_counting_the_same_file_again_after_a_crash_draws_nothing(stream) -> None:
     job = counted(stream, records_file(ROWS))
     first = list(Period.objects.values())
-    job.file = default_storage.save(job.file, records_file(ROWS))
+    job.file = default_storage.save(f"streams/{stream.pk}/again", records_file(ROWS))
     job.state = "queued"
     job.save()
     assert (done(job).options["used"], list(Period.objects.values())) == (True, first)
