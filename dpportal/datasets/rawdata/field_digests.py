@@ -139,7 +139,7 @@ class FieldDigests:
 
     def _of_many(self, texts: pa.Array) -> np.ndarray:
         self._connection.register("texts", pa.table({"text": texts}))
-        found: Any = self._connection.execute(TEXTS).to_arrow_table()
+        found: Any = self._connection.sql(TEXTS).to_arrow_table()
         self._connection.unregister("texts")
         number, digest = found["number"].combine_chunks(), found["digest"].combine_chunks()
         of_number = number.is_valid().to_numpy(zero_copy_only=False)
