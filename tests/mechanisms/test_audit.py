@@ -3,7 +3,8 @@
 A right mechanism fails with probability below 1e-6 over all audits together. There are a million runs on each input,
 for each kind of loss that a mechanism takes. One run is one `measure` of a whole table, as one lane of a call that
 serves many (which is checked first); for randomised response it is one row's report. Mechanisms whose steps follow
-their own noise have no lanes: their runs, on two cells, share calls as far as they drew the same (`shared_runs`).
+their own noise have no lanes: their runs, on two cells, share calls as far as they drew the same (`shared_runs`), and
+are a fifth as many unless NIGHTLY is set.
 `python -m pytest -s` prints a table: the runs, the loss that is stated, the lower bound, and the lower bound for a
 copy with half the noise.
 """
@@ -27,6 +28,7 @@ from mechanisms.response import Response
 from mechanisms.selection import MostCommonValue, Selection
 from tests.mechanisms.audit import (
     MILLION,
+    STEPWISE_RUNS,
     Claim,
     Verdict,
     Weakened,
@@ -141,10 +143,12 @@ def _report(name: str, loss: Loss, verdict: Verdict, broken: Verdict) -> None:
 def test_a_histogram_keeps_its_promise_and_half_its_noise_does_not(case: Case) -> None:
     sample = in_lanes(case.measure) if case.lanes else shared(case.measure)
     claim = Claim.of(case.plan.loss)
+    runs, runs_broken = MILLION if case.lanes else STEPWISE_RUNS, MILLION // 5
     # A choice of method parts into many points, and few runs share a call.
-    runs = MILLION // 10 if "candidates" in case.plan.details else MILLION
+    if "candidates" in case.plan.details:
+        runs, runs_broken = MILLION // 10, MILLION // 20
     verdict = audit(sample, case.tables, claim, runs, Noise())
-    broken = audit(sample, case.tables, claim, max(runs // 5, MILLION // 20), Weakened())
+    broken = audit(sample, case.tables, claim, runs_broken, Weakened())
     _report(case.mechanism.name, case.plan.loss, verdict, broken)
     assert not verdict.refuted
     assert broken.refuted
