@@ -58,14 +58,15 @@ def test_a_public_bucket_is_refused(store):
 def test_a_large_file_is_never_in_memory(store, tmp_path: Path):
     large = tmp_path / "table.parquet"
     with large.open("wb") as file:
-        file.truncate(40 * MEGABYTE)
+        file.truncate(80 * MEGABYTE)
     storage.keep(large, "records/a/table.parquet")
     tracemalloc.start()
     with storage.local_path("records/a/table.parquet") as path:
-        assert path.stat().st_size == 40 * MEGABYTE
+        assert path.stat().st_size == 80 * MEGABYTE
     _now, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 12 * MEGABYTE
+    # A few parts are under way at a time; more of them where the disk is busy.
+    assert peak < 32 * MEGABYTE
 
 
 def test_a_file_that_is_not_there_is_no_fault_of_the_server(store):

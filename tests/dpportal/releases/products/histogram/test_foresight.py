@@ -69,14 +69,14 @@ class TestForesight:
 
     @pytest.mark.parametrize("mechanism", ["laplace-histogram", "privelet-histogram"])
     def test_disk_is_foreseen(self, dataset, mechanism: str) -> None:
-        """Within a half of what a release takes: its download, and the counts that it was made from."""
+        """Within a factor of two of what a release takes, by its noise: its download, and the counts it was made from."""
         colour = Categorical("colour", values=("red", "green", "blue"))
         dataset_services.declare_all(dataset, [colour, Integer("age", lower=0, upper=19_999)])
         release = finished(dataset, "histogram", ["colour", "age"], "0.5", mechanism)
         taken = sum(artifact.size for artifact in release.artifacts.all())
         taken += sum(default_storage.size(name) for name in (release.measurement, release.true_counts))
         effort = foresight.effort(confirmed_plan(release), building.ROWS)
-        assert 2 / 3 < effort.disk / taken < 3 / 2
+        assert 1 / 2 < effort.disk / taken < 2
 
     def test_labels_of_long_columns_are_not_written_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
         column = Integer("n", lower=0, upper=10**6)
