@@ -69,7 +69,7 @@ class TestForesight:
 
     @pytest.mark.parametrize("mechanism", ["laplace-histogram", "privelet-histogram"])
     def test_disk_is_foreseen(self, dataset, mechanism: str) -> None:
-        """Within a factor of two of what a release takes, by its noise: its download, and the counts it was made from."""
+        """Within a factor of two, by chance, of what a release takes: its download, and the counts behind it."""
         colour = Categorical("colour", values=("red", "green", "blue"))
         dataset_services.declare_all(dataset, [colour, Integer("age", lower=0, upper=19_999)])
         release = finished(dataset, "histogram", ["colour", "age"], "0.5", mechanism)
