@@ -1,17 +1,20 @@
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
+from mechanisms.noise import guard
+
 
 class PortalConfig(AppConfig):
     name = "dpportal"
 
     def ready(self) -> None:
+        guard.close()
         # The last room's tables are there when all are.
         last = apps.get_app_config("streams")
         post_migrate.connect(_begin_memory, sender=last, dispatch_uid="a database goes with a memory")
 
 
 def _begin_memory(**_: object) -> None:
-    from dpportal import restoring
+    from dpportal.operations import restore_check
 
-    restoring.begin()
+    restore_check.begin()

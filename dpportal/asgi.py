@@ -7,12 +7,12 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
 django.setup(set_prefix=False)
 
-from dpportal import bulkhead  # noqa: E402
-from dpportal.running import patience  # noqa: E402
-from dpportal.serving.door import Door  # noqa: E402
+from dpportal.jobs import lock_timeouts  # noqa: E402
+from dpportal.platform import bulkhead  # noqa: E402
+from dpportal.serving.admission import AdmissionControl  # noqa: E402
 from dpportal.serving.handler import PortalHandler  # noqa: E402
 
-patience.keep_to(patience.WEB)
-for place in (bulkhead.MEMORY, bulkhead.STORE):
+lock_timeouts.keep_to(lock_timeouts.WEB)
+for place in (bulkhead.MEMORY, bulkhead.STORE, bulkhead.SENDING, bulkhead.QUEUE):
     place.close()
-application = Door(PortalHandler())
+application = AdmissionControl(PortalHandler())

@@ -1,4 +1,4 @@
-"""The Celery application. Tasks carry an id and nothing else; the database is the truth."""
+"""The Celery application. A message carries a kind of job and an id, nothing else; the database is the truth."""
 
 import os
 
@@ -8,6 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dpportal.settings")
 # Before numpy loads: the portal's matrices are small, and threads that wait for each other made plans 100 times slower.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-app = Celery("dpportal", task_cls="dpportal.running.hints:HintTask")
+app = Celery("dpportal", task_cls="dpportal.jobs.task_base:HintTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

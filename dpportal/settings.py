@@ -12,12 +12,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-from dpportal import cores
-from dpportal.datafolder import prepare
-from dpportal.environment import networks, one_of, origin, whole_number
-from dpportal.keys import Keyring, former_secrets, secret
-from dpportal.mail import MailServer
-from dpportal.running import queues
+from dpportal.jobs import queues
+from dpportal.platform import cores
+from dpportal.platform.data_folder import prepare
+from dpportal.platform.environment import networks, one_of, origin, whole_number
+from dpportal.platform.keys import Keyring, former_secrets, secret
+from dpportal.platform.mail import MailServer
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = prepare(Path(os.environ.get("DPPORTAL_DATA_DIR", BASE_DIR / "data")).resolve())
@@ -47,9 +47,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "dpportal",
-    "dpportal.running",
+    "dpportal.jobs",
     "axes",
-    "dpportal.connections",
+    "dpportal.tables.connections",
     "dpportal.datasets",
     "dpportal.budgets",
     "dpportal.releases",
@@ -63,13 +63,13 @@ MIDDLEWARE = [
     "dpportal.serving.durations.Durations",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "dpportal.security.ContentSecurityPolicy",
+    "dpportal.serving.response_headers.ContentSecurityPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "dpportal.security.NoStore",
+    "dpportal.serving.response_headers.NoStore",
     "dpportal.accounts.sessions.IdleLimit",
     "dpportal.accounts.known_browsers.KnownBrowser",
     "dpportal.accounts.first_passwords.FirstPassword",
@@ -77,9 +77,9 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-    "dpportal.pages.only_sent.OnlySent",
-    "dpportal.serving.unreachable.StorageUnreachable",
-    "dpportal.running.busy.DatabaseBusy",
+    "dpportal.publications.method_not_allowed.OnlySent",
+    "dpportal.serving.storage_middleware.StorageUnreachable",
+    "dpportal.jobs.database_busy.DatabaseBusy",
     "dpportal.catalogue.readers.counted",
 ]
 
@@ -95,7 +95,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dpportal.pages.context.news",
+                "dpportal.accounts.context_processors.news",
             ],
         },
     },
@@ -109,7 +109,7 @@ SQLITE_OPTIONS = {
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
 }
 # A server that is cut off is noticed within half a minute, whoever of the two was waiting for the other. How long locks
-# are waited for is each process's own: see running.patience.
+# are waited for is each process's own: see jobs.lock_timeouts.
 POSTGRESQL_OPTIONS = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -184,7 +184,7 @@ STATICFILES_DIRS = [
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 # Two private storages, never served by URL: people's records, and what was released from them.
-STORAGE_BACKEND = os.environ.get("DPPORTAL_STORAGE", "dpportal.storage.PrivateStorage")
+STORAGE_BACKEND = os.environ.get("DPPORTAL_STORAGE", "dpportal.platform.storage.PrivateStorage")
 STORAGE_OPTIONS = json.loads(os.environ.get("DPPORTAL_STORAGE_OPTIONS", "{}"))
 STORAGES = {
     "default": {"BACKEND": STORAGE_BACKEND, "OPTIONS": STORAGE_OPTIONS or {"location": DATA_DIR / "files"}},
@@ -259,10 +259,6 @@ SWEEP_SECONDS = float(os.environ.get("DPPORTAL_SWEEP_SECONDS", 5))
 BROKER_DIR = DATA_DIR / "broker"
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "folder://localhost//")
 CELERY_TASK_QUEUES = queues.declared()
-CELERY_TASK_ROUTES = {
-    f"dpportal.{task}": {"queue": queues.CONVERSIONS}
-    for task in ("datasets.tasks.convert_upload", "streams.tasks.count_records", "releases.tasks.simulate")
-}
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
@@ -276,7 +272,13 @@ CONVERSION_SECONDS = whole_number("DPPORTAL_CONVERSION_SECONDS", 1200, most=3000
 THREADS = whole_number(cores.VARIABLE, cores.of_machine(), most=32)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 7200}
+# A server of the queue that takes connections and does not answer is waited for so long, and not for ever.
+QUEUE_ANSWER_SECONDS = 5.0
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
+    "visibility_timeout": 7200,
+    "socket_connect_timeout": QUEUE_ANSWER_SECONDS,
+    "socket_timeout": QUEUE_ANSWER_SECONDS,
+}
 # Whether one machine does everything.
 EMBEDDED = CELERY_BROKER_URL.startswith("folder")
 if EMBEDDED:

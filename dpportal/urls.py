@@ -4,11 +4,11 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView, TemplateView
 
-from dpportal import health, metrics, office
 from dpportal.catalogue.views import catalogue
-from dpportal.home import home
-from dpportal.pages.workings import awaited
-from dpportal.security_txt import security_txt
+from dpportal.operations import admin_home, health, metrics
+from dpportal.operations.home import home
+from dpportal.publications.search_progress import awaited
+from dpportal.serving.security_txt import security_txt
 
 # Address, template and name of the guide's pages.
 GUIDE = [
@@ -19,13 +19,13 @@ GUIDE = [
     ("guide/streams/", "streams", "guide_streams"),
 ]
 
-handler500 = "dpportal.running.busy.server_error"
+handler500 = "dpportal.jobs.database_busy.server_error"
 
 urlpatterns = [
     path("", home, name="home"),
     path("published/", catalogue, name="catalogue"),
-    path("office/", office.page, name="office"),
-    path("office/declined/<int:request_id>/", office.decline, name="decline"),
+    path("office/", admin_home.page, name="office"),
+    path("office/declined/<int:request_id>/", admin_home.decline, name="decline"),
     path("workings/", awaited, name="workings"),
     path("health/", health.health, name="health"),
     path("metrics", metrics.metrics, name="metrics"),

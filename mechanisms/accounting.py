@@ -81,7 +81,7 @@ class Loss:
         """Such as ε = 0.25."""
         return f"{self.symbol} = {plainly(self.amount)}"
 
-    def over(self, domain: Domain) -> Loss:
+    def for_domain(self, domain: Domain) -> Loss:
         """The loss of counts over a domain: where it leaves rows out, a person may have no counted row."""
         return replace(self, unit=self.unit.allowing_absence(domain.leaves_out))
 

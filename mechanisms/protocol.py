@@ -5,17 +5,23 @@ plan (no data) -> measure (the only private step) -> reconstruct (post-processin
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
-from mechanisms.counting import Sensitivity
+from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.box_queries import CellSum, Picks, size, summed
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
+from mechanisms.sensitivity import Sensitivity
+
+# Values of a column without order, those of the cell for others among them.
+_TOLD_APART = 3
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
 class PlanError(ValueError):
@@ -132,23 +138,76 @@ class Result:
     method: str = ""
 
 
-class Mechanism(Protocol):
-    """One way to release; `name` is its key in the registry and in every `release.json`."""
+class CellCost(NamedTuple):
+    """What a release takes for each cell: microseconds of one processor, and bytes of memory."""
+
+    microseconds: float
+    memory: float
+
+
+class Mechanism(ABC):
+    """One way to release a histogram; `name` is its key in the registry and in every `release.json`.
+
+    What pages, plans and the advice have to know of a method stands on its class; what a class does not say is the
+    default here.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]]
     parameters: ClassVar[tuple[Parameter, ...]]
+    # Whether it counts cells together that are neighbours, and takes people to be evenly spread over them.
+    joins_cells: ClassVar[bool] = False
+    # Of how many columns it is made for at least; on fewer other methods do the same better.
+    fewest_columns: ClassVar[int] = 1
+    # Whether its estimates are fixed sums of independent noises, so that a measurement tells a sum and its error.
+    is_linear: ClassVar[bool] = False
+    # Whether it counts each cell by itself, with noise of its own.
+    is_plain: ClassVar[bool] = False
+    # Whether it takes one of the other methods, by what it measured.
+    chooses_method: ClassVar[bool] = False
+    # Whether the advice may name it: not where it is good only for tables that nobody knows without their data.
+    may_be_advised: ClassVar[bool] = True
+    # As `tests.benchmarks.cells` measures it; as long as nobody did, that of the method that takes most.
+    cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 130)
 
+    @abstractmethod
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
         """Decide everything without data. Raises PlanError if the loss or the domain does not fit."""
-        ...
 
+    @abstractmethod
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Draw the noise: (n,) int64 counts in, integers out. The only step that spends the loss."""
-        ...
 
+    @abstractmethod
     def reconstruct(self, plan: Plan, measurement: Measurement) -> Result:
         """Post-process: no data, no randomness, the same result every time."""
-        ...
+
+    def unsuited(self, plan: Plan) -> str:
+        """Why it is not made for the plan's columns, though it can count them; empty if it is."""
+        if self.joins_cells and (mixed := _without_order(plan.domain)):
+            text = "It joins cells that stand side by side, which tells nothing of"
+            return f"{text} {mixed}, whose values have no order."
+        if len(plan.domain.attributes) < self.fewest_columns:
+            return f"It is made for {_NUMBERS[self.fewest_columns]} columns or more."
+        return ""
+
+    def loss_for(self, half_width: int, definition: Definition, unit: PrivacyUnit) -> Loss | None:
+        """The smallest loss whose 95 % interval is at most ± half_width rows; None where only trying tells.
+
+        Raises PlanError if no loss is enough, or the definition does not fit.
+        """
+        return None
+
+    def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
+        """The estimates of a box of cells added up, with an interval where the plan tells how sure they are.
+
+        values: the measurement of a method that `is_linear`; of any other (n,) the estimates themselves.
+        """
+        return CellSum(summed(values, plan.domain.shape, picks), None, size(picks))
+
+
+def _without_order(domain: Domain) -> str:
+    """The columns of which joined cells would be a mixture; two or three values are soon told apart."""
+    return ", ".join(a.name for a in domain.attributes if not a.ordered and a.size > _TOLD_APART)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, TypeVar
 
 from mechanisms.continual.buffered_stream import BufferedToeplitzStream
-from mechanisms.continual.direct import SolvedFenwick
 from mechanisms.continual.epochs import EpochStream, HybridStream
 from mechanisms.continual.fda import FactorisationDiagonal
+from mechanisms.continual.fenwick_slsqp import SolvedFenwick
 from mechanisms.continual.gaussian_optimum import GaussianOptimumStream
 from mechanisms.continual.hierarchy import HierarchicalStream
 from mechanisms.continual.mechanism import StreamMechanism
@@ -18,28 +18,28 @@ from mechanisms.continual.tree import BinaryTree, RefinedTree
 from mechanisms.continual.window_stream import WindowStream
 from mechanisms.histogram.binned import BinnedHistogram
 from mechanisms.histogram.bisection import BisectedHistogram
-from mechanisms.histogram.chosen import ChosenHistogram
 from mechanisms.histogram.clustering import ClusteredHistogram
 from mechanisms.histogram.dawa import DawaHistogram
 from mechanisms.histogram.grid import AdaptiveGrid, UniformGrid
 from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.noisy import GaussianHistogram, LaplaceHistogram
+from mechanisms.histogram.private_selection import ChosenHistogram
 from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.histogram.privtree import PrivTree
 from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.matrix.all_cells import AllCellsPIdentityStrategy
-from mechanisms.matrix.given import (
+from mechanisms.matrix.fixed_strategies import (
     CellsStrategy,
     HaarStrategy,
     HierarchyStrategy,
     UploadedStrategy,
     WorkloadStrategy,
 )
+from mechanisms.matrix.joint_strategies import LowRankStrategy, SplitUnionStrategy
 from mechanisms.matrix.marginals.laplace import WeightedMarginals
 from mechanisms.matrix.marginals.residual import ResidualPlanner
 from mechanisms.matrix.mechanism import QueryMechanism
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy
-from mechanisms.matrix.searched_jointly import LowRankStrategy, SplitUnionStrategy
 from mechanisms.microdata.adversarial.method import Adversarial
 from mechanisms.microdata.clusters import Clusters
 from mechanisms.microdata.latent_classes import LatentClasses

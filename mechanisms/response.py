@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.noise import Noise
-from mechanisms.noise.sums import STEP
+from mechanisms.noise.sum_quantiles import STEP
 from mechanisms.protocol import Measurement, PlanError
 
 MAX_CATEGORIES = 10_000
@@ -125,6 +125,8 @@ class Response:
     title: ClassVar[str]
     summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    # Whether a report is a yes or no for every value, which `bits` unpacks, and not one of the values.
+    answers_each_value: ClassVar[bool] = False
 
     def plan(self, domain: Domain, loss: Loss) -> ResponsePlan:
         """Decide everything without data. Raises PlanError if the loss or the number of cells does not fit.
@@ -135,7 +137,7 @@ class Response:
         categories = domain.size
         if not 2 <= categories <= MAX_CATEGORIES:
             raise PlanError(f"Randomised response needs 2 to {MAX_CATEGORIES:,} values, not {categories:,}.")
-        if not loss.over(domain).unit.total_public:
+        if not loss.for_domain(domain).unit.total_public:
             raise PlanError(
                 "Randomised response publishes one report for each row, which shows the number of rows, and that is "
                 "private here. It is public where the dataset's declaration of who is protected, made before its first "
@@ -180,6 +182,19 @@ class Response:
     def estimate(self, plan: ResponsePlan, measurement: Measurement) -> Estimate:
         """Unbiased counts and how far off they are likely to be."""
         return estimate_of(plan, self.report_counts(plan, measurement), len(measurement.values))
+
+    def estimate_together(self, plan: ResponsePlan, reports: Integers, rows: int, values: int) -> Estimate:
+        """How many rows have one of s values, from how many reports say one of them.
+
+        A row with one of them reports one of them with probability keep + (s-1) other, any other row with s other: an
+        answer to a question of two values.
+        """
+        joint = replace(plan, keep=plan.keep + (values - 1) * plan.other, other=values * plan.other)
+        return estimate_of(joint, reports, rows)
+
+    def bits(self, plan: ResponsePlan, reports: np.ndarray) -> np.ndarray:
+        """Reports of some rows as (rows, categories) 0 and 1, uint8; only of those that `answers_each_value`."""
+        raise NotImplementedError
 
     def _chances(self, categories: int, odds: Fraction) -> tuple[Fraction, Fraction]:
         """The rational probabilities to keep and of any other value, at odds of at most `odds` <= e^ε."""
@@ -242,8 +257,9 @@ class UnaryEncoding(Response):
     title: ClassVar[str] = "Randomised response, unary"
     summary: ClassVar[str] = "Every row reports a yes or no for each value; best for many values."
 
-    @staticmethod
-    def bits(plan: ResponsePlan, reports: np.ndarray) -> np.ndarray:
+    answers_each_value: ClassVar[bool] = True
+
+    def bits(self, plan: ResponsePlan, reports: np.ndarray) -> np.ndarray:
         """Packed reports of some rows as (rows, categories) 0 and 1, uint8."""
         return np.unpackbits(reports, axis=1, count=plan.categories)
 
@@ -252,6 +268,11 @@ class UnaryEncoding(Response):
         for start in range(0, len(measurement.values), step := _rows_at_once(plan)):
             totals += self.bits(plan, measurement.values[start : start + step]).sum(axis=0, dtype=np.int64)
         return totals
+
+    def estimate_together(self, plan: ResponsePlan, reports: Integers, rows: int, values: int) -> Estimate:
+        """s - 1 of a row's answers are coins of `other` whatever it has, and add their mean and variance."""
+        coins, other = values - 1, float(plan.other)
+        return estimate_of(plan, reports - rows * coins * other, rows, coins * other * (1 - other))
 
     def _chances(self, categories: int, odds: Fraction) -> tuple[Fraction, Fraction]:
         return Fraction(1, 2), Fraction(math.ceil(_COIN / (odds + 1)), _COIN)

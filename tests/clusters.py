@@ -17,6 +17,9 @@ from pathlib import Path
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "only for counting"
+TWO_THREADS, TWO_WORKERS = "local[2]", "local-cluster[2,1,1024]"
+# Code that runs once is not worth much compiling.
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 START_SECONDS = 240
 PR_SET_PDEATHSIG = 1
 CONF = {
@@ -26,6 +29,8 @@ CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
     "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": QUICK_START,
+    "spark.executor.extraJavaOptions": QUICK_START,
 }
 
 

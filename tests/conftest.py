@@ -5,9 +5,10 @@ Where a server is missing its tests are skipped with the reason; in CI they fail
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import psycopg
 import pytest
@@ -15,13 +16,14 @@ import redis
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import clickhouses, clusters
+from mechanisms.noise import guard
+from tests import clickhouses, clusters, nightly
 from tests.clusters import Cluster
 
 POSTGRES_URL = os.environ.get("DPPORTAL_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432")
 REDIS_URL = os.environ.get("DPPORTAL_TEST_REDIS", "redis://127.0.0.1:6379/5")
 # Every other test is marked quick.
-NOT_QUICK = ("browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow")
+NOT_QUICK = {"browser", "worker", "postgres", "spark", "clickhouse", "redis", "slow"}
 # Tests whose ids hold one of these share what takes long to make, portals, a cluster or a list of all tests; they stay
 # together in one process.
 SHARED = (
@@ -40,9 +42,29 @@ SHARED = (
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected lives to the end: no search for garbage goes through it.
+
+    Tests draw noise wherever they need some; the portals that they start as processes do not.
+    """
+    guard._is_closed = False
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    nightly.leave_to_the_night(config, items)
     for item in items:
-        if not any(item.get_closest_marker(kind) for kind in NOT_QUICK):
+        if NOT_QUICK.isdisjoint(mark.name for mark in item.iter_markers()):
             item.add_marker("quick")
 
 
@@ -84,10 +106,11 @@ def redis_url() -> str:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A Spark cluster of two workers, which answers by Spark Connect."""
+    """Spark of two threads, at night of two workers that are processes; it answers by Spark Connect."""
     if reason := clusters.lacking():
         _missing(reason)
-    with clusters.started(tmp_path_factory.mktemp("spark"), "local-cluster[2,1,1024]") as found:
+    master = clusters.TWO_WORKERS if nightly.NIGHTLY else clusters.TWO_THREADS
+    with clusters.started(tmp_path_factory.mktemp("spark"), master) as found:
         yield found
 
 

@@ -26,3 +26,6 @@ STORAGES = {
 }
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
+
+# Innermost: what comes after it sees the page as the client does.
+MIDDLEWARE = [*MIDDLEWARE, "tests.dpportal.markup.FoldedForTheTestClient"]  # noqa: F405

@@ -6,11 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mechanisms import registry
+from tests import nightly
 
 ROOT = Path(__file__).resolve().parents[1]
 SERVERS = {"postgres_url", "redis_url", "cluster", "portal", "browser", "visit", "stage"}
@@ -88,3 +90,14 @@ def test_a_mechanism_without_a_quick_test_would_be_seen() -> None:
     assert name not in left_out([test])
     assert name in left_out([{**test, "classes": []}])
     assert name in left_out([{**test, "id": "tests/mechanisms/test_registry.py::test_a"}])
+
+
+def test_a_day_chooses_a_quarter_of_the_cases_and_every_case_has_its_day() -> None:
+    cases: Any = [SimpleNamespace(nodeid=f"test_a[{number}]") for number in range(10)]
+    chosen = []
+    for day in range(60):
+        left = nightly.others(cases, f"2026-01-{day}")
+        assert left == nightly.others(cases[::-1], f"2026-01-{day}") and len(left) == 7
+        chosen += [case for case in cases if case not in left]
+    assert all(case in chosen for case in cases)
+    assert nightly.others(cases[:1], "2026-01-01") == []

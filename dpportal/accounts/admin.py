@@ -92,6 +92,12 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     list_per_page = 50
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Nothing is filtered by but what the list offers: any other filter would tell a field that no page shows."""
+        offered = [*self.list_filter, self.date_hierarchy]
+        shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
+        return shown and bool(super().lookup_allowed(lookup, value, request))
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

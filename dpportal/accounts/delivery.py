@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from dpportal.accounts import reset_links
 from dpportal.accounts.models import OutgoingMail
-from dpportal.running.clock import ago, from_now
+from dpportal.jobs.clock import db_ago, from_now
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ def deliver(mail_id: int) -> None:
 
 def overdue() -> QuerySet[OutgoingMail]:
     """Mail whose hint was lost, or whose time has come again."""
-    lost = Q(attempts=0, due_at__lte=ago(LOST_AFTER_SECONDS))
+    lost = Q(attempts=0, due_at__lte=db_ago(LOST_AFTER_SECONDS))
     return OutgoingMail.objects.filter(lost | Q(attempts__gt=0, due_at__lte=Now()))
 
 

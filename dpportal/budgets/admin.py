@@ -17,7 +17,7 @@ from dpportal.budgets.forms import BudgetChangeForm, dataset_of
 from dpportal.budgets.models import Budget, LedgerEntry
 
 
-class Paid(Protocol):
+class HasCharge(Protocol):
     """A release or a stream."""
 
     account: Budget | None
@@ -33,16 +33,16 @@ class PaidAdmin(ReadOnlyAdmin):
     list_select_related = ["dataset", "charge__budget", "created_by"]
 
     @admin.display(description=_("cost"), ordering="amount")
-    def cost(self, paid: Paid) -> str:
+    def cost(self, paid: HasCharge) -> str:
         symbol = f"{paid.account.symbol} " if paid.account else ""
         return "" if paid.amount is None else f"{symbol}{plain(paid.amount)}"
 
     @admin.display(description=_("public"), boolean=True)
-    def is_public(self, paid: Paid) -> bool:
+    def is_public(self, paid: HasCharge) -> bool:
         return paid.is_public
 
     @admin.display(description=_("withheld"))
-    def withheld(self, paid: Paid) -> str:
+    def withheld(self, paid: HasCharge) -> str:
         return paid.withheld
 
 

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class BudgetsConfig(AppConfig):
@@ -6,9 +7,11 @@ class BudgetsConfig(AppConfig):
     label = "budgets"
 
     def ready(self) -> None:
-        from dpportal.budgets import asking, remembered
-        from dpportal.pages import bell
-        from dpportal.running import readiness
+        from dpportal.accounts import bell
+        from dpportal.budgets import charge_journal, requests, triggers
+        from dpportal.jobs import readiness
 
-        bell.add(asking.news)
-        readiness.checks.append(remembered.obstacle)
+        bell.add(requests.news)
+        readiness.checks.append(charge_journal.obstacle)
+        pre_migrate.connect(triggers.make_way, sender=self)
+        post_migrate.connect(triggers.install, sender=self)

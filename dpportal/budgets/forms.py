@@ -12,14 +12,14 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets import asking, ledger, promises, refusals
+from dpportal.budgets import ledger, promises, refusals, requests
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
-from dpportal.datasets import likeness
-from dpportal.datasets.likeness import Kin
+from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
-from dpportal.paragraphs import ParagraphsField
+from dpportal.platform.paragraphs import ParagraphsField
 
 # Between a dataset's key and whom it protects.
 APART = "."
@@ -119,7 +119,7 @@ class BudgetChangeForm(forms.ModelForm):
     )
 
     answers = WaitingRequestField(
-        queryset=asking.waiting(),
+        queryset=requests.waiting(),
         label=_("answers the request"),
         required=False,
         help_text=_(
@@ -229,8 +229,8 @@ class BudgetChangeForm(forms.ModelForm):
             self.add_error(
                 "answers", _("A reduction answers no request. Leave this empty, or decline in the office.")
             )
-        elif not asking.waits(asked):
-            self.add_error("answers", asking.answered_text())
+        elif not requests.waits(asked):
+            self.add_error("answers", requests.answered_text())
 
     def _unread_promises(self, dataset: Dataset) -> set[str]:
         """The accounts for other protections that were not ticked."""
@@ -283,10 +283,13 @@ def _kin_choices(key: str) -> list[tuple[str, str]]:
     dataset = dataset_of(key)
     if dataset is None:
         return []
-    return [(str(kin.dataset.pk), _kin_text(kin)) for kin in ledger.with_budget(likeness.kin_of(dataset))]
+    return [
+        (str(kin.dataset.pk), _kin_text(kin))
+        for kin in ledger.with_budget(near_duplicates.similar_datasets(dataset))
+    ]
 
 
-def _kin_text(kin: Kin) -> str:
+def _kin_text(kin: SimilarDataset) -> str:
     spent = ", ".join(
         f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}" for b in kin.dataset.budgets.filter(total__gt=0)
     )

@@ -1,7 +1,7 @@
 """The only writer of budgets and of the ledger.
 
-Every change is one conditional UPDATE of the budget row, whose row count decides, and one new ledger line, in one
-transaction; a CHECK constraint stands behind it. So concurrent reservations never grant more than there is.
+Every change is one new ledger line and then one conditional UPDATE of the budget row, whose row count decides, in one
+transaction; CHECK constraints and triggers stand behind it. So concurrent reservations never grant more than there is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -19,17 +20,18 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import refusals, remembered
+from dpportal.budgets import charge_journal, refusals
 from dpportal.budgets.amounts import plain, stored
-from dpportal.budgets.asking import answer_by_grant, answered_text
+from dpportal.budgets.charge_journal import RestoredError
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
-from dpportal.budgets.remembered import RestoredError
-from dpportal.datasets import likeness
-from dpportal.datasets.likeness import Kin
+from dpportal.budgets.requests import answer_by_grant, answered_text
+from dpportal.budgets.writing import writing
+from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
-from dpportal.datasets.services import hold
-from dpportal.memory import MemoryFaultError
+from dpportal.datasets.services import lock_dataset
+from dpportal.platform.journal import MemoryFaultError
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
@@ -80,25 +82,24 @@ def grant(
         raise BudgetRefusedError(refusals.other_kind_text(budget))
     if moves_delta(budget, delta_exponent):
         raise BudgetRefusedError(refusals.other_delta_text(budget))
-    Budget.objects.filter(pk=budget.pk).update(
-        total=F("total") + stored(amount), delta_exponent=delta_exponent
-    )
     if answers and not answer_by_grant(answers, f"{budget.symbol} = {plain(amount)}", reason):
         raise BudgetRefusedError(answered_text())
-    return _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
+    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
+    _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=delta_exponent)
+    return entry
 
 
-def hold_with_kin(dataset: Dataset) -> list[Kin]:
+def hold_with_kin(dataset: Dataset) -> list[SimilarDataset]:
     """Those with nearly the same table that have a budget; until this transaction ends, none is granted more."""
-    kin = likeness.kin_of(dataset)
+    kin = near_duplicates.similar_datasets(dataset)
     # All in one order, so that two grants wait for each other and not for ever.
     keys = [dataset.pk, *(k.dataset.pk for k in kin)]
     list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
-    hold(dataset)
+    lock_dataset(dataset)
     return with_budget(kin)
 
 
-def with_budget(kin: list[Kin]) -> list[Kin]:
+def with_budget(kin: list[SimilarDataset]) -> list[SimilarDataset]:
     """Those that something was granted for."""
     granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in kin], total__gt=0)
     funded = set(granted.values_list("dataset_id", flat=True))
@@ -109,20 +110,21 @@ def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
     """A new account; beside others it is for the protection that is declared now."""
     kind = {"definition": definition, "delta_exponent": delta_exponent}
     if not dataset.budgets.exists():
-        return Budget.objects.get_or_create(dataset=dataset, is_fixed=False, defaults=kind)[0]
-    fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
-    return Budget.objects.get_or_create(dataset=dataset, **fixed, defaults=kind)[0]
+        return _account(dataset, kind, is_fixed=False)
+    return _account(dataset, kind, is_fixed=True, **asdict(Protection.of(dataset.current_domain())))
 
 
 @transaction.atomic
 def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> LedgerEntry:
     """Take back a part of an account that is neither spent nor reserved."""
     _check_positive(amount)
-    if budget is not None:
-        hold(budget.dataset)
-    if budget is None or not _with(amount).filter(pk=budget.pk).update(total=F("total") - stored(amount)):
-        raise BudgetRefusedError(refusals.reduction_text(budget and Budget.objects.get(pk=budget.pk)))
-    return _append(budget, Kind.REDUCTION, State.BOOKED, amount, reason, by)
+    if budget is None:
+        raise BudgetRefusedError(refusals.reduction_text(None))
+    lock_dataset(budget.dataset)
+    entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, reason, by)
+    if not _change(_with(amount).filter(pk=budget.pk), total=F("total") - stored(amount)):
+        raise BudgetRefusedError(refusals.reduction_text(Budget.objects.get(pk=budget.pk)))
+    return entry
 
 
 @transaction.atomic
@@ -145,19 +147,20 @@ def reserve(
     not add up.
     """
     _check_positive(amount)
-    hold(dataset)
+    lock_dataset(dataset)
     require_complete(dataset)
     _require_unsettled(dataset, key)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
-    change = {"reserved": F("reserved") + stored(amount)}
-    done = enough.filter(**fixed).update(**change) or enough.filter(is_fixed=False).update(**change, **fixed)
-    if not done:
+    budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
+    if budget is None:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
-    budget = Budget.objects.get(dataset=dataset, **fixed)
     entry = _append(
         budget, Kind.CHARGE, State.RESERVED, amount, reason, by, key=key, total_public=total_public
     )
+    if not _change(enough.filter(pk=budget.pk), reserved=F("reserved") + stored(amount), **fixed):
+        raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
+    budget.refresh_from_db()  # whoever has the line reads of its account whom it protects
     charged.send(Budget, dataset=dataset)
     return entry
 
@@ -166,7 +169,7 @@ def _require_unsettled(dataset: Dataset, key: uuid.UUID) -> None:
     """A draft that an older copy of the database brought back is not confirmed a second time."""
     if LedgerEntry.objects.filter(key=key).exists():
         raise BudgetRefusedError(refusals.released_before_text())
-    if remembered.is_settled(dataset.pk, key.hex):
+    if charge_journal.is_settled(dataset.pk, key.hex):
         raise BudgetRefusedError(refusals.void_text())
 
 
@@ -178,10 +181,10 @@ def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> Mappi
     outcome: what else is remembered of it. Returns what is remembered for good, which an earlier attempt may have
     decided whose transaction did not commit. Raises BudgetRefusedError, or BudgetOnHoldError.
     """
-    hold(entry.dataset)
+    lock_dataset(entry.dataset)
     require_complete(entry.dataset)
     try:
-        settled = remembered.settle(entry, outcome or {})
+        settled = charge_journal.settle(entry, outcome or {})
     except MemoryFaultError as fault:
         raise BudgetOnHoldError(str(fault)) from None
     if settled.is_void:
@@ -194,9 +197,8 @@ def spend(entry: LedgerEntry, outcome: Mapping[str, str] | None = None) -> Mappi
 def _spend(entry: LedgerEntry) -> bool:
     settled = _settle(entry, State.SPENT)
     if settled:
-        _budget_of(entry).update(
-            reserved=F("reserved") - stored(entry.amount), spent=F("spent") + stored(entry.amount)
-        )
+        amount = stored(entry.amount)
+        _change(_budget_of(entry), reserved=F("reserved") - amount, spent=F("spent") + amount)
     return settled
 
 
@@ -206,16 +208,16 @@ def void(entry: LedgerEntry) -> None:
 
     While the memory cannot be reached, the amount stays reserved.
     """
-    hold(entry.dataset)
+    lock_dataset(entry.dataset)
     try:
-        remembered.require_mark()
-        settled = remembered.settle(entry, {}, is_void=True)
+        charge_journal.require_mark()
+        settled = charge_journal.settle(entry, {}, is_void=True)
     except MemoryFaultError:
         return
     if not settled.is_void:
         _spend(entry)
     elif _settle(entry, State.VOID):
-        _budget_of(entry).update(reserved=F("reserved") - stored(entry.amount))
+        _change(_budget_of(entry), reserved=F("reserved") - stored(entry.amount))
     charged.send(Budget, dataset=entry.dataset)
 
 
@@ -225,8 +227,8 @@ def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
     Raises BudgetRefusedError if it is void, BudgetOnHoldError if that cannot be known.
     """
     try:
-        remembered.require_mark()
-        charge = remembered.charge_of(entry)
+        charge_journal.require_mark()
+        charge = charge_journal.charge_of(entry)
     except MemoryFaultError as fault:
         raise BudgetOnHoldError(str(fault)) from None
     if charge and charge.is_void:
@@ -237,7 +239,7 @@ def outcome_of(entry: LedgerEntry) -> Mapping[str, str] | None:
 def require_complete(dataset: Dataset) -> None:
     """Raises BudgetOnHoldError unless ledger and memory have the same charges."""
     try:
-        remembered.require_complete(dataset)
+        charge_journal.require_complete(dataset)
     except (RestoredError, MemoryFaultError) as fault:
         raise BudgetOnHoldError(str(fault)) from None
 
@@ -248,17 +250,18 @@ def enter_missing(dataset: Dataset, by: User) -> list[LedgerEntry]:
 
     Where an account has too little left, since grants are missing, too, as much is granted as is spent.
     """
-    hold(dataset)
-    return [_enter(dataset, charge, by) for charge in remembered.missing(dataset)]
+    lock_dataset(dataset)
+    return [_enter(dataset, charge, by) for charge in charge_journal.missing(dataset)]
 
 
-def _enter(dataset: Dataset, charge: remembered.Charge, by: User) -> LedgerEntry:
+def _enter(dataset: Dataset, charge: charge_journal.Charge, by: User) -> LedgerEntry:
     budget = _account_of(dataset, charge)
     lacking = charge.cost - budget.left
     if lacking > 0:
-        Budget.objects.filter(pk=budget.pk).update(total=F("total") + stored(lacking))
-        _append(budget, Kind.GRANT, State.BOOKED, lacking, _("Covers a charge entered after a restore"), by)
-    Budget.objects.filter(pk=budget.pk).update(spent=F("spent") + stored(charge.cost))
+        covered = _append(
+            budget, Kind.GRANT, State.BOOKED, lacking, _("Covers a charge entered after a restore"), by
+        )
+        _change(_budget_of(covered), total=F("total") + stored(lacking))
     text = _("%(reason)s (spent %(day)s, entered after a restore)")
     reason = text % {"reason": charge.reason[:200], "day": charge.at[:10]}
     # Whether the number of rows was published is not remembered, so it counts as public where it may be.
@@ -267,11 +270,12 @@ def _enter(dataset: Dataset, charge: remembered.Charge, by: User) -> LedgerEntry
     entry = _append(
         budget, Kind.CHARGE, State.SPENT, charge.cost, reason, by, key=key, total_public=total_public
     )
+    _change(_budget_of(entry), spent=F("spent") + stored(charge.cost))
     charged.send(Budget, dataset=dataset)
     return entry
 
 
-def _account_of(dataset: Dataset, charge: remembered.Charge) -> Budget:
+def _account_of(dataset: Dataset, charge: charge_journal.Charge) -> Budget:
     """The account that a missing charge was paid from, opened if it is missing, too."""
     protection = Protection(charge.neighbours, charge.unit_column, charge.ignore_case)
     fixed = {"is_fixed": True, **asdict(protection)}
@@ -279,8 +283,8 @@ def _account_of(dataset: Dataset, charge: remembered.Charge) -> Budget:
     accounts = Budget.objects.filter(dataset=dataset)
     if not accounts.filter(**fixed).exists():
         # The first charge fixes whom an account is for.
-        accounts.filter(is_fixed=False, definition=charge.definition).update(**fixed)
-    budget, _new = Budget.objects.get_or_create(dataset=dataset, **fixed, defaults=kind)
+        _change(accounts.filter(is_fixed=False, definition=charge.definition), **fixed)
+    budget = _account(dataset, kind, **fixed)
     if budget.definition != charge.definition:
         raise BudgetRefusedError(refusals.other_kind_text(budget))
     return budget
@@ -299,7 +303,20 @@ def moves_delta(budget: Budget, exponent: int) -> bool:
 
 
 def _settle(entry: LedgerEntry, state: str) -> bool:
-    return LedgerEntry.objects.all()._settle(entry, state, timezone.now())
+    with writing():
+        return LedgerEntry.objects.all()._settle(entry, state, timezone.now())
+
+
+def _change(budgets: QuerySet[Budget], **changes: Any) -> int:
+    """How many of the accounts were changed."""
+    with writing():
+        return budgets.update(**changes)
+
+
+def _account(dataset: Dataset, kind: Mapping[str, Any], **which: Any) -> Budget:
+    """The dataset's account for this protection, opened with nothing in it if there is none."""
+    with writing():
+        return Budget.objects.get_or_create(dataset=dataset, **which, defaults=kind)[0]
 
 
 def _budget_of(entry: LedgerEntry) -> QuerySet[Budget]:
@@ -321,17 +338,18 @@ def _append(
     key: uuid.UUID | None = None,
     total_public: bool = False,
 ) -> LedgerEntry:
-    return LedgerEntry.objects.create(
-        dataset_id=budget.dataset_id,
-        budget=budget,
-        kind=kind,
-        state=state,
-        amount=amount,
-        reason=reason,
-        by=by,
-        key=key or uuid.uuid4(),
-        total_public=total_public,
-    )
+    with writing():
+        return LedgerEntry.objects.create(
+            dataset_id=budget.dataset_id,
+            budget=budget,
+            kind=kind,
+            state=state,
+            amount=amount,
+            reason=reason,
+            by=by,
+            key=key or uuid.uuid4(),
+            total_public=total_public,
+        )
 
 
 def _check_positive(amount: Decimal) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,14 +13,42 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import AmountField
 from dpportal.budgets.promises import OtherPromises
+from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
-from dpportal.publishing.draft import Publication
-from dpportal.publishing.statement import power_of_ten
+from dpportal.publications.draft import Publication
+from dpportal.publications.statement import power_of_ten
 from mechanisms.accounting import SYMBOL, Definition, PrivacyUnit, zcdp_to_epsilon
 
 
-class Budget(models.Model):
+class AppendOnlyError(LedgerWriteError):
+    """A line that is there was to be changed."""
+
+    def __init__(self) -> None:
+        super().__init__("Ledger lines are never changed; add a line that corrects.")
+
+
+class BudgetQuerySet(GuardedQuerySet["Budget"]):
+    """Reads as any other, and writes while the ledger does."""
+
+
+class LedgerQuerySet(GuardedQuerySet["LedgerEntry"]):
+    """Reads, and appends while the ledger writes; lines that are there are not changed but from reserved on."""
+
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise AppendOnlyError
+
+    def _update(self, values: Any) -> NoReturn:
+        raise AppendOnlyError
+
+    def _settle(self, entry: LedgerEntry, state: str, at: Any) -> bool:
+        """The one legal change: a reserved charge becomes spent or void. For `ledger` only."""
+        require_writing()
+        reserved = self.filter(pk=entry.pk, state=LedgerEntry.State.RESERVED)
+        return models.QuerySet.update(reserved, state=state, settled_at=at) == 1
+
+
+class Budget(Guarded):
     """An account: what an administrator granted a dataset for one protection, and how much of it is spent or reserved.
 
     The protection is fixed by the first reservation, or by a grant for a second one; until then it is whatever the
@@ -45,8 +72,11 @@ class Budget(models.Model):
     spent = AmountField(default=Decimal(0))
     reserved = AmountField(default=Decimal(0))
 
+    objects = BudgetQuerySet.as_manager()
+
     class Meta:
         ordering = ["pk"]
+        base_manager_name = "objects"
         constraints = [
             models.UniqueConstraint(
                 fields=["dataset", "neighbours", "unit_column", "ignore_case"],
@@ -123,43 +153,7 @@ class Budget(models.Model):
         return round(float(100 * part / self.total), 2) if self.total else 0.0
 
 
-class AppendOnlyError(TypeError):
-    """The ledger was asked to forget or to change a line."""
-
-
-class LedgerQuerySet(models.QuerySet["LedgerEntry"]):
-    """Reads and appends. Changing or deleting lines is refused, whoever asks."""
-
-    def update(self, **kwargs: Any) -> NoReturn:
-        raise AppendOnlyError("Ledger lines are never changed; add a line that corrects.")
-
-    def delete(self) -> NoReturn:
-        raise AppendOnlyError("Ledger lines are never deleted; add a line that corrects.")
-
-    def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnlyError("Ledger lines are never changed; add a line that corrects.")
-
-    def bulk_create(
-        self,
-        objs: Iterable[Any],
-        batch_size: int | None = None,
-        ignore_conflicts: bool = False,
-        update_conflicts: bool = False,
-        update_fields: Collection[str] | None = None,
-        unique_fields: Collection[str] | None = None,
-    ) -> list[Any]:
-        """Append lines. An upsert would change lines that are there, and a skipped one would be forgotten."""
-        if ignore_conflicts or update_conflicts:
-            raise AppendOnlyError("Ledger lines are never replaced or left out; append new ones.")
-        return super().bulk_create(objs, batch_size=batch_size)
-
-    def _settle(self, entry: LedgerEntry, state: str, at: Any) -> bool:
-        """The one legal change: a reserved charge becomes spent or void. For `ledger` only."""
-        reserved = self.filter(pk=entry.pk, state=LedgerEntry.State.RESERVED)
-        return models.QuerySet.update(reserved, state=state, settled_at=at) == 1
-
-
-class LedgerEntry(models.Model):
+class LedgerEntry(Guarded):
     """A line of a dataset's privacy ledger. Written by `budgets.ledger` only."""
 
     class Kind(models.TextChoices):
@@ -199,21 +193,43 @@ class LedgerEntry(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if self.pk is not None:
-            raise AppendOnlyError("Ledger lines are never changed; add a line that corrects.")
+            raise AppendOnlyError
         super().save(*args, **kwargs)
 
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnlyError("Ledger lines are never deleted; add a line that corrects.")
+    @property
+    def is_grant(self) -> bool:
+        """Whether it adds to what may be spent."""
+        return self.kind == self.Kind.GRANT
+
+    @property
+    def is_charge(self) -> bool:
+        """Whether it pays for a release or a stream."""
+        return self.kind == self.Kind.CHARGE
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it is set aside for what is not measured yet."""
+        return self.state == self.State.RESERVED
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it pays for what was measured."""
+        return self.state == self.State.SPENT
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it was given back, so that it no longer counts."""
+        return self.state == self.State.VOID
 
     @property
     def withheld(self) -> str:
         """How what it paid for was kept from readers after somebody had seen the truth; empty if it was not."""
-        paid: Paid | None = getattr(self, "release", None) or getattr(self, "stream", None)
+        paid: ChargedPublication | None = getattr(self, "release", None) or getattr(self, "stream", None)
         return paid.withheld if paid else ""
 
 
 class MemoryMark(models.Model):
-    """Which memory this database goes with, see `dpportal.memory`; one row at most."""
+    """Which memory this database goes with, see `dpportal.platform.journal`; one row at most."""
 
     mark = models.CharField(max_length=64, primary_key=True)
 
@@ -221,14 +237,15 @@ class MemoryMark(models.Model):
         return self.mark
 
 
-class Paid(Publication):
+class ChargedPublication(Publication):
     """What a budget pays for: a release or a stream, with its charge once it is confirmed."""
 
     if TYPE_CHECKING:
         charge: LedgerEntry | None
-        amount: Decimal | None
 
-    class Meta:
+    amount = AmountField(null=True)
+
+    class Meta(Publication.Meta):
         abstract = True
 
     @property
@@ -291,3 +308,18 @@ class BudgetRequest(models.Model):
 
     def __str__(self) -> str:
         return f"Request for {self.dataset}"
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no administrator has answered yet."""
+        return self.state == self.State.WAITING
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether an administrator granted it."""
+        return self.state == self.State.GRANTED
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether an administrator declined it."""
+        return self.state == self.State.DECLINED

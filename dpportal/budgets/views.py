@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import asking
+from dpportal.budgets import requests
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import ReasonForm
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.models import Dataset, Right
-from dpportal.publishing.spreadsheet import inert
+from dpportal.publications.spreadsheet import inert
 
 PAGE_SIZE = 50
 
@@ -48,7 +48,7 @@ def ask(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         messages.error(request, _("Say in a sentence what the budget is for; administrators see it."))
     elif dataset.state == Dataset.State.ERASED:
         messages.error(request, _("The records are deleted, so there is nothing to spend a budget on."))
-    elif asking.ask(dataset, form.cleaned_data["reason"], current_user(request)):
+    elif requests.ask(dataset, form.cleaned_data["reason"], current_user(request)):
         messages.success(request, _("Asked. The answer is announced at the bell."))
     else:
         messages.info(request, _("A budget is asked for already; the administrators have not answered yet."))

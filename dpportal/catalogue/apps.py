@@ -7,4 +7,4 @@ class CatalogueConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from dpportal.catalogue import thumbnails  # noqa: F401 (a task)
+        from dpportal.catalogue import thumbnails  # noqa: F401 (a kind of job)

@@ -10,7 +10,7 @@ from django import forms
 from django.forms import BoundField
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.catalogue.publications import KINDS, Publication, Wanted, counted
+from dpportal.catalogue.entries import KINDS, CatalogueEntry, SearchQuery, counted
 
 EMPTY: Mapping[Any, Any] = MappingProxyType({})
 
@@ -34,7 +34,7 @@ class SearchForm(forms.Form):
     covered = forms.ChoiceField(label=_("Data of"), required=False)
     column = forms.ChoiceField(label=_("Column"), required=False)
 
-    def __init__(self, data: Any, publications: list[Publication]) -> None:
+    def __init__(self, data: Any, publications: list[CatalogueEntry]) -> None:
         super().__init__(data, label_suffix="")
         kinds = counted(p.kind for p in publications)
         years = counted(p.published_at.year for p in publications)
@@ -60,12 +60,12 @@ class SearchForm(forms.Form):
         there = [(value, f"{names.get(value, value)} ({number})") for value, number in numbers.items()]
         field.choices = [("", any_of_them), *there]
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> SearchQuery:
         """What is asked for; a field with a mistake counts as left open."""
         self.is_valid()
         said = self.cleaned_data
         year, covered = said.get("year"), said.get("covered")
-        return Wanted(
+        return SearchQuery(
             said.get("words", ""),
             said.get("kind", ""),
             int(year) if year else None,

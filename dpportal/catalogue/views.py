@@ -8,8 +8,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dpportal.catalogue import readers
+from dpportal.catalogue.entries import CatalogueEntry, Entry, SearchQuery, loaded, published
 from dpportal.catalogue.forms import SearchForm
-from dpportal.catalogue.publications import Entry, Publication, Wanted, loaded, published
 
 PAGE_SIZE = 20
 # So many that were read most come first, where there are more than that in all.
@@ -28,9 +28,9 @@ def catalogue(request: HttpRequest) -> HttpResponse:
         "facets": form.facets(),
         "page_obj": page,
         "entries": loaded(list(page)),
-        "most_read": [] if wanted != Wanted() or page.number > 1 else _most_read(everything),
+        "most_read": [] if wanted != SearchQuery() or page.number > 1 else _most_read(everything),
         "number": page.paginator.count,
-        "is_search": wanted != Wanted(),
+        "is_search": wanted != SearchQuery(),
         "any": bool(everything),
         "is_first_page": request.path == "/",
         "nav_section": "catalogue",
@@ -38,7 +38,7 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     return render(request, "catalogue/catalogue.html", context)
 
 
-def _most_read(everything: list[Publication]) -> list[Entry]:
+def _most_read(everything: list[CatalogueEntry]) -> list[Entry]:
     """What readers asked for most; nothing where the list beside it is as short."""
     if len(everything) <= MOST_READ:
         return []

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.series import TICKS
-from dpportal.charts.several import COLOURS, PATTERNS, in_panels
+from dpportal.charts.small_multiples import COLOURS, PATTERNS, in_panels
 from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
 
 
@@ -53,8 +54,8 @@ def increments_apart_figure(
     """The same with a panel for each series."""
     x = plain_all(labels)
 
-    def panel(place: int) -> list[go.Bar]:
-        return [_bars(x, names[place], added[:, place], half_widths, unit)]
+    def panel(place: int) -> list[dict[str, Any]]:
+        return [_bars(x, names[place], added[:, place], half_widths, unit).to_plotly_json()]
 
     return in_panels(names, panel, title=_title(names), caption=_caption(len(x), periods), unit=unit)
 

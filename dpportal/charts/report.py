@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpportal.charts.drawing import drawing
+from dpportal.charts.static_svg import drawing
 
 
 def stilled(shown: Any) -> Any:

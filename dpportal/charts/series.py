@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.style import TRANSPARENT, Figure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import TRANSPARENT, Figure, SeriesFigure, category_axis, finished, plain, plain_all
 
 TICKS = 12
 MAX_EXPECTED = 400
@@ -38,21 +38,18 @@ def series_figure(
     periods: how many there are in all, if these are some of them.
     """
     x = plain_all(labels)
-    figure = go.Figure(band(x, released - half_widths, released + half_widths))
+    figure = SeriesFigure()
+    add_band(figure, x, released - half_widths, released + half_widths)
     hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
-    figure.add_scatter(
-        **line(_("Released"), x, released, "var(--noisy)", "solid"),
-        customdata=half_widths.tolist(),
-        hovertemplate=hover,
-    )
+    drawn = line(_("Released"), "var(--noisy)", "solid", hover)
+    figure.add_series(drawn, x=x, y=released.tolist(), customdata=half_widths.tolist())
     if consistent is not None:
         text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        drawn = line(_("Never falling"), x, consistent, "var(--synthetic)", "dot")
-        figure.add_scatter(**drawn, hovertemplate=text)
+        drawn = line(_("Never falling"), "var(--synthetic)", "dot", text)
+        figure.add_series(drawn, x=x, y=consistent.tolist())
     if true is not None:
         text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        drawn = line(_("True"), x, true, "var(--true)", "solid")
-        figure.add_scatter(**drawn, hovertemplate=text)
+        figure.add_series(line(_("True"), "var(--true)", "solid", text), x=x, y=true.tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
     return finished(figure, title=title, caption=band_caption() + thinned(periods, len(labels)))
@@ -69,9 +66,11 @@ def errors_figure(
 ) -> Figure:
     """Released minus true running counts against the band ± half_width; for the curator only. All (T,)."""
     x = plain_all(labels)
-    figure = go.Figure(band(x, -half_widths, half_widths))
-    drawn = line(_("Released minus true"), x, released - true, "var(--noisy)", "solid")
-    figure.add_scatter(**drawn, hovertemplate="%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>")
+    figure = SeriesFigure()
+    add_band(figure, x, -half_widths, half_widths)
+    text = "%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>"
+    drawn = line(_("Released minus true"), "var(--noisy)", "solid", text)
+    figure.add_series(drawn, x=x, y=(released - true).tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
     caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
@@ -94,11 +93,11 @@ def expectation_figure(
 
     periods: (P,) numbers from 1. standard_errors: (P,) by the strategy's title. published: a mark at that period.
     """
-    figure = go.Figure()
+    figure = SeriesFigure()
     for place, (title, errors) in enumerate(standard_errors.items()):
-        drawn = line(title, periods, errors, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)])
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        figure.add_scatter(**drawn, hovertemplate=text)
+        drawn = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)
+        figure.add_series(drawn, x=periods.tolist(), y=errors.tolist())
     if published:
         figure.add_vline(published, line={"color": "var(--control)", "width": 1, "dash": "dot"})
     figure.update_layout(
@@ -113,27 +112,23 @@ def expectation_figure(
     return finished(figure, title=_("Expected error by period"), caption=caption)
 
 
-def line(
-    name: str, x: Sequence[str] | np.ndarray, y: np.ndarray, colour: str, dash: str
-) -> dict[str, object]:
-    """The options of a line, for a scatter trace."""
-    return {
-        "name": plain(name),
-        "x": list(x),
-        "y": y.tolist(),
-        "mode": "lines",
-        "line": {"color": colour, "width": 1.5, "dash": dash},
-    }
+def line(name: str, colour: str, dash: str, hover: str) -> go.Scatter:
+    """A line without its numbers. hover: what is said at a point, as Plotly writes templates."""
+    style = {"color": colour, "width": 1.5, "dash": dash}
+    return go.Scatter(name=plain(name), mode="lines", line=style, hovertemplate=hover)
 
 
-def band(x: Sequence[str], lower: np.ndarray, upper: np.ndarray) -> list[go.Scatter]:
+def add_band(figure: SeriesFigure, x: list[str], lower: np.ndarray, upper: np.ndarray) -> None:
     """The 95 % band as an area between its two ends."""
-    edge = {"x": list(x), "mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
+    for trace, y in zip(band(), (lower, upper), strict=True):
+        figure.add_series(trace, x=x, y=y.tolist())
+
+
+def band() -> tuple[go.Scatter, go.Scatter]:
+    """The ends of the 95 % band, without their numbers."""
+    edge = {"mode": "lines", "line": {"width": 0, "color": TRANSPARENT}, "hoverinfo": "skip"}
     filled = {"fill": "tonexty", "fillcolor": "var(--interval)", "name": _("95 % interval")}
-    return [
-        go.Scatter(**edge, y=lower.tolist(), showlegend=False),
-        go.Scatter(**edge, y=upper.tolist(), **filled),
-    ]
+    return go.Scatter(**edge, showlegend=False), go.Scatter(**edge, **filled)
 
 
 def band_caption() -> str:

@@ -88,6 +88,25 @@ def series_names() -> dict[str, str]:
     return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Post-processed count")}
 
 
+class SeriesFigure(go.Figure):
+    """A figure with long traces, whose numbers Plotly neither checks nor copies: they are put beside what it made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: list[dict[str, list[Any]]] = []
+
+    def add_series(self, trace: go.Scatter, **numbers: list[Any]) -> None:
+        """numbers: by the trace's attribute, such as x and y."""
+        self.add_trace(trace)
+        self._numbers.append(numbers)
+
+    def to_dict(self) -> dict[str, Any]:
+        made: dict[str, Any] = super().to_dict()
+        for trace, numbers in zip(made["data"], self._numbers, strict=True):
+            trace.update(numbers)
+        return made
+
+
 def finished(
     figure: go.Figure,
     *,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpportal.charts.svg_paths import bar, rectangle
 from mechanisms.arrays import Floats
 
 WIDTH, HEIGHT = 120, 72
@@ -60,10 +61,7 @@ def _bars(numbers: Floats) -> Mark:
     values = _thinned(numbers, MOST_BARS)
     tops, (floor, *_others) = _heights(values), _heights(np.array([0.0, *values]))
     step = WIDTH / values.size
-    bars = (
-        f"M{(i + 0.1) * step:.1f} {floor:.1f}V{top:.1f}h{0.8 * step:.1f}V{floor:.1f}z"
-        for i, top in enumerate(tops)
-    )
+    bars = (bar((i + 0.1) * step, floor, top, 0.8 * step) for i, top in enumerate(tops))
     return {"kind": "bar", "path": "".join(bars), "opacity": 1}
 
 
@@ -76,8 +74,6 @@ def _shades(numbers: Floats) -> Iterator[Mark]:
     shades = np.ceil(SHADES * np.sqrt(means / (means.max() or 1.0))).astype(int)
     for shade in range(1, SHADES + 1):
         places = zip(*np.nonzero(shades == shade), strict=True)
-        path = "".join(
-            f"M{x * wide:.1f} {y * tall:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z" for y, x in places
-        )
+        path = "".join(rectangle(x * wide, y * tall, wide, tall) for y, x in places)
         if path:
             yield {"kind": "square", "path": path, "opacity": round(math.sqrt(shade / SHADES), 2)}

@@ -8,16 +8,21 @@ spends the budget, looks at true counts and publishes, but sees no row. An owner
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, gettext_noop
 
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import FORMER_OWNER, require_publisher, unchanging
-from dpportal.connections.models import SharedTable
 from dpportal.datasets.models import Dataset, Datasets, Right, Share
+from dpportal.publications.draft import Publication
+from dpportal.tables.connections.models import SharedTable
+
+P = TypeVar("P", bound=Publication)
 
 TAKEN_BACK = gettext_noop(
     "Whoever asked for this may not release from this dataset any more, so nothing is published or spent for them."
@@ -33,6 +38,11 @@ def open_datasets(request: HttpRequest, right: Right = Right.SEE) -> Datasets:
     if isinstance(user, User) and user.is_curator:
         return Dataset.objects.open_to(user, right)
     return Dataset.objects.none()
+
+
+def replaceable_datasets(request: HttpRequest) -> Datasets:
+    """Those whose publications the visitor may replace by another one."""
+    return open_datasets(request, Right.RELEASE)
 
 
 def dataset_for(request: HttpRequest, dataset_id: UUID, right: Right) -> Dataset:
@@ -54,6 +64,20 @@ def right_of(person: User, dataset: Dataset) -> int:
     if dataset.owner_id == person.pk:
         return Right.OWN
     return Share.objects.filter(dataset=dataset, person=person).values_list("right", flat=True).first() or 0
+
+
+def own_publication(request: HttpRequest, rows: QuerySet[P], publication_id: UUID) -> P:
+    """One of the rows, a draft too, of a dataset that the visitor may release from; or 404."""
+    own = rows.filter(dataset__in=open_datasets(request, Right.RELEASE))
+    publication = get_object_or_404(own, pk=publication_id)
+    with_right(request, publication.dataset)
+    return publication
+
+
+def may_read(request: HttpRequest, publication: Publication) -> bool:
+    """Whether the visitor may see what is there to publish: of a dataset open to them, or public."""
+    right = with_right(request, publication.dataset).right
+    return publication.is_publishable and (publication.is_public or right > 0)
 
 
 def shows_own(request: HttpRequest) -> bool:
@@ -99,7 +123,7 @@ def is_offered(dataset: Dataset, person: User) -> bool:
     return source is None or SharedTable.offered_to(person).filter(pk=source).exists()
 
 
-def kept_from(dataset: Dataset, person: User) -> str:
+def why_true_counts_hidden(dataset: Dataset, person: User) -> str:
     """Why somebody with whom a dataset is shared is shown no true number of it; empty if they are."""
     shown = dataset.owner_id == person.pk or is_offered(dataset, person)
     return "" if shown else gettext(NOT_OFFERED)

@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
-from dpportal.connections.faults import SourceFault
-from dpportal.datasets import connecting, likeness, services
+from dpportal.datasets import attach_table, near_duplicates, services
 from dpportal.datasets.models import Conversion, Dataset
-from dpportal.running.job_lists import Lasting
+from dpportal.jobs.admin_columns import DurationColumn
+from dpportal.tables.connections.faults import SourceFault
 
 
 @admin.register(Dataset)
@@ -52,7 +52,8 @@ class DatasetAdmin(ReadOnlyAdmin):
     def like(self, dataset: Dataset) -> str:
         """For administrators alone; what a grant asks about."""
         found = (
-            f"{kin.dataset} ({kin.dataset.owner.get_username()}): {kin}" for kin in likeness.kin_of(dataset)
+            f"{kin.dataset} ({kin.dataset.owner.get_username()}): {kin}"
+            for kin in near_duplicates.similar_datasets(dataset)
         )
         return "; ".join(found) or "–"
 
@@ -75,7 +76,7 @@ class DatasetAdmin(ReadOnlyAdmin):
         differences = []
         for dataset in datasets:
             try:
-                differences.append(connecting.difference(dataset))
+                differences.append(attach_table.difference(dataset))
             except (services.DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
         if not differences:
@@ -90,7 +91,7 @@ class DatasetAdmin(ReadOnlyAdmin):
         for dataset in datasets:
             try:
                 mark, reason = request.POST.get(f"mark-{dataset.pk}", ""), request.POST["reason"]
-                connecting.follow(dataset, current_user(request), mark=mark, reason=reason)
+                attach_table.follow(dataset, current_user(request), mark=mark, reason=reason)
             except (services.DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
             else:
@@ -98,7 +99,7 @@ class DatasetAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Conversion)
-class ConversionAdmin(Lasting, ReadOnlyAdmin):
+class ConversionAdmin(DurationColumn, ReadOnlyAdmin):
     """Jobs that read uploads. Not how far one is: that says how large the table is."""
 
     list_display = ["dataset", "state", "step", "attempts", "queued_at", "finished_at", "lasted"]

@@ -8,11 +8,11 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         """Whatever starts, a page included, refuses an origin to which no page could send."""
-        from dpportal.datasets import news
-        from dpportal.pages import bell
+        from dpportal.accounts import bell
+        from dpportal.datasets import domain_fit_job, import_job, notifications  # noqa: F401 (two kinds of job)
 
-        bell.add(news.news)
+        bell.add(notifications.news)
         if settings.DIRECT_UPLOADS:
-            from dpportal.objects import multipart
+            from dpportal.platform.objects import multipart
 
             multipart.require_origin()

@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.models import PublicDescription
-from dpportal.publishing.licences import LICENCES
+from dpportal.publications.licences import LICENCES
 
 MAX_KEYWORDS = 20
 LONGEST_KEYWORD = 60

@@ -15,17 +15,17 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import services
+from dpportal.datasets import records, services
 from dpportal.datasets.access import dataset_for, open_datasets
+from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
 from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
-from dpportal.datasets.rawdata import UploadFault, records
-from dpportal.datasets.strip import strip
 from dpportal.datasets.templatetags.columns import kind_in_words
+from dpportal.tables import UploadFault
 from mechanisms.domain import Attribute, DomainError
 
 NEEDS_CONFIRMATION = gettext_lazy(

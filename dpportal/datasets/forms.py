@@ -9,12 +9,13 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.connections.models import SharedTable
 from dpportal.datasets.labels import lines_of, with_words, wrong_values
-from dpportal.datasets.misfit_forms import FieldError, MisfitForm
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
+from dpportal.datasets.parse_options_forms import ReadingForm
 from dpportal.datasets.proposals import proposed, proposed_kind
-from dpportal.datasets.reading_forms import ReadingForm
+from dpportal.tables import formats
+from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
 from mechanisms.accounting import Neighbours
 
@@ -30,7 +31,8 @@ class UploadForm(ReadingForm, forms.ModelForm):
 
     file = forms.FileField(
         label=_("table"),
-        help_text=_("CSV, TSV, Parquet or XLSX."),
+        help_text=f"{formats.TITLES}.",
+        widget=forms.ClearableFileInput(attrs={"accept": formats.ENDINGS}),
         error_messages={
             "required": _("Choose a file first."),
             "empty": EMPTY,
@@ -41,6 +43,8 @@ class UploadForm(ReadingForm, forms.ModelForm):
     )
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
     arrived = forms.CharField(widget=forms.HiddenInput, initial=WHOLE, required=False)
+
+    formats = formats.TITLES
 
     class Meta:
         model = Dataset

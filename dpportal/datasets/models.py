@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
 from itertools import chain
 from typing import Any
 
@@ -12,11 +11,10 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
-from dpportal.connections.models import SharedTable
-from dpportal.publishing.metadata import About
-from dpportal.running import queues
-from dpportal.running.jobs import Job
-from dpportal.sealed import SealedField
+from dpportal.jobs.claims import Job
+from dpportal.platform.sealed import SealedField
+from dpportal.publications.metadata import About
+from dpportal.tables.connections.models import SharedTable
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.domain import Attribute, Domain, attribute_from_json
 
@@ -47,7 +45,7 @@ class Datasets(models.QuerySet["Dataset"]):
 class Dataset(models.Model):
     """A table that a curator uploaded, or one that lies elsewhere; or people whom the curator counts, without a table.
 
-    Its records are reached through `rawdata` only.
+    Its records are read by `datasets.records` and `tables` only.
     """
 
     class State(models.TextChoices):
@@ -121,6 +119,31 @@ class Dataset(models.Model):
     def is_elsewhere(self) -> bool:
         """Whether its table stays in its own database: counts come from there, and no row does."""
         return self.source_id is not None
+
+    @property
+    def is_converting(self) -> bool:
+        """Whether its table is being read, or its columns looked at."""
+        return self.state == self.State.CONVERTING
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether its table could not be loaded."""
+        return self.state == self.State.REFUSED
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether its curator stopped the reading of its table."""
+        return self.state == self.State.CANCELLED
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether its table is that of another dataset."""
+        return self.state == self.State.DUPLICATE
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether its records were deleted for ever, or its counts closed."""
+        return self.state == self.State.ERASED
 
     @property
     def has_records(self) -> bool:
@@ -282,10 +305,6 @@ class Conversion(Job):
 
     def __str__(self) -> str:
         return f"Conversion of {self.dataset_id}"
-
-    @classmethod
-    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
-        return cls._base_manager.all() if queues.CONVERSIONS in names else cls._base_manager.none()
 
 
 class Fit(Job):

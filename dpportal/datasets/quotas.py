@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DirectUpload
-from dpportal.running.clock import ago
+from dpportal.jobs.clock import db_ago
 
 UPLOADED, CONNECTED = "uploaded", "connected a table"
 OPENED = "opened without a table"
@@ -50,7 +50,7 @@ def require_room(by: User, megabytes: int) -> None:
 def count_upload(by: User) -> None:
     """Refuse one upload too many of a curator in a day, whatever is in the files."""
     actions = {"by": by, "action__in": (UPLOADED, CONNECTED, OPENED)}
-    today = AuditEntry.objects.filter(**actions, at__gt=ago(24 * 3600)).count()
+    today = AuditEntry.objects.filter(**actions, at__gt=db_ago(24 * 3600)).count()
     if today + DirectUpload.objects.filter(owner=by).count() >= settings.UPLOADS_PER_DAY:
         raise DatasetError(
             _(

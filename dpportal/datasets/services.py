@@ -15,17 +15,18 @@ from django.db.models.functions import Now
 from django.dispatch import Signal
 from django.utils.translation import gettext as _
 
-from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
+from dpportal.datasets import records
 from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.labels import wrong_values
 from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, DomainVersion
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
-from dpportal.datasets.rawdata import ReadOptions, records
-from dpportal.datasets.rawdata.identifiers import named_like_identifier
-from dpportal.datasets.tasks import convert_upload
-from dpportal.running.jobs import JobState, from_the_beginning
+from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.platform import storage
+from dpportal.tables import ReadOptions
+from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
 
 # Sent in the transaction that erases a dataset's records, with `dataset`, so that rooms above forget what they hold
@@ -56,7 +57,7 @@ def queue_new(
     draft.save(force_insert=True)
     audit.record(by, UPLOADED, draft)
     Conversion.objects.create(dataset=draft)
-    convert_upload.delay_on_commit(str(draft.pk))
+    CONVERSIONS.hint_on_commit(draft.pk)
 
 
 @contextmanager
@@ -74,10 +75,10 @@ def _kept_original(dataset: Dataset, file: File) -> Iterator[str]:
         raise
 
 
-def read_otherwise(dataset: Dataset, options: ReadOptions, by: User) -> None:
+def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> None:
     """Declare how the file is read. Only what finds the fields needs the file to be read again."""
     with transaction.atomic():
-        hold(dataset)
+        lock_dataset(dataset)
         if not dataset.can_be_read_otherwise:
             raise DatasetError(
                 _(
@@ -115,7 +116,7 @@ def cancel_reading(dataset: Dataset, by: User) -> None:
 @transaction.atomic
 def read_again(dataset: Dataset, by: User) -> None:
     """Read the file once more as it was being read before."""
-    hold(dataset)
+    lock_dataset(dataset)
     if not dataset.can_be_read_again:
         raise DatasetError(_("This file is not waiting to be read again."))
     Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.CONVERTING)
@@ -125,12 +126,12 @@ def read_again(dataset: Dataset, by: User) -> None:
 
 def _queue_conversion(dataset: Dataset) -> None:
     """A conversion from the beginning."""
-    Conversion.objects.filter(dataset=dataset).update(**from_the_beginning())
-    convert_upload.delay_on_commit(str(dataset.pk))
+    Conversion.objects.filter(dataset=dataset).update(**reset_fields())
+    CONVERSIONS.hint_on_commit(dataset.pk)
 
 
 @transaction.atomic
-def freeze_reading(dataset: Dataset) -> None:
+def freeze_parse_options(dataset: Dataset) -> None:
     """From a reservation on, nothing changes how the file is read; its original is deleted when this is committed."""
     current = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
@@ -138,15 +139,20 @@ def freeze_reading(dataset: Dataset) -> None:
         storage.delete_once_committed(current.upload)
 
 
-def hold(dataset: Dataset) -> None:
-    """Until this transaction ends, nobody else changes what is declared of a dataset, or how it is read."""
-    dataset.refresh_from_db(from_queryset=Dataset.objects.select_for_update(no_key=True))
+def lock_dataset(dataset: Dataset) -> None:
+    """Until this transaction ends, nobody else changes what is declared of a dataset, or how it is read.
+
+    Of copies of one table the first is locked as well, since what is promised of one binds the others.
+    """
+    together = {dataset.pk, dataset.duplicate_of_id or dataset.pk}
+    list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=together).order_by("pk").values("pk"))
+    dataset.refresh_from_db()
 
 
 @transaction.atomic
 def editable_domain(dataset: Dataset) -> DomainVersion:
     """The version that may be edited: the current one, or a copy of it if a release keeps it."""
-    hold(dataset)
+    lock_dataset(dataset)
     current = DomainVersion.objects.select_for_update().filter(dataset=dataset).order_by("-version").first()
     if current is None:
         return DomainVersion.objects.create(dataset=dataset, version=1)
@@ -271,7 +277,7 @@ def columns_to_ask_about(dataset: Dataset) -> list[str]:
 @transaction.atomic
 def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> None:
     """Remember that each person has one row although these columns look like identifiers."""
-    hold(dataset)
+    lock_dataset(dataset)
     said = sorted({*dataset.one_row_columns, *columns})
     Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=said)
     dataset.one_row_columns = said
@@ -305,7 +311,7 @@ def erase(dataset: Dataset, by: User) -> None:
         # Streams first and the dataset then, as whoever opens one does: nobody waits for the other for ever. Whoever
         # asks for a release at this moment is either seen here, or sees that the records are gone.
         erasing.send(Dataset, dataset=dataset)
-        hold(dataset)
+        lock_dataset(dataset)
         if not dataset.is_tableless and dataset.conversion.active:
             raise DatasetError(
                 _("The file is still being read. Wait until that has ended, then delete the records.")

@@ -17,7 +17,7 @@ from dpportal.datasets import services
 from dpportal.datasets.access import require_offered, right_of
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Right, Share
-from dpportal.running.clock import ago
+from dpportal.jobs.clock import db_ago
 
 NOBODY = "named nobody to share with"
 
@@ -37,7 +37,7 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
             )
         )
     with transaction.atomic():
-        services.hold(dataset)
+        services.lock_dataset(dataset)
         _require_owner(dataset, by)
         if person.pk in (dataset.owner_id, by.pk):
             raise DatasetError(_("This is an owner's own dataset already."))
@@ -53,7 +53,7 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
 @transaction.atomic
 def take_back(given: Share, by: User) -> None:
     """From now on the dataset does not exist for them. One may give back one's own right, too."""
-    services.hold(given.dataset)
+    services.lock_dataset(given.dataset)
     if given.person_id != by.pk:
         _require_owner(given.dataset, by)
     given.delete()
@@ -70,7 +70,7 @@ def _curator(name: str) -> User | None:
 
 
 def _require_few_tries(by: User) -> None:
-    tries = AuditEntry.objects.filter(by=by, action=NOBODY, at__gt=ago(24 * 3600)).count()
+    tries = AuditEntry.objects.filter(by=by, action=NOBODY, at__gt=db_ago(24 * 3600)).count()
     if tries >= settings.SHARING_TRIES_PER_DAY:
         raise DatasetError(
             _("Today you named too many people who are not curators here. Try again tomorrow.")

@@ -19,17 +19,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.connections.models import SharedTable
-from dpportal.datasets import connecting, demo_marker, services
+from dpportal.datasets import attach_table, demo_marker, records, services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.parse_options_forms import reading_form
 from dpportal.datasets.protection import Protection
-from dpportal.datasets.rawdata import records
-from dpportal.datasets.reading_forms import reading_form
 from dpportal.datasets.sharing_views import shared_with
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
+from dpportal.tables.connections.models import SharedTable
 
 PAGE_SIZE = 25
 PREVIEW_ROWS = 20
@@ -94,7 +93,7 @@ def elsewhere(request: HttpRequest) -> HttpResponseBase:
     form = ElsewhereForm(request.POST or None, offered=offered)
     if request.method == "POST" and form.is_valid():
         try:
-            dataset = connecting.connect(
+            dataset = attach_table.connect(
                 form.save(commit=False), form.cleaned_data["table"], current_user(request)
             )
         except services.DatasetError as refused:
@@ -175,7 +174,7 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     form = reading_form(dataset, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.read_otherwise(dataset, form.options(), current_user(request))
+            services.change_parse_options(dataset, form.options(), current_user(request))
         except services.DatasetError as refusal:
             messages.error(request, str(refusal))
         else:

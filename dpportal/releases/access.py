@@ -5,21 +5,16 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 
-from dpportal.datasets.access import open_datasets, with_right
+from dpportal.datasets.access import open_datasets, own_publication
 from dpportal.datasets.models import Dataset, Right
 from dpportal.releases.models import Release
 
 
 def release_for(request: HttpRequest, release_id: UUID) -> Release:
     """A release, or a draft, of a dataset that the visitor may release from; or 404."""
-    found = Release.objects.filter(dataset__in=open_datasets(request, Right.RELEASE))
-    release = get_object_or_404(
-        found.select_related("dataset", "job", "charge__budget", "domain_version"), pk=release_id
-    )
-    with_right(request, release.dataset)
-    return release
+    rows = Release.objects.select_related("dataset", "job", "charge__budget", "domain_version")
+    return own_publication(request, rows, release_id)
 
 
 def tables_for(request: HttpRequest, release: Release) -> list[Dataset]:

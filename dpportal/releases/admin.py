@@ -7,8 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
-from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
-from dpportal.running.job_lists import Lasting
+from dpportal.jobs.admin_columns import DurationColumn
+from dpportal.jobs.memoised import StoredQuestion
+from dpportal.releases.models import Release, ReleaseJob
 
 
 @admin.register(Release)
@@ -40,7 +41,7 @@ class ReleaseAdmin(PaidAdmin):
 
 
 @admin.register(ReleaseJob)
-class ReleaseJobAdmin(Lasting, ReadOnlyAdmin):
+class ReleaseJobAdmin(DurationColumn, ReadOnlyAdmin):
     """Jobs with their state and duration."""
 
     list_display = ["release", "dataset", "who", "state", "step", "attempts", "queued_at", "lasted"]
@@ -58,17 +59,9 @@ class ReleaseJobAdmin(Lasting, ReadOnlyAdmin):
         return job.release.created_by.get_username()
 
 
-@admin.register(Optimisation)
-class OptimisationAdmin(Lasting, ReadOnlyAdmin):
-    """Strategies for workloads, which depend on no data."""
+@admin.register(StoredQuestion)
+class StoredQuestionAdmin(DurationColumn, ReadOnlyAdmin):
+    """What is worked out once for everybody, from no data: searches, strategies, simulations, pictures."""
 
-    list_display = ["key", "state", "attempts", "queued_at", "lasted"]
-    list_filter = ["state"]
-
-
-@admin.register(Simulation)
-class SimulationAdmin(Lasting, ReadOnlyAdmin):
-    """What methods do on made-up tables, which depend on no data."""
-
-    list_display = ["key", "state", "attempts", "queued_at", "lasted"]
-    list_filter = ["state"]
+    list_display = ["key", "answered_by", "state", "attempts", "queued_at", "lasted"]
+    list_filter = ["answered_by", "state"]

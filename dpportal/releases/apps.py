@@ -6,6 +6,8 @@ class ReleasesConfig(AppConfig):
     label = "releases"
 
     def ready(self) -> None:
+        from dpportal.releases import execution  # noqa: F401 (a kind of job, as the next two)
+        from dpportal.releases.products.microdata import simulations  # noqa: F401
         from dpportal.releases.products.queries import strategies
         from mechanisms.matrix.mechanism import kept_by
 

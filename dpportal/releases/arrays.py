@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpportal import storage
+from dpportal.platform import storage
 
 # The earliest time that a zip can hold: the same on every entry.
 EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from dpportal import storage
 from dpportal.charts.report import stilled
-from dpportal.publishing import codebook, descriptions
-from dpportal.publishing.archive import BundleFile, folder_name, write_zip
-from dpportal.publishing.headers import Headers
-from dpportal.publishing.loading import measured_in
-from dpportal.publishing.statement import epsilon_delta_text
-from dpportal.publishing.table import Table
-from dpportal.publishing.workbook import workbook
-from dpportal.releases.keeping import Keeping
+from dpportal.platform import storage
+from dpportal.publications import codebook, descriptions
+from dpportal.publications.archive import BundleFile, folder_name, write_zip
+from dpportal.publications.downloads import store
+from dpportal.publications.headers import Headers
+from dpportal.publications.load_instructions import measured_in
+from dpportal.publications.statement import epsilon_delta_text
+from dpportal.publications.table import Table
+from dpportal.publications.workbook import with_workbooks
+from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Artifact, Release
-from dpportal.releases.products import AnyMade, method_title, product_of
-from dpportal.releases.promise import promise, read_from
-from dpportal.releases.words import Words
+from dpportal.releases.privacy_statement import promise, read_from
+from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
+from dpportal.releases.row_retention import Keeping
 
 
-def write(made: AnyMade, words: Words) -> list[Artifact]:
+def write(made: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows.
 
     words: read once, so that no two files say different things.
@@ -30,12 +31,13 @@ def write(made: AnyMade, words: Words) -> list[Artifact]:
     release = made.release
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
-        tables = product_of(release).tables(made, folder)
-        files = [file for table in tables for file in (BundleFile.of(table), workbook(table)) if file]
+        tables = presenter_of(release).tables(made, folder)
+        files = with_workbooks(tables)
         files += _explanations(made, words, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")
         archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
-        return [_store(release, file) for file in (archive, *files)]
+        row = partial(Artifact, release=release)
+        return store(row, [archive, *files], f"releases/{release.pk}/bundle")
 
 
 def filled_columns(release: Release) -> list[str]:
@@ -46,11 +48,11 @@ def filled_columns(release: Release) -> list[str]:
 
 
 def _explanations(
-    made: AnyMade, words: Words, tables: list[Table], files: list[BundleFile], folder: Path
+    made: AnyReconstructed, words: DisplayTexts, tables: list[Table], files: list[BundleFile], folder: Path
 ) -> list[BundleFile]:
     release, promised = made.release, promise(made.release, made.plan.loss, words.others)
-    shown = product_of(release).page(made)
-    cells = product_of(release).cells_file(made.plan)
+    shown = presenter_of(release).page(made)
+    cells = next((table.path.name for table in tables if table.has_independent_cells), "")
     package = descriptions.package_file(
         folder,
         tables,
@@ -71,6 +73,7 @@ def _explanations(
             "files": files,
             "filled": filled_columns(release),
             "product": product_of(release),
+            "method": method_of(release.product, made.plan.mechanism),
             "keeping": Keeping.of(release),
             "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
             "independent_cells": bool(cells),
@@ -84,10 +87,12 @@ def _explanations(
     return [about, package, readme, report]
 
 
-def _report(made: AnyMade, words: Words, shown: dict[str, Any], folder: Path) -> BundleFile:
+def _report(made: AnyReconstructed, words: DisplayTexts, shown: dict[str, Any], folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     release, product = made.release, product_of(made.release)
     context = {
+        "title": words.title,
+        "about": words.about,
         "release": release,
         "product": product,
         "plan": made.plan,
@@ -102,7 +107,7 @@ def _report(made: AnyMade, words: Words, shown: dict[str, Any], folder: Path) ->
     return descriptions.report_file(folder, "releases/report.html", context)
 
 
-def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, Any]:
+def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> dict[str, Any]:
     """Everything needed to check how the release was made."""
     release = made.release
     assert release.measured_at is not None and release.domain_version is not None
@@ -124,7 +129,7 @@ def _facts(made: AnyMade, words: Words, files: list[BundleFile]) -> dict[str, An
         "plan": made.plan.to_json(),
         "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
-        **product_of(release).facts(made),
+        **presenter_of(release).facts(made),
     }
 
 
@@ -137,12 +142,3 @@ def _columns_in_files(release: Release, files: list[BundleFile]) -> dict[str, An
     return {
         "columns": [{"name": name, "column": column} for column, name in Headers.of(domain).columns.items()]
     }
-
-
-def _store(release: Release, file: BundleFile) -> Artifact:
-    size, digest = file.size, file.sha256
-    # In a folder of its own, so that a worker that wakes up late cannot change what a row points to.
-    stored = storage.keep(file.path, f"releases/{release.pk}/bundle/{uuid4()}/{file.name}")
-    return Artifact(
-        release=release, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
-    )

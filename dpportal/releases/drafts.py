@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from dpportal.budgets import refusals
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion
-from dpportal.publishing import cost
+from dpportal.publications import cost
 from dpportal.releases.models import Release
-from dpportal.releases.products import AUTOMATIC, DraftError, Method, ReleasePlan, product_of
+from dpportal.releases.products import AUTOMATIC, DraftError, Method, ReleasePlan, planner_of
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
@@ -46,12 +46,12 @@ def domain_of(release: Release) -> tuple[DomainVersion, Domain]:
             _("A chosen column has no declared domain any more. Choose the columns again."), "columns"
         )
     domain = declared.project(release.columns)
-    require_read_once(domain)
-    product_of(release).check(domain)
+    reject_overlapping_columns(domain)
+    planner_of(release).check(domain)
     return version, domain
 
 
-def require_read_once(domain: Domain) -> None:
+def reject_overlapping_columns(domain: Domain) -> None:
     """Raise DraftError for a column beside a coarser one that is made of it."""
     for names in domain.read_twice():
         raise DraftError(_(READ_TWICE) % {"columns": ", ".join(names)}, "columns")
@@ -67,7 +67,7 @@ def loss_of(release: Release, budget: Budget, version: DomainVersion) -> Loss:
 def loss_at(release: Release, amount: Decimal) -> Loss:
     """What a cost would buy for the draft's columns. Raises DraftError."""
     version, domain = domain_of(release)
-    return Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit).over(domain)
+    return Loss(Definition(budget_of(release).definition), Fraction(amount), version.unit).for_domain(domain)
 
 
 def meaning_of(release: Release, amount: Decimal) -> str:
@@ -90,39 +90,40 @@ def unit_of(release: Release) -> PrivacyUnit:
 def plan_of(release: Release) -> tuple[DomainVersion, ReleasePlan]:
     """The draft's complete plan. Raises DraftError with the step that is not finished."""
     version, domain = domain_of(release)
-    loss = loss_of(release, budget_of(release), version).over(domain)
-    methods = {m.name: m for m in product_of(release).mechanisms}
-    if release.mechanism == AUTOMATIC and product_of(release).has_automatic:
+    loss = loss_of(release, budget_of(release), version).for_domain(domain)
+    planner = planner_of(release)
+    methods = {m.name: m for m in planner.methods}
+    if release.mechanism == AUTOMATIC and planner.has_automatic:
         return version, _best_plan(release, version, domain, loss)
     if release.mechanism not in methods:
         raise DraftError(_("Choose a method."), "method")
     try:
-        return version, product_of(release).plan(methods[release.mechanism], release, version, domain, loss)
+        return version, planner.plan(methods[release.mechanism], release, version, domain, loss)
     except PlanError as refusal:
         raise DraftError(str(refusal), "method") from None
 
 
 def _best_plan(release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> ReleasePlan:
-    """The plan that the product suggests of those there are. Raises DraftError if there is none."""
-    product = product_of(release)
-    found = [_offer(method, release, version, domain, loss) for method in product.mechanisms]
-    plans = {offer.mechanism.name: offer.plan for offer in found if offer.plan}
+    """The best plan of those there are. Raises DraftError if there is none."""
+    planner = planner_of(release)
+    offered = [_offer(method, release, version, domain, loss) for method in planner.methods]
+    plans = {offer.mechanism.name: offer.plan for offer in offered if offer.plan}
     if not plans:
-        raise DraftError(found[0].refusal, "method")
-    return plans[product.suggested(release, plans)]
+        raise DraftError(offered[0].refusal, "method")
+    return plans[planner.best_method(release, plans)]
 
 
 def offers(release: Release, amount: Decimal, only: str = "") -> list[Offer]:
     """Every method for these columns at this cost, side by side. only: the name of one that is asked for alone."""
     version, domain = domain_of(release)
     loss = loss_at(release, amount)
-    every = product_of(release).mechanisms
+    every = planner_of(release).methods
     methods = [method for method in every if method.name == only] or every
     return [_offer(method, release, version, domain, loss) for method in methods]
 
 
 def _offer(method: Method, release: Release, version: DomainVersion, domain: Domain, loss: Loss) -> Offer:
     try:
-        return Offer(method, product_of(release).plan(method, release, version, domain, loss))
+        return Offer(method, planner_of(release).plan(method, release, version, domain, loss))
     except PlanError as refusal:
         return Offer(method, None, str(refusal))

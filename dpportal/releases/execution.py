@@ -8,40 +8,37 @@ after it, the job only repeats post-processing, which always gives the same byte
 from __future__ import annotations
 
 import logging
-import traceback
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from uuid import UUID
 
 import numpy as np
-from celery.exceptions import SoftTimeLimitExceeded
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import storage
-from dpportal.budgets import ledger, remembered
+from dpportal.budgets import charge_journal, ledger
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
-from dpportal.connections.faults import SourceFault
+from dpportal.datasets import records
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.jobs import event_log, search_cache
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.runner import JobKind, register
+from dpportal.platform import storage
 from dpportal.releases import bundle, results
-from dpportal.releases.keeping import ROWS_COUNTED
+from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Artifact, Release, ReleaseJob
-from dpportal.releases.products import AnyMade, confirmed_plan, product_of
-from dpportal.releases.words import Words
-from dpportal.running import jobs, workings
-from dpportal.running.jobs import Claim, JobState, LostClaimError
-from mechanisms.noise import Noise
+from dpportal.releases.products import AnyReconstructed, confirmed_plan, planner_of, presenter_of, runner_of
+from dpportal.releases.row_retention import ROWS_COUNTED
+from dpportal.tables.connections.faults import SourceFault
+from mechanisms.noise.secret import secret_noise
 from mechanisms.protocol import Measurement, OutdatedPlanError
 
 log = logging.getLogger(__name__)
 
-TOO_LONG = "The job took longer than an hour. Choose fewer cells or columns and release again."
 # Between interruptions of what is left after the measurement: doubled each time, half a day in all.
 FIRST_PAUSE_SECONDS, PUT_OFF_AT_MOST = 60.0, 10
 NO_RECORDS = "The records of this dataset were deleted before the job began."
@@ -55,48 +52,50 @@ class JobFailedError(Exception):
     """The job cannot succeed however often it is tried; the message is for the curator."""
 
 
-def execute(release_id: UUID) -> bool:
-    """Run one release's job, if no other worker has it; returns whether it was there to be done.
+class ReleaseJobs(JobKind[ReleaseJob]):
+    """Releases: counted and measured once, and finished however often that takes."""
 
-    Errors end in the job's row, never in a message.
-    """
-    claim = jobs.claim(ReleaseJob, release_id)
-    if claim is None:
-        return False
-    with suppress(LostClaimError):
-        _attempt(release_id, claim)
-    return True
+    name = "ReleaseJob"
+    model = ReleaseJob
+    to_owner = "release__dataset__owner_id"
+    too_long = "The job took longer than an hour. Choose fewer cells or columns and release again."
+    refusals = (JobFailedError, BudgetRefusedError, SourceFault, OutdatedPlanError)
+    on_hold = (BudgetOnHoldError,)
 
+    def work(self, job: ReleaseJob, claim: Claim) -> None:
+        try:
+            if not _is_measured(job):
+                measure(job.release_id, claim)
+            finish(job.release_id, claim)
+        except OutdatedPlanError:
+            search_cache.forget_all()
+            raise
 
-def _attempt(release_id: UUID, claim: Claim) -> None:
-    try:
-        with claim.kept_alive():
-            if not Release.objects.filter(pk=release_id).exclude(measurement="").exists():
-                measure(release_id, claim)
-            finish(release_id, claim)
-    except LostClaimError:
-        raise
-    except BudgetOnHoldError:
-        claim.put_on_hold()
-    except (JobFailedError, BudgetRefusedError, SourceFault) as failure:
-        _fail(release_id, claim, str(failure))
-    except storage.StorageFault as fault:
-        # What was measured is finished later, however often that takes.
-        measured = Release.objects.filter(pk=release_id).exclude(measurement="").exists()
-        if claim.is_last_attempt and not measured:
-            _fail(release_id, claim, str(fault))
+    def close(self, job: ReleaseJob, claim: Claim, reason: str) -> None:
+        """The reservation is void unless something was measured.
+
+        Where that cannot be known yet, or not be entered, the job waits.
+        """
+        try:
+            with transaction.atomic():
+                claim.finish(JobState.FAILED, reason)
+                _void_unless_measured(_release(job.release_id))
+        except BudgetOnHoldError:
+            claim.put_on_hold()
+
+    def close_interrupted(self, job: ReleaseJob, claim: Claim, reason: str) -> None:
+        """One that has measured is tried again by itself, later and later."""
+        if _is_measured(job) and job.put_off < PUT_OFF_AT_MOST:
+            claim.postpone(FIRST_PAUSE_SECONDS * 2.0**job.put_off, put_off=job.put_off + 1)
         else:
-            claim.give_back()
-    except OutdatedPlanError as outdated:
-        workings.forget_all()
-        _fail(release_id, claim, str(outdated))
-    except SoftTimeLimitExceeded:
-        _fail(release_id, claim, _(TOO_LONG))
-    except Exception as error:
-        # The exception's own text could quote data, so only its type and place are logged.
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        log.error("release %s: %s at %s:%s", release_id, type(error).__name__, place.name, place.lineno)
-        claim.give_back(error)
+            self.close(job, claim, reason)
+
+    def waits_for_storage(self, job: ReleaseJob) -> bool:
+        """What was measured is finished later, however often that takes."""
+        return _is_measured(job)
+
+
+RELEASES = register(ReleaseJobs())
 
 
 def measure(release_id: UUID, claim: Claim) -> None:
@@ -109,24 +108,24 @@ def measure(release_id: UUID, claim: Claim) -> None:
     _check_right(release)
     outcome = ledger.outcome_of(release.charge)
     if outcome is not None:
-        commit(release, claim, Measured.again(outcome))
+        commit(release, claim, CommittedMeasurement.again(outcome))
         return
     ledger.require_complete(release.dataset)
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
-    product, plan, noise = product_of(release), confirmed_plan(release), Noise()
-    effort = product.effort(plan, release.people)
-    if effort is not None and (obstacle := effort.obstacle_now()):
+    runner, plan, noise = runner_of(release), confirmed_plan(release), secret_noise()
+    cost = planner_of(release).job_cost(plan, release.people)
+    if cost is not None and (obstacle := cost.obstacle_now()):
         raise JobFailedError(obstacle)
     claim.step("counting")
-    counts = product.count(release, plan, noise.key())
+    counts = runner.count(release, plan, noise.key())
     claim.step("measuring")
-    measurement = product.measure(plan, counts, noise)
-    commit(release, claim, keep(release, claim, product.compared(plan, counts), measurement))
+    measurement = runner.measure(plan, counts.measured, noise)
+    commit(release, claim, keep(release, claim, counts.compared, measurement))
 
 
 @dataclass(frozen=True)
-class Measured:
+class CommittedMeasurement:
     """Where a measurement and the true counts that it was made from lie, and the digest of the former.
 
     read_from: of a table that lies elsewhere, where and when it was read, as JSON.
@@ -138,7 +137,7 @@ class Measured:
     read_from: str = ""
 
     @classmethod
-    def again(cls, outcome: Mapping[str, str]) -> Measured:
+    def again(cls, outcome: Mapping[str, str]) -> CommittedMeasurement:
         """What is remembered of a measurement. Raises JobFailedError if its file is not there any more.
 
         Of a charge that was entered into a memory that had lost it, nothing else may be remembered.
@@ -156,12 +155,14 @@ class Measured:
 
 def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
     """What a memory that has lost it is to remember of the dataset's measurements, by the key of each charge."""
-    names = [field.name for field in fields(Measured)]
+    names = [field.name for field in fields(CommittedMeasurement)]
     measured = Release.objects.filter(dataset=dataset).exclude(measurement="").values("pk", *names)
     return {row.pop("pk").hex: row for row in measured}
 
 
-def keep(release: Release, claim: Claim, counts: np.ndarray, measurement: Measurement) -> Measured:
+def keep(
+    release: Release, claim: Claim, counts: np.ndarray, measurement: Measurement
+) -> CommittedMeasurement:
     """Write counts and measurement durably, to files of this attempt alone that no row points to yet.
 
     Nobody writes over them or deletes them but the sweep, once the charge has settled on another attempt's.
@@ -172,7 +173,7 @@ def keep(release: Release, claim: Claim, counts: np.ndarray, measurement: Measur
         np.save(path, measurement.values)
         digest = storage.sha256(path)
         stored = storage.keep_anew(path, f"{_folder(release)}/{claim.fence}")
-        return Measured(stored, digest, kept, release.dataset.last_read)
+        return CommittedMeasurement(stored, digest, kept, release.dataset.last_read)
 
 
 def _folder(release: Release) -> str:
@@ -184,7 +185,7 @@ def _counts_of(release: Release, fence: int | None = None) -> str:
     return f"counts-{release.pk}-" + ("" if fence is None else f"{fence}-")
 
 
-def commit(release: Release, claim: Claim, measured: Measured) -> None:
+def commit(release: Release, claim: Claim, measured: CommittedMeasurement) -> None:
     """Make the measurement a fact: its files are durable, and one transaction points at them and spends."""
     with transaction.atomic():
         claim.write(step="reconstructing")
@@ -192,13 +193,13 @@ def commit(release: Release, claim: Claim, measured: Measured) -> None:
         _record(release, measured)
 
 
-def _record(release: Release, measured: Measured) -> None:
+def _record(release: Release, measured: CommittedMeasurement) -> None:
     """Spend, and point at what the charge has settled on: an earlier attempt's measurement where that came first."""
     assert release.charge is not None
     outcome = asdict(measured)
     settled = ledger.spend(release.charge, outcome)
     if settled != outcome:
-        outcome = asdict(Measured.again(settled))
+        outcome = asdict(CommittedMeasurement.again(settled))
     Release.objects.filter(pk=release.pk).update(
         state=Release.State.MEASURED, measured_at=timezone.now(), **outcome
     )
@@ -219,7 +220,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
     claim.step("reconstructing")
     made = results.reconstruct(release)
     claim.step("bundling")
-    words = Words.of(_release(release_id))
+    words = DisplayTexts.of(_release(release_id))
     artifacts = bundle.write(made, words)
     results.keep_page(made)
     if release.dataset.has_records:
@@ -231,54 +232,34 @@ def finish(release_id: UUID, claim: Claim) -> None:
         Release.objects.filter(pk=release.pk).update(state=Release.State.READY, words=words.digest)
 
 
-def _try_comparison(made: AnyMade) -> None:
+def _try_comparison(made: AnyReconstructed) -> None:
     """Keep the comparison, or none: it is made of true counts, which must not decide whether there is a release."""
     try:
         _keep_comparison(made)
     except storage.StorageFault:
         raise
     except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        log.error(
-            "comparison of %s: %s at %s:%s", made.release.pk, type(error).__name__, place.name, place.lineno
-        )
+        log.error("comparison of %s: %s", made.release.pk, event_log.fault_of(error))
 
 
-def _keep_comparison(made: AnyMade) -> None:
+def _keep_comparison(made: AnyReconstructed) -> None:
     """What the compare page shows, with the number of rows that were counted: a page must not add up many cells."""
-    release, product = made.release, product_of(made.release)
+    release = made.release
     true = records.kept_counts(release.true_counts)
-    rows = {ROWS_COUNTED: product.rows_counted(made.plan, true)}
-    records.keep_comparison(release.dataset_id, release.pk, {**product.compare(made, true), **rows})
+    rows = {ROWS_COUNTED: runner_of(release).rows_counted(made.plan, true)}
+    compared = presenter_of(release).compare(made, true)
+    records.keep_comparison(release.dataset_id, release.pk, {**compared, **rows})
 
 
-def give_up(release_id: UUID, reason: str) -> None:
-    """Close a job whose workers died every time; one that has measured is tried again by itself, later and later."""
-    claim = jobs.take_over_expired(ReleaseJob, release_id)
-    if claim is None:
-        return
-    measured = ReleaseJob.objects.filter(pk=release_id).exclude(release__measurement="").first()
-    if measured is not None and measured.put_off < PUT_OFF_AT_MOST:
-        claim.put_off(FIRST_PAUSE_SECONDS * 2.0**measured.put_off, put_off=measured.put_off + 1)
-    else:
-        _fail(release_id, claim, reason)
+def _is_measured(job: ReleaseJob) -> bool:
+    return Release.objects.filter(pk=job.release_id).exclude(measurement="").exists()
 
 
-def _fail(release_id: UUID, claim: Claim, reason: str) -> None:
-    """Close the job with a reason; the reservation is void unless something was measured.
-
-    Where that cannot be known yet, or not be entered, the job waits.
-    """
-    try:
-        with transaction.atomic():
-            claim.finish(JobState.FAILED, reason)
-            release = _release(release_id)
-            if release.state == Release.State.REQUESTED and not _recorded_again(release):
-                assert release.charge is not None
-                Release.objects.filter(pk=release_id).update(state=Release.State.FAILED)
-                ledger.void(release.charge)
-    except BudgetOnHoldError:
-        claim.put_on_hold()
+def _void_unless_measured(release: Release) -> None:
+    if release.state == Release.State.REQUESTED and not _recorded_again(release):
+        assert release.charge is not None
+        Release.objects.filter(pk=release.pk).update(state=Release.State.FAILED)
+        ledger.void(release.charge)
 
 
 def _recorded_again(release: Release) -> bool:
@@ -289,7 +270,7 @@ def _recorded_again(release: Release) -> bool:
         if outcome is None:
             return False
         with transaction.atomic():
-            _record(release, Measured.again(outcome))
+            _record(release, CommittedMeasurement.again(outcome))
     except BudgetOnHoldError:
         raise
     except (JobFailedError, BudgetRefusedError):
@@ -313,7 +294,7 @@ def pending_files() -> set[str]:
     measured = Release.objects.exclude(measurement="").values_list("pk", flat=True)
     names = {
         name
-        for outcome in remembered.outcomes_beyond({pk.hex for pk in measured})
+        for outcome in charge_journal.outcomes_beyond({pk.hex for pk in measured})
         for name in outcome.values()
     }
     for release in Release.objects.filter(state=Release.State.REQUESTED):

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Collection
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets.amounts import AmountField
-from dpportal.budgets.models import LedgerEntry, Paid
+from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.publishing.archive import saved_name
+from dpportal.jobs.claims import AnnouncedJob
+from dpportal.platform.sealed import SealedField
+from dpportal.publications.downloads import PublishedFile
 from dpportal.releases import titles
-from dpportal.running import queues
-from dpportal.running.jobs import AnnouncedJob, Job
-from dpportal.sealed import SealedField
 
 
 class Releases(models.QuerySet["Release"]):
@@ -39,7 +34,7 @@ class Releases(models.QuerySet["Release"]):
 LONGEST_TITLE = titles.LONGEST
 
 
-class Release(Paid):
+class Release(ChargedPublication):
     """One differentially private release of a dataset; its id is the identity of its job and of its charge."""
 
     MADE = "measured_at"
@@ -64,27 +59,19 @@ class Release(Paid):
         RANGES = "ranges", _("Ranges: sums over any interval of neighbouring cells")
         TOTALS = "totals", _("Running totals: sums from the first cell on")
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
     title = models.CharField(_("title"), max_length=LONGEST_TITLE, blank=True)
     product = models.CharField(max_length=20, choices=Product.choices, default=Product.HISTOGRAM)
     columns = models.JSONField(default=list)
-    mechanism = models.CharField(max_length=60, blank=True)
     parameters = models.JSONField(default=dict)
-    amount = AmountField(null=True)
     purpose = models.CharField(max_length=10, choices=Purpose.choices, default=Purpose.CELLS)
     people = models.PositiveBigIntegerField(_("your estimate of the number of people"), null=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    changed_at = models.DateTimeField(auto_now=True)
 
     domain_version = models.ForeignKey(
         DomainVersion, null=True, on_delete=models.PROTECT, related_name="releases"
     )
-    plan_json = models.JSONField(null=True)
     charge = models.OneToOneField(LedgerEntry, null=True, on_delete=models.PROTECT, related_name="release")
-    requested_at = models.DateTimeField(null=True)
     measured_at = models.DateTimeField(null=True)
     measurement = models.CharField(max_length=200, blank=True)
     measurement_sha256 = SealedField(null=True)
@@ -96,10 +83,6 @@ class Release(Paid):
     words = models.CharField(max_length=64, blank=True, editable=False)
 
     objects = Releases.as_manager()
-
-    class Meta:
-        ordering = ["-created_at"]
-        indexes = [models.Index(fields=["published_at", "withdrawn_at"])]
 
     def __str__(self) -> str:
         return self.title or str(self.id)
@@ -128,8 +111,32 @@ class Release(Paid):
         return self.domain_version.unit_column
 
     @property
+    def is_draft(self) -> bool:
+        """Whether it can still be changed, and nothing was reserved for it."""
+        return self.state == self.State.DRAFT
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether its curator stopped it before anything was measured."""
+        return self.state == self.State.CANCELLED
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it is a private choice."""
+        return self.product == self.Product.SELECTION
+
+    @property
+    def is_response(self) -> bool:
+        """Whether it is randomised answers."""
+        return self.product == self.Product.RESPONSE
+
+    @property
     def is_ready(self) -> bool:
         return self.state == self.State.READY
+
+    @property
+    def is_publishable(self) -> bool:
+        return self.is_ready
 
 
 class ReleaseJob(AnnouncedJob):
@@ -156,58 +163,16 @@ class ReleaseJob(AnnouncedJob):
         return self.release.dataset
 
 
-class Artifact(models.Model):
-    """One file of a release's bundle, as everyone downloads it."""
+class Artifact(PublishedFile):
+    """One file of a release's bundle."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="artifacts")
-    name = models.CharField(max_length=80)
-    stored = models.CharField(max_length=200)
-    size = models.BigIntegerField()
     sha256 = SealedField(null=True)
     about = models.CharField(max_length=200)
 
-    class Meta:
-        ordering = ["pk"]
+    class Meta(PublishedFile.Meta):
         constraints = [models.UniqueConstraint(fields=["release", "name"], name="one_artifact_per_name")]
 
-    def __str__(self) -> str:
-        return self.name
-
     @property
-    def shown_name(self) -> str:
-        """What readers see: the file with everything is kept by the release's id, and saved by its title."""
-        return saved_name(self.name, self.release.title) if self.name.endswith(".zip") else self.name
-
-
-class Optimisation(Job):
-    """A strategy for a workload, worked out in the background; it depends on neither data nor loss and serves all.
-
-    key: the digest of the question, so that the same strategy is looked for once. arrays: the stored .npz that
-    defines it, named by its SHA-256. facts: about the search.
-    """
-
-    key = models.CharField(primary_key=True, max_length=64)
-    question = models.JSONField()
-    arrays = models.CharField(max_length=200, blank=True)
-    facts = models.JSONField(default=dict)
-
-    def __str__(self) -> str:
-        return f"Optimisation {self.key[:12]}"
-
-
-class Simulation(Job):
-    """How methods do on a made-up table of some shape, worked out in the background, from no data.
-
-    key: the digest of the question. lines: what was found, one for each method and cost.
-    """
-
-    key = models.CharField(primary_key=True, max_length=64)
-    question = models.JSONField()
-    lines = models.JSONField(default=list)
-
-    @classmethod
-    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
-        return cls._base_manager.all() if queues.CONVERSIONS in names else cls._base_manager.none()
-
-    def __str__(self) -> str:
-        return f"Simulation {self.key[:12]}"
+    def publication(self) -> Release:
+        return self.release

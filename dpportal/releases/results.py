@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from django.core.files.storage import default_storage
 
-from dpportal import storage
+from dpportal.platform import storage
 from dpportal.releases.models import Release
-from dpportal.releases.products import AnyMade, confirmed_plan, kept, product_of
+from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
+from dpportal.releases.products.shared import stored_estimates
 from mechanisms.protocol import Measurement
 
 
@@ -18,7 +19,7 @@ class DamagedMeasurementError(Exception):
     """The stored measurement is not the one that was committed."""
 
 
-def reconstruct(release: Release) -> AnyMade:
+def reconstruct(release: Release) -> AnyReconstructed:
     """Read the committed measurement, check that it is the one, and post-process it.
 
     Once its files were made from it, what was kept then decides where another machine would find others. Before that
@@ -29,20 +30,19 @@ def reconstruct(release: Release) -> AnyMade:
             raise DamagedMeasurementError
         # Mapped, so that the numbers of many cells are in memory only where they are worked on.
         values = np.asarray(np.load(path, mmap_mode="r"))
-    product, plan = product_of(release), confirmed_plan(release)
-    result = product.reconstruct(plan, Measurement(values))
-    if release.is_ready and kept.has_estimates(release):
-        with kept.estimates(release) as estimates:
-            result = product.as_kept(result, estimates)
-    return AnyMade(release, plan, result)
+    runner, plan, measurement = runner_of(release), confirmed_plan(release), Measurement(values)
+    if release.is_ready and stored_estimates.has_estimates(release):
+        with stored_estimates.estimates(release) as stored:
+            return AnyReconstructed(release, plan, runner.reconstruct(plan, measurement, stored))
+    return AnyReconstructed(release, plan, runner.reconstruct(plan, measurement))
 
 
-def keep_page(made: AnyMade) -> None:
+def keep_page(made: AnyReconstructed) -> None:
     """Store what the public page shows, and what answers a reader's questions there."""
-    product = product_of(made.release)
-    shown, estimates = product.page(made), product.estimates(made)
+    presenter = presenter_of(made.release)
+    shown, estimates = presenter.page(made), presenter.stored_estimates(made)
     if estimates is not None:
-        kept.keep_estimates(made.release, estimates)
+        stored_estimates.keep_estimates(made.release, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(shown))

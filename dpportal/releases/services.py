@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -12,21 +13,23 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import ledger
+from dpportal.budgets import confirming, ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.pages.confirming import digest
-from dpportal.pages.publishing import after_comparison
+from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.jobs.memoised import QuestionKind, StoredQuestion
+from dpportal.publications import publishing
+from dpportal.publications.confirmation import digest
 from dpportal.releases import drafts
-from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
-from dpportal.releases.products import ReleasePlan, product_of
-from dpportal.releases.tasks import find_strategy, run_release, simulate, write_anew
-from dpportal.running import questions
-from dpportal.running.jobs import JobState, from_the_beginning
-from mechanisms.accounting import Definition
+from dpportal.releases.execution import RELEASES
+from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.products import ReleasePlan, planner_of
+from dpportal.releases.products.microdata.simulations import SIMULATIONS
+from dpportal.releases.products.queries.strategies import STRATEGIES
+from dpportal.releases.tasks import write_anew
 
 
 class ReleaseError(Exception):
@@ -52,10 +55,7 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
 
     reviewed: the digest of the plan that the curator saw. Raises DraftError, ReleaseError or BudgetRefusedError.
     """
-    # No one edits the draft or the domain between this plan and the moment they are frozen.
-    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
-    require_releaser(release.dataset, by.pk, ReleaseError)
-    datasets.hold(release.dataset)
+    confirming.lock(release, by, ReleaseError)
     version, plan = drafts.plan_of(release)
     if reviewed_as(version, plan) != reviewed:
         raise ReleaseError(
@@ -65,30 +65,20 @@ def request_release(release: Release, *, reviewed: str, by: User) -> bool:
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
     if not taken.update(state=Release.State.REQUESTED, requested_at=timezone.now()):
         return False
-    datasets.freeze_reading(release.dataset)
+    datasets.freeze_parse_options(release.dataset)
     if not Dataset.objects.get(pk=release.dataset_id).has_records:
         raise ReleaseError(
             _(
                 "This dataset holds no records now, so nothing can be released from it. Wait, or upload them again."
             )
         )
-    assert release.amount is not None
     title = release.title or release.proposed_title
-    charge = ledger.reserve(
-        release.dataset,
-        release.amount,
-        definition=plan.loss.definition,
-        key=release.pk,
-        reason=title,
-        by=by,
-        total_public=plan.loss.unit.total_public,
-    )
-    DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
+    charge = confirming.reserve(release, plan.loss, version, reason=title, by=by)
     Release.objects.filter(pk=release.pk).update(
         title=title, domain_version=version, plan_json=plan.to_json(), charge=charge, created_by=by
     )
     ReleaseJob.objects.create(release=release)
-    run_release.delay_on_commit(str(release.pk))
+    RELEASES.hint_on_commit(release.pk)
     return True
 
 
@@ -116,9 +106,9 @@ def resume(release: Release) -> None:
     """Do what is left after the measurement now, of a job that stopped or was put off: nothing more is spent."""
     waits = Q(state=JobState.FAILED) | Q(state=JobState.QUEUED, hinted_at__gt=Now())
     stopped = ReleaseJob.objects.filter(waits, release=release).exclude(release__measurement="")
-    if not stopped.update(**from_the_beginning()):
+    if not stopped.update(**reset_fields()):
         raise ReleaseError(_("There is nothing to resume: this job did not stop after its measurement."))
-    run_release.delay_on_commit(str(release.pk))
+    RELEASES.hint_on_commit(release.pk)
 
 
 def discard(release: Release) -> None:
@@ -128,30 +118,21 @@ def discard(release: Release) -> None:
         raise ReleaseError(_("Only a draft can be deleted. A release can be withdrawn from the public."))
 
 
-@transaction.atomic
 def publish(release: Release, by: User) -> None:
-    """Show the release to everyone; one that is public stays as it is, with the time of its publication."""
-    release.refresh_from_db(from_queryset=Release.objects.select_for_update())
-    if release.state != Release.State.READY:
-        raise ReleaseError(_("Only a finished release can be published."))
-    require_releaser(release.dataset, by.pk, ReleaseError)
-    if release.is_public:
-        return
-    public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
-    Release.objects.filter(pk=release.pk).update(**public)
-    audit.record(by, "published", release, after_comparison(release))
+    """Show the release to everyone; one that is public stays as it is."""
+
+    def require() -> None:
+        if not release.is_publishable:
+            raise ReleaseError(_("Only a finished release can be published."))
+        require_releaser(release.dataset, by.pk, ReleaseError)
+
+    publishing.publish(release, by, require)
 
 
-@transaction.atomic
 def withdraw(release: Release, by: User, because: str = "") -> None:
-    """Take the release off the public pages. The budget stays spent: what was seen was seen.
-
-    because: the reason, which stands in place of the page.
-    """
-    public = Release.objects.filter(pk=release.pk, published_at__isnull=False, withdrawn_at=None)
-    if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
+    """Take the release off the public pages. because: the reason, which stands in place of the page."""
+    if not publishing.withdraw(release, by, because):
         raise ReleaseError(_("This release is not public."))
-    audit.record(by, "withdrew", release, after_comparison(release))
 
 
 def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Release:
@@ -170,7 +151,7 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
         "columns": release.columns,
         "mechanism": release.mechanism,
         "parameters": release.parameters,
-        "amount": release.amount if counted_alike(release, there) else None,
+        "amount": release.amount if same_budget_kind(release, there) else None,
         "people": release.people,
         "purpose": release.purpose,
     }
@@ -178,13 +159,13 @@ def duplicate(release: Release, by: User, dataset: Dataset | None = None) -> Rel
     return drafts_like_it.first() or Release.objects.create(**choices)
 
 
-def counted_alike(release: Release, dataset: Dataset) -> bool:
+def same_budget_kind(release: Release, dataset: Dataset) -> bool:
     """Whether a table's budget is counted as that of the release, both in ε or both in ρ."""
     own, there = release.account, Budget.of(dataset)
     return own is not None and there is not None and own.definition == there.definition
 
 
-def declared_otherwise(release: Release, dataset: Dataset) -> list[tuple[str, int, int]]:
+def changed_columns(release: Release, dataset: Dataset) -> list[tuple[str, int, int]]:
     """The released columns that another table declares otherwise, each with its cells here and there."""
     version, there = release.domain_version or release.dataset.current_domain(), dataset.current_domain()
     if version is None or there is None:
@@ -205,16 +186,19 @@ def rename(release: Release, title: str, by: User) -> None:
     write_anew(Release.objects.filter(pk=release.pk))
 
 
-def ask_strategies(draft: Release) -> list[Optimisation]:
+def ask_strategies(draft: Release) -> list[StoredQuestion]:
     """Have the strategies found that the draft's methods need, unless that was asked before. Raises DraftError."""
-    _version, domain = drafts.domain_of(draft)
-    definition = Definition(drafts.budget_of(draft).definition)
-    wanted = product_of(draft).searches(draft, domain, definition)
-    return [questions.ask(Optimisation, asked, find_strategy) for asked in wanted]
+    return [STRATEGIES.ask(question) for question in _of_workers(draft, STRATEGIES)]
 
 
-def ask_simulation(draft: Release) -> Simulation | None:
+def ask_simulation(draft: Release) -> StoredQuestion | None:
     """Have simulated what the draft's methods do on such a table, unless that was asked before. Raises DraftError."""
+    simulations = [SIMULATIONS.ask(question) for question in _of_workers(draft, SIMULATIONS)]
+    return next(iter(simulations), None)
+
+
+def _of_workers(draft: Release, kind: QuestionKind) -> list[dict[str, Any]]:
+    """What workers find for the draft, of one kind. Raises DraftError."""
     _version, domain = drafts.domain_of(draft)
-    asked = product_of(draft).simulation(draft, domain, drafts.loss_at(draft, Decimal(1)))
-    return None if asked is None else questions.ask(Simulation, asked, simulate)
+    asked = planner_of(draft).worker_questions(draft, domain, drafts.loss_at(draft, Decimal(1)))
+    return [each.question for each in asked if each.kind is kind]

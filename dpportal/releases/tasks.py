@@ -1,54 +1,33 @@
-"""Celery's way in; an id and nothing else."""
+"""When the files of releases are written again, and what an administrator sets going again."""
 
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from celery import shared_task
 from django.db.models import Q, QuerySet
 
 from dpportal.datasets.models import Dataset
-from dpportal.releases.execution import execute, give_up, void_left
-from dpportal.releases.models import Optimisation, Release, ReleaseJob, Simulation
-from dpportal.releases.products.microdata import simulations
-from dpportal.releases.products.queries import strategies
-from dpportal.releases.words import outdated
-from dpportal.running import jobs, questions
-from dpportal.running.clock import ago
-from dpportal.running.jobs import JobState, from_the_beginning
-from dpportal.running.turns import in_turn
+from dpportal.jobs import claims
+from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.jobs.clock import db_ago
+from dpportal.releases.display_texts import outdated
+from dpportal.releases.execution import RELEASES, void_left
+from dpportal.releases.models import Release, ReleaseJob
 
 # For so long a job's end is looked at again: words may have changed while it wrote.
 JUST_ENDED_SECONDS = 600
 
 
-@shared_task
-def run_release(release_id: str) -> None:
-    in_turn(ReleaseJob, UUID(release_id), "release__dataset__owner_id", execute)
-
-
-@shared_task
-def find_strategy(key: str) -> None:
-    strategies.work_out(key)
-
-
-@shared_task
-def simulate(key: str) -> None:
-    simulations.work_out(key)
-
-
 def resume_on_hold(dataset_id: UUID) -> None:
     """Go on with the releases of a dataset that waited for an administrator."""
-    held = ReleaseJob.objects.filter(release__dataset=dataset_id)
-    jobs.resume_on_hold(held, lambda pk: run_release.delay_on_commit(str(pk)))
+    claims.resume_on_hold(ReleaseJob.objects.filter(release__dataset=dataset_id), RELEASES.hint_on_commit)
 
 
 def write_anew(releases: QuerySet[Release]) -> None:
     """Have the files of those releases written again that say something else than their pages by now."""
     for release in outdated(releases):
         done = ReleaseJob.objects.filter(pk=release.pk, state=JobState.DONE)
-        if done.update(**from_the_beginning()):
-            run_release.delay_on_commit(str(release.pk))
+        if done.update(**reset_fields()):
+            RELEASES.hint_on_commit(release.pk)
 
 
 def sweep_words() -> None:
@@ -80,12 +59,9 @@ def person_saved(instance: Any, update_fields: frozenset[str] | None, **_signal:
 
 
 def sweep() -> None:
-    """Bring back jobs whose worker or message was lost, and files that say what was not said any more when they ended.
+    """Have files written again that said what was not said any more when their job ended.
 
     Every other change is heard of; what was not, `sweep_words` finds.
     """
-    write_anew(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=ago(JUST_ENDED_SECONDS))))
-    jobs.sweep(Optimisation, find_strategy.delay, partial(questions.give_up, Optimisation))
-    jobs.sweep(Simulation, simulate.delay, partial(questions.give_up, Simulation))
+    write_anew(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=db_ago(JUST_ENDED_SECONDS))))
     void_left()
-    jobs.sweep(ReleaseJob, lambda pk: run_release.delay(str(pk)), give_up)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from dpportal.releases import public, views
+from dpportal.releases import public, publishing, views
 from dpportal.releases.wizard import live, template
 from dpportal.releases.wizard import views as wizard
 
@@ -13,7 +13,7 @@ urlpatterns = [
     path("<uuid:release_id>/", public.page, name="public"),
     path("<uuid:release_id>/download/<str:name>", public.download, name="download"),
     path("<uuid:release_id>/explore/", public.explore, name="explore"),
-    path("<uuid:release_id>/cite.<slug:form>", public.cite, name="cite"),
+    path("<uuid:release_id>/cite.<slug:form>", public.pages.cite, name="cite"),
     path("<uuid:release_id>/product/", wizard.product, name="product"),
     path("<uuid:release_id>/columns/", wizard.columns, name="columns"),
     path("<uuid:release_id>/columns/cells/", live.cells, name="cells"),
@@ -23,17 +23,17 @@ urlpatterns = [
     path("<uuid:release_id>/method/offers/", live.offers, name="offers"),
     path("<uuid:release_id>/method/searches/", live.searches, name="searches"),
     path("<uuid:release_id>/method/simulation/", live.simulation, name="simulation"),
-    path("<uuid:release_id>/method/dial/", live.dial, name="dial"),
+    path("<uuid:release_id>/method/dial/", wizard.dial, name="dial"),
     path("<uuid:release_id>/review/", wizard.review, name="review"),
-    path("<uuid:release_id>/discard/", wizard.discard, name="discard"),
+    path("<uuid:release_id>/discard/", wizard.wizard.discard_page, name="discard"),
     path("<uuid:release_id>/job/", views.job, name="job"),
     path("<uuid:release_id>/cancel/", views.cancel, name="cancel"),
     path("<uuid:release_id>/resume/", views.resume, name="resume"),
     path("<uuid:release_id>/again/", views.again, name="again"),
     path("<uuid:release_id>/rename/", views.rename, name="rename"),
-    path("<uuid:release_id>/details/", views.details, name="details"),
-    path("<uuid:release_id>/publish/", views.publish, name="publish"),
-    path("<uuid:release_id>/withdraw/", views.withdraw, name="withdraw"),
+    path("<uuid:release_id>/details/", publishing.pages.details_page, name="details"),
+    path("<uuid:release_id>/publish/", publishing.pages.publish_page, name="publish"),
+    path("<uuid:release_id>/withdraw/", publishing.pages.withdraw_page, name="withdraw"),
     path("<uuid:release_id>/compare/", views.compare, name="compare"),
     path("<uuid:release_id>/compare.csv", views.compare_csv, name="compare_csv"),
     path("<uuid:release_id>/quality.html", views.compare_report, name="compare_report"),

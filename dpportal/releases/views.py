@@ -1,4 +1,4 @@
-"""Pages of confirmed releases for their curator: job, compare, publishing; and the list."""
+"""Pages of confirmed releases for their curator: job, compare; and the list."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from dpportal import storage
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import asking
-from dpportal.datasets.access import kept_from, open_datasets, shows_own, with_right
+from dpportal.budgets import requests
+from dpportal.charts.report import stilled
+from dpportal.datasets import records
+from dpportal.datasets.access import open_datasets, shows_own, why_true_counts_hidden, with_right
 from dpportal.datasets.models import Dataset, Right
-from dpportal.datasets.news import ended_jobs, shared_with
-from dpportal.datasets.rawdata import records
-from dpportal.pages.publishing import WithdrawalForm, details_of, publication_of, record_comparison
-from dpportal.publishing.spreadsheet import inert
+from dpportal.datasets.notifications import ended_jobs, shared_with
+from dpportal.jobs.claims import JobState
+from dpportal.platform import storage
+from dpportal.publications.descriptions import styles
+from dpportal.publications.draft import PUBLIC
+from dpportal.publications.publishing import record_comparison
+from dpportal.publications.spreadsheet import inert
+from dpportal.publications.steps import StepState
 from dpportal.releases import services
 from dpportal.releases.access import release_for, tables_for
+from dpportal.releases.database_time import database_time
 from dpportal.releases.forms import TitleForm
-from dpportal.releases.keeping import Keeping, rows_counted
 from dpportal.releases.models import Release, ReleaseJob
-from dpportal.releases.products import confirmed_plan, method_title, product_of
-from dpportal.releases.promise import promise
+from dpportal.releases.privacy_statement import promise
+from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
+from dpportal.releases.row_retention import Keeping, rows_counted
 from dpportal.releases.services import ReleaseError
-from dpportal.running.jobs import JobState
 
 PAGE_SIZE = 25
 ANSWERS_SHOWN = 5
@@ -54,7 +58,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = shows_own(request)
     finished = Q(dataset__in=open_datasets(request), state=Release.State.READY)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | finished
-    wanted = mine if own else Q(published_at__isnull=False, withdrawn_at=None)
+    wanted = mine if own else PUBLIC
     shown = Release.objects.filter(wanted).select_related("charge__budget", "dataset__owner", "job")
     shown = shown.listed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -72,7 +76,7 @@ def finished(request: HttpRequest) -> HttpResponseBase:
     latest = sorted(newest, key=lambda job: job.finished_at, reverse=True)[:PAGE_SIZE]
     for ended in kinds:
         ended.filter(seen=False).update(seen=True)
-    answers, shares = asking.answered(current_user(request)), shared_with(current_user(request))
+    answers, shares = requests.answered(current_user(request)), shared_with(current_user(request))
     context = {
         "jobs": latest,
         "answers": list(answers[:ANSWERS_SHOWN]),
@@ -100,6 +104,7 @@ def job(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "budget": release.account,
         "job": release.job,
         "steps": _job_steps(release.job),
+        "database_time": database_time(release) if release.job.active else None,
         "no_space": release.job.state == JobState.QUEUED and storage.is_full(),
         "nav_section": "releases",
     }
@@ -148,12 +153,12 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
     cells = _("%(column)s (%(own)s cells before, %(there)s now)")
     differ = [
         cells % {"column": column, "own": own, "there": there}
-        for column, own, there in services.declared_otherwise(release, other)
+        for column, own, there in services.changed_columns(release, other)
     ]
     said = {"name": other.name, "columns": ", ".join(differ)}
     if differ:
         messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % said)
-    if release.account and other.budgets.exists() and not services.counted_alike(release, other):
+    if release.account and other.budgets.exists() and not services.same_budget_kind(release, other):
         not_taken = _("The cost in %(symbol)s is not taken over: the budget of “%(name)s” is another kind.")
         messages.warning(request, not_taken % {**said, "symbol": release.account.symbol})
     messages.info(
@@ -161,58 +166,6 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
         _("The choices are those for “%(name)s”, the estimate of the number of people too: check it.")
         % {"name": release.dataset.name},
     )
-
-
-@curator_required
-@require_http_methods(["GET", "POST"])
-def publish(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    """A last question, then everyone may see the release."""
-    release = release_for(request, release_id)
-    if not release.is_ready:
-        messages.error(request, _("Only a finished release can be published."))
-        return redirect("releases:job", release.pk)
-    # What the truth says has no part in whether it is published: that would tell of the data.
-    verdict = product_of(release).foreseen(confirmed_plan(release), release)
-    datasets = open_datasets(request, Right.RELEASE)
-    form = publication_of(request, release, datasets, verdict, lambda by: services.publish(release, by))
-    if form is None:
-        messages.success(request, _("Published. Anyone with the address can see and download it."))
-        return redirect("releases:public", release.pk)
-    context = {
-        **_around(release),
-        "readers_see": product_of(release).readers_see,
-        "form": form,
-        "verdict": verdict,
-        "foreseen": True,
-    }
-    return render(request, "publish.html", context, status=422 if form.errors else 200)
-
-
-@curator_required
-@require_http_methods(["GET", "POST"])
-def details(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    """Where a finished release stands among others, public or not."""
-    release = release_for(request, release_id)
-    if not release.is_ready:
-        return redirect("releases:job", release.pk)
-    form = details_of(request, release, open_datasets(request, Right.RELEASE))
-    if form is None:
-        messages.success(request, _("Saved."))
-        return redirect("releases:public", release.pk)
-    context = {**_around(release), "form": form}
-    return render(request, "details.html", context, status=422 if form.errors else 200)
-
-
-def _around(release: Release) -> dict[str, Any]:
-    """What pages about its publication show around their form."""
-    # No page with true counts: nobody shall look before they decide.
-    back_url = reverse("releases:job", args=[release.pk])
-    return {
-        "publication": release,
-        "dataset": release.dataset,
-        "back_url": back_url,
-        "nav_section": "releases",
-    }
 
 
 @curator_required
@@ -227,18 +180,6 @@ def rename(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         messages.error(request, " ".join(str(text) for texts in form.errors.values() for text in texts))
     page = "review" if release.is_draft else "compare" if release.is_ready else "job"
     return redirect(f"releases:{page}", release.pk)
-
-
-@curator_required
-@require_POST
-def withdraw(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    by, form = current_user(request), WithdrawalForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, str(form.errors["because"][0]))
-        return redirect("releases:job", release_for(request, release_id).pk)
-    because = form.cleaned_data["because"]
-    done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
-    return _act(request, release_id, lambda r: services.withdraw(r, by, because), done)
 
 
 @gzip_page
@@ -257,7 +198,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "plan": plan,
         "statement": promise(release, plan.loss, release.other_promises),
         "comparison": comparison,
-        "verdict": product_of(release).found(comparison),
+        "verdict": presenter_of(release).verdict(comparison),
         "method_title": method_title(release.product, plan.mechanism),
         "keeping": Keeping.of(release),
         "rows_counted": rows_counted(comparison),
@@ -289,7 +230,7 @@ def compare_csv(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """The comparison as a file by itself, true counts included, for the curator."""
     release = release_for(request, release_id)
-    if release.is_draft or not product_of(release).report_template:
+    if release.is_draft or not product_of(release).has_report:
         raise Http404
     comparison = _comparison(request, release)
     if comparison is None:
@@ -301,16 +242,17 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "plan": plan,
         "statement": promise(release, plan.loss, release.other_promises),
         "comparison": comparison,
-        **product.report(comparison),
+        "styles": styles(),
+        "maps": stilled(list(comparison["figures"].values())),
     }
-    response = render(request, product.report_template, context)
+    response = render(request, product.template("report.html"), context)
     response["Content-Disposition"] = f'attachment; filename="confidential-quality-{release.pk}.html"'
     return response
 
 
 def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None:
     """The stored comparison, its look recorded; None with a message where there is none, or where it is not shown."""
-    if kept := kept_from(release.dataset, current_user(request)):
+    if kept := why_true_counts_hidden(release.dataset, current_user(request)):
         messages.error(request, kept)
         return None
     found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
@@ -344,8 +286,5 @@ def _job_steps(job: ReleaseJob) -> list[dict[str, Any]]:
     if job.state == JobState.DONE:
         here = len(names)
     broken = job.state in (JobState.FAILED, JobState.CANCELLED)
-    states = [
-        "done" if i < here else "todo" if i > here else "failed" if broken else "current"
-        for i in range(len(names))
-    ]
+    states = [StepState.FAILED if i == here and broken else StepState.of(i, here) for i in range(len(names))]
     return [{"label": STEP_LABELS[n], "state": state} for n, state in zip(names, states, strict=True)]

@@ -1,12 +1,19 @@
-"""How many requests there were and how long they took, of all processes of this machine's web server together."""
+"""How many requests there were and how long they took, of all processes of this machine's web server together.
+
+With those that are in flight.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from django.http import HttpRequest, HttpResponse
-from prometheus_client import CollectorRegistry, Histogram, multiprocess
+from prometheus_client import CollectorRegistry, Histogram, Metric, multiprocess
+from prometheus_client.registry import Collector
+
+from dpportal.serving import in_flight
+from dpportal.serving.in_flight import Requests
 
 METHODS = {"GET", "HEAD", "POST"}
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -34,8 +41,29 @@ class Durations:
         return response
 
 
+class _OfAllProcesses(Collector):
+    def describe(self) -> list[Metric]:
+        """Nothing: to register it must not read files."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        families = _written()
+        yield from (family for family in families if family.name not in (in_flight.NUMBER, in_flight.BEGUN))
+        yield from in_flight.as_gauges(in_flight.requests_in(families))
+
+
+def _written() -> list[Metric]:
+    """What each process wrote to its file, together."""
+    return list(multiprocess.MultiProcessCollector(None).collect())
+
+
 def registry() -> CollectorRegistry:
     """With what all processes counted."""
     found = CollectorRegistry()
-    multiprocess.MultiProcessCollector(found)
+    found.register(_OfAllProcesses())
     return found
+
+
+def requests_in_flight() -> Requests:
+    """Of all processes of this machine."""
+    return in_flight.requests_in(_written())

@@ -18,8 +18,8 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
-from dpportal import storage
 from dpportal.accounts.permissions import View, curator_required
+from dpportal.platform import storage
 
 REFUSAL = "dpportal.upload_refusal"
 

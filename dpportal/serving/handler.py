@@ -15,6 +15,7 @@ from django.http.response import FileResponse, HttpResponseBase, StreamingHttpRe
 from django.urls import set_script_prefix
 
 from dpportal.serving import request_ids
+from dpportal.serving.in_flight import InFlight
 
 # Pages are computed by Python in one process at a time, so more threads would only take turns more often. Each may
 # hold one connection to the database.
@@ -37,13 +38,14 @@ class PortalHandler(ASGIHandler):
     def __init__(self) -> None:
         self.load_middleware(is_async=False)
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
+        self.in_flight = InFlight()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         try:
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        with body:
+        with body, self.in_flight.one():
             response = await self.run(self._respond, scope, body)
         await self._send(response, send)
 

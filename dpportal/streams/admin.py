@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.budgets.admin import PaidAdmin
-from dpportal.running.job_lists import Lasting
+from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.streams.models import Stream, StreamJob
 
 
@@ -35,7 +35,7 @@ class StreamAdmin(PaidAdmin):
 
 
 @admin.register(StreamJob)
-class StreamJobAdmin(Lasting, ReadOnlyAdmin):
+class StreamJobAdmin(DurationColumn, ReadOnlyAdmin):
     """Jobs with their state and duration."""
 
     list_display = ["stream", "kind", "created_by", "state", "step", "attempts", "queued_at", "lasted"]

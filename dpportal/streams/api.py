@@ -18,9 +18,9 @@ from dpportal.accounts import audit
 from dpportal.streams import execution, idempotency, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
-from dpportal.streams.counted import DraftError, read_increments
-from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
+from dpportal.streams.execution import PeriodRefusedError, Published, RefusalReason, Update
 from dpportal.streams.idempotency import KeyRefusedError
+from dpportal.streams.measure import StreamDraftError, read_increments
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.tokens import TokenRefusedError, TooManyRequestsError
 from dpportal.streams.vault import VaultError
@@ -50,10 +50,10 @@ def periods(request: HttpRequest, stream_id: UUID) -> JsonResponse:
         return _post(request, stream_id) if request.method == "POST" else _get(request, stream_id)
     except RequestRefusedError as refusal:
         response = JsonResponse({"error": str(refusal)}, status=refusal.status)
-    except (CalendarError, DraftError, KeyRefusedError) as wrong:
+    except (CalendarError, StreamDraftError, KeyRefusedError) as wrong:
         response = JsonResponse({"error": str(wrong)}, status=400)
     except PeriodRefusedError as refusal:
-        status = 422 if refusal.why is Why.KEY else 409
+        status = 422 if refusal.why is RefusalReason.KEY else 409
         response = JsonResponse({"error": str(refusal), "why": refusal.why.value}, status=status)
     except VaultError as shut:
         response = JsonResponse({"error": str(shut)}, status=503)

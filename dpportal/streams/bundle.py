@@ -17,17 +17,17 @@ from django.conf import settings
 from django.utils import translation
 
 from dpportal.charts.report import stilled
-from dpportal.publishing import descriptions
-from dpportal.publishing.archive import BundleFile, folder_name, write_zip
-from dpportal.publishing.loading import measured_in
-from dpportal.publishing.spreadsheet import inert_frame
-from dpportal.publishing.table import Table
-from dpportal.publishing.workbook import workbook
+from dpportal.publications import descriptions
+from dpportal.publications.archive import BundleFile, folder_name, write_zip
+from dpportal.publications.load_instructions import measured_in
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
+from dpportal.publications.workbook import with_workbooks
 from dpportal.streams.drawing import series_svg
+from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, as_epsilon_delta, promise_of
-from dpportal.streams.showing import Chosen, increments_chart, series_chart
-from dpportal.streams.told_apart import VALUE, value_columns
+from dpportal.streams.series_view import Chosen, increments_chart, series_chart
 from mechanisms import registry
 
 SERIES = "series.csv"
@@ -63,8 +63,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
     table = Table(folder / SERIES, ABOUT_SERIES, _fields(stream))
     write_series(stream, series, table.path)
-    files = [file for file in (BundleFile.of(table), workbook(table)) if file]
-    files += _drawings(stream, series, folder)
+    files = [*with_workbooks([table]), *_drawings(stream, series, folder)]
     promised = promise_of(stream)
     package = descriptions.package_file(
         folder,
@@ -103,6 +102,7 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
     ]
     context = {
+        "title": stream.name,
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,

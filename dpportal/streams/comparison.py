@@ -10,11 +10,11 @@ import numpy as np
 from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import errors_figure, series_figure
 from dpportal.charts.style import Figure
-from dpportal.publishing.verdict import Verdict, answers_found
-from dpportal.streams.counted import largest_increment
+from dpportal.publications.verdict import Verdict, answers_found
+from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
-from dpportal.streams.showing import MAX_BARS
+from dpportal.streams.series_view import MAX_BARS
 from dpportal.streams.vault import TrueCounts
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling

@@ -6,31 +6,24 @@ a name, a permission or a statement changed since, the files stay closed until t
 
 from __future__ import annotations
 
-import logging
-import traceback
-from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
-from uuid import UUID, uuid4
+from functools import partial
+from uuid import UUID
 
-from celery import shared_task
-from celery.exceptions import SoftTimeLimitExceeded
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
 
-from dpportal import storage
-from dpportal.publishing.archive import BundleFile
-from dpportal.running import jobs
-from dpportal.running.clock import ago, database_now
-from dpportal.running.jobs import Claim, JobState, LostClaimError, from_the_beginning
+from dpportal.jobs.claims import Claim, JobState, reset_fields
+from dpportal.jobs.clock import database_now, db_ago
+from dpportal.jobs.runner import JobKind, register
+from dpportal.platform import storage
+from dpportal.publications.downloads import store
+from dpportal.publications.draft import PUBLIC
 from dpportal.streams import bundle
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import published
-
-log = logging.getLogger(__name__)
 
 FOLDER = "streams"
 # However many periods come, files are written for them so often at most: after so many seconds, and after so many times
@@ -40,7 +33,6 @@ PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
 FAILED_PAUSE_SECONDS = 3600.0
 # A reader may still be at a file that was replaced.
 REPLACED_SECONDS = 900.0
-TOO_LONG = "The files could not be written within an hour."
 
 
 @dataclass(frozen=True)
@@ -89,8 +81,8 @@ def _request(stream: Stream, written: SeriesBundle | None, is_current: bool) -> 
                 stream=stream, defaults={"state": JobState.DONE}
             )
         idle = SeriesBundle.objects.filter(pk=stream.pk, state=written.state, fence=written.fence)
-        if not written.active and idle.update(**from_the_beginning()):
-            write_files.delay_on_commit(str(stream.pk))
+        if not written.active and idle.update(**reset_fields()):
+            DOWNLOADS.hint_on_commit(stream.pk)
 
 
 def _is_due(written: SeriesBundle, newest: int, is_current: bool) -> bool:
@@ -107,34 +99,18 @@ def _is_due(written: SeriesBundle, newest: int, is_current: bool) -> bool:
     return not is_current or since > pause
 
 
-@shared_task
-def write_files(stream_id: str) -> None:
-    """Celery's way in; an id and nothing else."""
-    execute(UUID(stream_id))
+class Downloads(JobKind[SeriesBundle]):
+    """The files of streams, of which each stream has one job for good."""
+
+    name = "SeriesBundle"
+    model = SeriesBundle
+    too_long = "The files could not be written within an hour."
+
+    def work(self, job: SeriesBundle, claim: Claim) -> None:
+        _write(job.stream_id, claim)
 
 
-def execute(stream_id: UUID) -> None:
-    """Write the files of a stream, if no other worker does."""
-    claim = jobs.claim(SeriesBundle, stream_id)
-    if claim is not None:
-        with suppress(LostClaimError):
-            _attempt(stream_id, claim)
-
-
-def _attempt(stream_id: UUID, claim: Claim) -> None:
-    try:
-        with claim.kept_alive():
-            _write(stream_id, claim)
-    except LostClaimError:
-        raise
-    except SoftTimeLimitExceeded:
-        claim.finish(JobState.FAILED, _(TOO_LONG))
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        log.error(
-            "files of stream %s: %s at %s:%s", stream_id, type(error).__name__, place.name, place.lineno
-        )
-        claim.give_back(error)
+DOWNLOADS = register(Downloads())
 
 
 def _write(stream_id: UUID, claim: Claim) -> None:
@@ -147,41 +123,13 @@ def _write(stream_id: UUID, claim: Claim) -> None:
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:
-            files = _stored(stream, bundle.write(stream, series, folder))
+            written = bundle.write(stream, series, folder)
+            files = store(partial(SeriesFile, stream=stream), written, folder_of(stream.pk))
     with transaction.atomic():
         claim.write(periods=int(series.periods[-1]) if series else 0, texts=texts)
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
         claim.finish(JobState.DONE)
-
-
-def _stored(stream: Stream, files: Iterable[BundleFile]) -> list[SeriesFile]:
-    """In a folder of its own, so that a worker that wakes up late cannot change what a row points to."""
-    own = f"{folder_of(stream.pk)}/{uuid4()}"
-    found = []
-    for file in files:
-        size, digest = file.size, file.sha256
-        stored = storage.keep(file.path, f"{own}/{file.name}")
-        found.append(
-            SeriesFile(
-                stream=stream, name=file.name, stored=stored, size=size, sha256=digest, about=file.about
-            )
-        )
-    return found
-
-
-def sweep() -> None:
-    """Have files written for the periods that came, and bring back jobs whose worker or message was lost."""
-    request_due()
-    jobs.sweep(SeriesBundle, lambda pk: write_files.delay(str(pk)), give_up)
-    delete_replaced()
-
-
-def give_up(stream_id: UUID, reason: str) -> None:
-    """Close the job if its workers died every time."""
-    claim = jobs.take_over_expired(SeriesBundle, stream_id)
-    if claim is not None:
-        claim.finish(JobState.FAILED, reason)
 
 
 def forget_lost(stream: Stream) -> None:
@@ -191,7 +139,7 @@ def forget_lost(stream: Stream) -> None:
 
 def request_due() -> None:
     """For every public stream that has periods which its files lack."""
-    public = Stream.objects.filter(published_at__isnull=False, withdrawn_at=None)
+    public = Stream.objects.filter(PUBLIC)
     behind = with_newest(public).filter(
         Q(bundle=None, newest__isnull=False) | ~Q(newest=F("bundle__periods"))
     )
@@ -201,13 +149,13 @@ def request_due() -> None:
 
 def request_all() -> None:
     """For every public stream whose texts changed, too: too many to do so every few seconds."""
-    for stream in Stream.objects.filter(published_at__isnull=False, withdrawn_at=None):
+    for stream in Stream.objects.filter(PUBLIC):
         request(stream)
 
 
 def delete_replaced() -> None:
     """Delete the files that nobody is given any more."""
-    for file in SeriesFile.objects.filter(replaced_at__lt=ago(REPLACED_SECONDS)):
+    for file in SeriesFile.objects.filter(replaced_at__lt=db_ago(REPLACED_SECONDS)):
         default_storage.delete(file.stored)
         file.delete()
 

@@ -15,13 +15,13 @@ from dpportal.charts.series import expectation_figure, expectation_periods
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
 from dpportal.streams.calendar import CalendarError
-from dpportal.streams.counted import Counted, DraftError, counted_by
+from dpportal.streams.measure import Measure, StreamDraftError, counted_by
 from dpportal.streams.models import Stream
 from dpportal.streams.series import unit_of
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.continual import compare
-from mechanisms.continual.compare import Offer
+from mechanisms.continual.compare import StreamOffer
 from mechanisms.continual.mechanism import StreamPlan, StreamRequest
 from mechanisms.protocol import PlanError
 
@@ -30,11 +30,11 @@ MAX_HORIZON = 2**20
 MAX_COMPARED = 5
 
 
-def counted_of(stream: Stream) -> tuple[DomainVersion, Counted]:
+def counted_of(stream: Stream) -> tuple[DomainVersion, Measure]:
     """What the draft counts, by the current domain. Raises DraftError."""
     version = stream.dataset.current_domain()
     if version is None:
-        raise DraftError(_("No column has a declared domain yet. Declare the columns first."))
+        raise StreamDraftError(_("No column has a declared domain yet. Declare the columns first."))
     return version, counted_by(stream, version.domain())
 
 
@@ -44,14 +44,14 @@ def request_of(stream: Stream) -> tuple[DomainVersion, StreamRequest]:
     try:
         stream.calendar.start(stream.horizon or 1)
     except CalendarError as error:
-        raise DraftError(str(error)) from None
+        raise StreamDraftError(str(error)) from None
     return version, StreamRequest(stream.horizon, len(counted.labels), counted.largest)
 
 
 def budget_of(stream: Stream) -> Budget:
     """The budget that the stream will be paid from. Raises DraftError."""
     if stream.account is None:
-        raise DraftError(refusals.missing_text(stream.dataset))
+        raise StreamDraftError(refusals.missing_text(stream.dataset))
     return stream.account
 
 
@@ -59,15 +59,15 @@ def plan_of(stream: Stream) -> tuple[DomainVersion, StreamPlan]:
     """The draft's complete plan. Raises DraftError."""
     version, request = request_of(stream)
     if stream.amount is None or stream.mechanism not in {m.name for m in registry.STREAMS}:
-        raise DraftError(_("Choose how much of the budget to spend, and a strategy."))
+        raise StreamDraftError(_("Choose how much of the budget to spend, and a strategy."))
     loss = loss_of(stream, version, stream.amount)
     try:
         return version, registry.stream(stream.mechanism).plan(request, loss)
     except PlanError as refusal:
-        raise DraftError(str(refusal)) from None
+        raise StreamDraftError(str(refusal)) from None
 
 
-def offers(stream: Stream, amount: Decimal, only: str = "") -> list[Offer]:
+def offers(stream: Stream, amount: Decimal, only: str = "") -> list[StreamOffer]:
     """Every strategy at this cost, the most accurate first, those without a plan last. Raises DraftError.
 
     only: the name of one that is asked for alone.
@@ -79,7 +79,7 @@ def offers(stream: Stream, amount: Decimal, only: str = "") -> list[Offer]:
     return sorted(made, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
 
 
-def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
+def expectations(stream: Stream, made: list[StreamOffer]) -> Figure | None:
     """The expected error by period of the most accurate strategies, drawn together."""
     plans = {o.mechanism: o.plan for o in made if o.plan is not None and not o.mechanism.reference}
     if not plans:
@@ -94,4 +94,6 @@ def expectations(stream: Stream, made: list[Offer]) -> Figure | None:
 def loss_of(stream: Stream, version: DomainVersion, amount: Decimal) -> Loss:
     """What a cost would buy for what the draft counts. Raises DraftError."""
     _version, counted = counted_of(stream)
-    return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit).over(counted.domain)
+    return Loss(Definition(budget_of(stream).definition), Fraction(amount), version.unit).for_domain(
+        counted.domain
+    )

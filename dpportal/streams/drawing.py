@@ -10,6 +10,8 @@ import numpy as np
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from dpportal.charts.svg_paths import points, round_step
+
 WIDTH, HEIGHT = 800, 400
 LEFT, RIGHT, TOP, BOTTOM = 84, 16, 48, 52
 TICKS = 6
@@ -49,8 +51,8 @@ def series_svg(
     named = drawn[:: max(1, -(-drawn.size // TICKS))]
     context = {
         "title": title,
-        "band": _points(np.concatenate([x, x[::-1]]), np.concatenate([y(high), y(low)[::-1]])),
-        "line": _points(x, y(released[drawn].astype(float))),
+        "band": points([*zip(x, y(high), strict=True), *zip(x[::-1], y(low)[::-1], strict=True)]),
+        "line": points(zip(x, y(released[drawn].astype(float)), strict=True)),
         "counts": [Tick(float(y(np.array(mark))), f"{mark:,.0f}") for mark in marks],
         "periods": [Tick(float(x[np.searchsorted(drawn, i)]), labels[i]) for i in named],
         "caption": _("Released running count with its 95 %% interval, in %(unit)s") % {"unit": unit},
@@ -69,15 +71,9 @@ def _stride(labels: Sequence[str]) -> int:
     return max(1, -(-len(labels) // MAX_POINTS))
 
 
-def _points(x: np.ndarray, y: np.ndarray) -> str:
-    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-
-
 def _round_marks(low: float, high: float) -> list[float]:
     """Evenly spaced round whole numbers that cover low..high, at least two."""
-    span = max(1.0, high - low)
-    power = 10.0 ** math.floor(math.log10(span / TICKS)) if span > TICKS else 1.0
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * TICKS >= span)
+    step = round_step(max(float(TICKS), high - low), TICKS)
     first = math.floor(low / step)
     last = max(first + 1, math.ceil(high / step))
     return [step * place for place in range(first, last + 1)]

@@ -23,19 +23,20 @@ from django.utils.translation import ngettext
 
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
-from dpportal.budgets.remembered import RestoredError, require_complete
+from dpportal.budgets.charge_journal import RestoredError, require_complete
 from dpportal.datasets.access import require_owner, require_releaser
-from dpportal.memory import MemoryFaultError
-from dpportal.running.jobs import Claim, JobState
-from dpportal.streams import remembered, vault
-from dpportal.streams.counted import largest_increment
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.platform.journal import MemoryFaultError
+from dpportal.streams import period_journal, vault
+from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
-from dpportal.streams.remembered import Decision
+from dpportal.streams.period_journal import Decision
 from dpportal.streams.vault import TrueCounts
 from mechanisms import registry
 from mechanisms.continual.clipping import clipped
-from mechanisms.continual.mechanism import State
+from mechanisms.continual.mechanism import StreamSecrets
 from mechanisms.noise import Noise
+from mechanisms.noise.secret import secret_noise
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Published:
     clipped: int = 0
 
 
-class Why(Enum):
+class RefusalReason(Enum):
     """Why a period is refused, for programs."""
 
     CLOSED = "closed"
@@ -78,7 +79,7 @@ class Why(Enum):
 class PeriodRefusedError(Exception):
     """A period that cannot be published; the message says why and what to do, and holds no count."""
 
-    def __init__(self, why: Why, message: str) -> None:
+    def __init__(self, why: RefusalReason, message: str) -> None:
         super().__init__(message)
         self.why = why
 
@@ -89,7 +90,7 @@ def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> Non
     Raises PeriodRefusedError, LostClaimError or BudgetRefusedError.
     """
     plan = stream.plan
-    state = registry.stream(plan.mechanism).open(plan, noise or Noise())
+    state = registry.stream(plan.mechanism).open(plan, noise or secret_noise())
     assert stream.charge is not None
     with transaction.atomic():
         claim.finish(JobState.DONE)
@@ -97,7 +98,7 @@ def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> Non
         vault.keep_first(stream, state)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.OPEN, opened_at=timezone.now())
         with _asking_the_memory():
-            remembered.begin(stream)
+            period_journal.begin(stream)
         ledger.spend(stream.charge)
 
 
@@ -119,8 +120,8 @@ def publish(
     while True:
         catch_up(stream_id)
         # Decided meanwhile by a writer whose own transaction will never commit: that is published first.
-        with suppress(remembered.DecidedError):
-            return _publish(stream_id, updates, by, noise or Noise(), claim)
+        with suppress(period_journal.DecidedError):
+            return _publish(stream_id, updates, by, noise or secret_noise(), claim)
 
 
 def catch_up(stream_id: UUID) -> None:
@@ -129,7 +130,7 @@ def catch_up(stream_id: UUID) -> None:
     In a transaction of its own: it was decided, whatever becomes of the update that comes now.
     """
     with _asking_the_memory():
-        is_ahead = remembered.is_ahead(stream_id)
+        is_ahead = period_journal.is_ahead(stream_id)
     if is_ahead:
         _publish_decided(stream_id)
 
@@ -138,12 +139,12 @@ def catch_up(stream_id: UUID) -> None:
 def _publish_decided(stream_id: UUID) -> None:
     stream = Stream.objects.select_for_update().get(pk=stream_id)
     with _asking_the_memory():
-        decision = remembered.pending(stream)
+        decision = period_journal.pending(stream)
         if decision is None:
             return
         require_complete(stream.dataset)
     # It was decided when it was asked for, so it is the dataset's, whoever asked.
-    require_owner(stream.dataset, partial(PeriodRefusedError, Why.OWNER))
+    require_owner(stream.dataset, partial(PeriodRefusedError, RefusalReason.OWNER))
     true = [period.true_counts for period in decision.periods]
     periods = [period.period_of(stream) for period in decision.periods]
     _store(stream, _Run(decision.next_state, true[-1].sums, periods, true), decision.version)
@@ -166,7 +167,7 @@ def _publish(
 
 def _check_right(stream: Stream, user_id: int) -> None:
     """Whoever publishes may still do so; until the transaction ends, nobody takes that right."""
-    require_releaser(stream.dataset, user_id, partial(PeriodRefusedError, Why.OWNER))
+    require_releaser(stream.dataset, user_id, partial(PeriodRefusedError, RefusalReason.OWNER))
 
 
 @contextmanager
@@ -175,7 +176,7 @@ def _asking_the_memory() -> Iterator[None]:
     try:
         yield
     except RestoredError as refusal:
-        raise PeriodRefusedError(Why.RESTORED, str(refusal)) from None
+        raise PeriodRefusedError(RefusalReason.RESTORED, str(refusal)) from None
     except MemoryFaultError as fault:
         raise vault.VaultError(str(fault)) from None
 
@@ -184,7 +185,7 @@ def _asking_the_memory() -> Iterator[None]:
 class _Run:
     """Periods that are published one after the other in one transaction."""
 
-    state: State
+    state: StreamSecrets
     sums: np.ndarray
     released: list[Period] = field(default_factory=list)
     true: list[TrueCounts] = field(default_factory=list)
@@ -195,7 +196,7 @@ def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Publis
     _check_open(stream, updates[0])
     with _asking_the_memory():
         require_complete(stream.dataset)
-        remembered.require_newest(stream)
+        period_journal.require_newest(stream)
     state, version = vault.read(stream)
     for place, update in enumerate(updates):
         check_order(stream, update.index, state.period + 1 + place)
@@ -212,7 +213,7 @@ def _advance(stream: Stream, updates: list[Update], noise: Noise) -> list[Publis
         run.released.append(_period(stream, update, released, int(width)))
     _store(stream, run, version)
     with _asking_the_memory():
-        remembered.decide(stream, Decision.of(version, run.state, run.released, run.true))
+        period_journal.decide(stream, Decision.of(version, run.state, run.released, run.true))
     pairs = zip(run.released, run.true, strict=True)
     return [Published(period, new=True, clipped=int(true.clipped.sum())) for period, true in pairs]
 
@@ -221,7 +222,7 @@ def _check_key(stream: Stream, update: Update) -> None:
     """A key that came with another period: its sender repeats a request, and took the next period by mistake."""
     if update.key and stream.periods.filter(key=update.key).exists():
         raise PeriodRefusedError(
-            Why.KEY,
+            RefusalReason.KEY,
             _(
                 "Another period was published by a request with this Idempotency-Key. Send each with a key of its own."
             ),
@@ -247,7 +248,7 @@ def _store(stream: Stream, run: _Run, version: int) -> None:
     if run.state.period == stream.horizon:
         vault.forget_state(stream)
         Stream.objects.filter(pk=stream.pk).update(state=Stream.State.CLOSED, closed_at=timezone.now())
-        remembered.forget_once_committed(stream.pk)
+        period_journal.forget_once_committed(stream.pk)
 
 
 def _sums_before(stream: Stream, period: int) -> np.ndarray:
@@ -263,20 +264,20 @@ def _sums_before(stream: Stream, period: int) -> np.ndarray:
 def _check_open(stream: Stream, update: Update) -> None:
     _check_horizon(stream, update.index)
     if stream.closed_by_restore:
-        raise PeriodRefusedError(Why.RESTORED, remembered.behind_text())
+        raise PeriodRefusedError(RefusalReason.RESTORED, period_journal.behind_text())
     if not stream.is_open:
         text = {
             Stream.State.CLOSED: _("This stream is closed, so nothing can be added. Open a new stream."),
             Stream.State.OPENING: _("This stream is still being opened. Try again in a moment."),
         }
         other = _("This stream is not open. Open it first; that spends its budget.")
-        raise PeriodRefusedError(Why.CLOSED, text.get(Stream.State(stream.state), other))
+        raise PeriodRefusedError(RefusalReason.CLOSED, text.get(Stream.State(stream.state), other))
 
 
 def _check_horizon(stream: Stream, index: int) -> None:
     if stream.horizon is not None and index > stream.horizon:
         raise PeriodRefusedError(
-            Why.HORIZON,
+            RefusalReason.HORIZON,
             ngettext(
                 "This stream was opened for %(horizon)s period, and that one lies beyond it. Open a new stream to "
                 "continue; it needs budget of its own.",
@@ -294,7 +295,7 @@ def check_order(stream: Stream, index: int, due: int) -> None:
     calendar = stream.calendar
     if index != due:
         raise PeriodRefusedError(
-            Why.ORDER,
+            RefusalReason.ORDER,
             _(
                 "Period %(due)s is due next. Publish it first, with 0 if nothing happened: a stream is published "
                 "period by period, in order."
@@ -303,7 +304,7 @@ def check_order(stream: Stream, index: int, due: int) -> None:
         )
     if calendar.is_future(index):
         raise PeriodRefusedError(
-            Why.FUTURE,
+            RefusalReason.FUTURE,
             _("Period %(label)s has not begun. Publish it on %(day)s or later.")
             % {"label": calendar.label(index), "day": f"{calendar.start(index):%Y-%m-%d}"},
         )

@@ -9,15 +9,16 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
-from dpportal.streams import many, preview
+from dpportal.streams import bulk_csv, preview
+from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.calendar import Calendar, CalendarError
-from dpportal.streams.counted import MAX_INCREMENT
 from dpportal.streams.drafts import MAX_HORIZON
 from dpportal.streams.execution import PeriodRefusedError
-from dpportal.streams.many import ManyError
+from dpportal.streams.measure import MAX_INCREMENT
 from dpportal.streams.models import Stream
 from dpportal.streams.vault import VaultError
-from mechanisms.continual.compare import Offer
+from dpportal.tables import formats
+from mechanisms.continual.compare import StreamOffer
 from mechanisms.domain import Attribute, Integer
 
 EVERY, CHOSEN, EACH = "every", "chosen", "each"
@@ -33,7 +34,7 @@ TABLELESS_MODES = [
 MAX_CHOICES = 1_000
 MAX_PASTED = 2**20
 DATE_FORMS = [
-    (many.ISO, _("2020-03-31")),
+    (bulk_csv.ISO, _("2020-03-31")),
     ("%m/%d/%Y", _("3/31/2020 (month first)")),
     ("%d/%m/%Y", _("31/3/2020 (day first)")),
     ("%d.%m.%Y", _("31.3.2020")),
@@ -200,7 +201,7 @@ class StrategyForm(forms.Form):
     amount = amount_formfield(label=_("cost"))
     mechanism = forms.ChoiceField(widget=forms.RadioSelect, required=False)
 
-    def __init__(self, *args: Any, offers: list[Offer] | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, offers: list[StreamOffer] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
@@ -242,10 +243,15 @@ class RecordsForm(forms.Form):
     file = forms.FileField(
         label=_("file of the period's new records"),
         help_text=_(
-            "CSV, TSV, Parquet or XLSX, with the same column names as the dataset. It is deleted once counted. In CSV "
-            "and TSV each line is a row; a row that cannot be read is left out. If values hold line breaks, send "
-            "Parquet or XLSX. A file without rows counts as 0."
-        ),
+            "%(formats)s, with the same column names as the dataset. It is deleted once counted. In CSV and TSV each "
+            "line is a row; a row that cannot be read is left out. If values hold line breaks, send %(others)s. "
+            "A file without rows counts as 0."
+        )
+        % {
+            "formats": formats.TITLES,
+            "others": formats.titles(known for known in formats.FORMATS if known.holds_line_ends),
+        },
+        widget=forms.ClearableFileInput(attrs={"accept": formats.ENDINGS}),
         allow_empty_file=True,
         error_messages={"required": _("Choose a file first.")},
     )
@@ -268,7 +274,7 @@ class ManyForm(forms.Form):
         max_length=200,
         help_text=_("Only needed if the file has several."),
     )
-    dates = forms.ChoiceField(label=_("days are written as"), choices=DATE_FORMS, initial=many.ISO)
+    dates = forms.ChoiceField(label=_("days are written as"), choices=DATE_FORMS, initial=bulk_csv.ISO)
 
     def __init__(self, *args: Any, stream: Stream, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -286,7 +292,7 @@ class ManyForm(forms.Form):
         """What a worker will check again: so that lines in which something is wrong stay in their box."""
         lines = io.StringIO(pasted.removeprefix("\ufeff"), newline="")
         try:
-            preview.foreseen(self._stream, many.read(lines, self._stream, **self.options))
+            preview.foreseen(self._stream, bulk_csv.read(lines, self._stream, **self.options))
         except (ManyError, PeriodRefusedError, VaultError) as refusal:
             self.add_error("pasted", str(refusal))
 

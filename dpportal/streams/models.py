@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
 from typing import Any
 
 from django.conf import settings
@@ -12,18 +11,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.budgets.amounts import AmountField
-from dpportal.budgets.models import LedgerEntry, Paid
+from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.publishing.archive import saved_name
-from dpportal.running import queues
-from dpportal.running.jobs import AnnouncedJob, Job, JobState
-from dpportal.sealed import SealedField
+from dpportal.jobs.claims import AnnouncedJob, Job, JobState
+from dpportal.platform.sealed import SealedField
+from dpportal.publications.downloads import PublishedFile
 from dpportal.streams.calendar import Calendar
 from mechanisms.continual.mechanism import StreamPlan
 
 
-class Stream(Paid):
+class Stream(ChargedPublication):
     """Running counts of a dataset's people; its id is the identity of its charge.
 
     column: of the rows that are counted; empty for every row. cells: those of the column that count, as places in
@@ -46,7 +43,6 @@ class Stream(Paid):
         MONTH = "month", _("Month")
         NEXT = "next", _("No calendar: just the next period")
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="streams")
     name = models.CharField(_("name"), max_length=160)
     description = models.TextField(_("description"), blank=True)
@@ -60,35 +56,44 @@ class Stream(Paid):
     horizon = models.PositiveIntegerField(null=True)
     # The curator's own estimate of the last running count, for what to expect; published nowhere.
     expected = models.PositiveBigIntegerField(null=True)
-    mechanism = models.CharField(max_length=60, blank=True)
-    amount = AmountField(null=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.DRAFT)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    changed_at = models.DateTimeField(auto_now=True)
 
     domain_version = models.ForeignKey(
         DomainVersion, null=True, on_delete=models.PROTECT, related_name="streams"
     )
     labels = models.JSONField(default=list)
-    plan_json = models.JSONField(null=True)
     charge = models.OneToOneField(LedgerEntry, null=True, on_delete=models.PROTECT, related_name="stream")
     token_sha256 = models.CharField(max_length=64, blank=True)
-    requested_at = models.DateTimeField(null=True)
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
     # Closed since the database was put back from an older copy that lacks periods that people have seen.
     closed_by_restore = models.BooleanField(default=False)
-
-    class Meta:
-        ordering = ["-created_at"]
-        indexes = [models.Index(fields=["published_at", "withdrawn_at"])]
 
     def __str__(self) -> str:
         return self.name
 
     def get_absolute_url(self) -> str:
         return reverse("streams:public", args=[self.pk])
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether it can still be changed, and nothing was reserved for it."""
+        return self.state == self.State.DRAFT
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a worker is to open it."""
+        return self.state == self.State.OPENING
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no further period is published."""
+        return self.state == self.State.CLOSED
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether it could not be opened."""
+        return self.state == self.State.FAILED
 
     @property
     def is_open(self) -> bool:
@@ -229,19 +234,18 @@ class StreamJob(AnnouncedJob):
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.stream_id}"
 
-    @classmethod
-    def in_queues(cls, names: Collection[str]) -> models.QuerySet[Any]:
-        """A file of records is read as an upload is."""
-        reads = models.Q(kind=cls.Kind.RECORDS)
-        chosen = models.Q(pk__in=())
-        if queues.CONVERSIONS in names:
-            chosen |= reads
-        if queues.WORK in names:
-            chosen |= ~reads
-        return cls._base_manager.filter(chosen)
-
     def get_absolute_url(self) -> str:
         return reverse("streams:home", args=[self.stream_id])
+
+    @property
+    def opens(self) -> bool:
+        """Whether it opens its stream; every other one publishes periods."""
+        return self.kind == self.Kind.OPEN
+
+    @property
+    def counts_records(self) -> bool:
+        """Whether it counts a file of records, so that its progress is in rows."""
+        return self.kind == self.Kind.RECORDS
 
     @property
     def repeats(self) -> list[str]:
@@ -287,19 +291,15 @@ class SeriesBundle(Job):
         return f"Files of {self.stream_id}"
 
 
-class SeriesFile(models.Model):
+class SeriesFile(PublishedFile):
     """One file of a stream's download. replaced_at: since when there is a newer one; readers may still be at it."""
 
     stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="files")
-    name = models.CharField(max_length=80)
-    stored = models.CharField(max_length=200)
-    size = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
     about = models.CharField(max_length=300)
     replaced_at = models.DateTimeField(null=True, db_index=True)
 
-    class Meta:
-        ordering = ["pk"]
+    class Meta(PublishedFile.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["stream", "name"],
@@ -308,10 +308,6 @@ class SeriesFile(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return self.name
-
     @property
-    def shown_name(self) -> str:
-        """What readers see: the file with everything is kept by the stream's id, and saved by its name."""
-        return saved_name(self.name, self.stream.name) if self.name.endswith(".zip") else self.name
+    def publication(self) -> Stream:
+        return self.stream

@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from dpportal.streams import execution
-from dpportal.streams.counted import largest_increment
+from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
-from dpportal.streams.many import ManyError
+from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Stream, StreamJob
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
-from dpportal.publishing.statement import epsilon_delta_text, statement
+from dpportal.publications.statement import epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling

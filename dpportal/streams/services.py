@@ -12,21 +12,22 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import storage
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.budgets import ledger
+from dpportal.budgets import confirming
+from dpportal.datasets import records
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.datasets.rawdata import records
 from dpportal.datasets.services import DatasetError
-from dpportal.pages.confirming import digest
-from dpportal.pages.publishing import after_comparison
-from dpportal.running.jobs import JobState, from_the_beginning
-from dpportal.streams import downloads, drafts, remembered, repeats, tokens, vault
+from dpportal.jobs.claims import JobState, reset_fields
+from dpportal.platform import storage
+from dpportal.publications import publishing
+from dpportal.publications.confirmation import digest
+from dpportal.publications.publishing import after_comparison
+from dpportal.streams import downloads, drafts, period_journal, repeated_files, tokens, vault
+from dpportal.streams.job_execution import STREAM_JOBS
 from dpportal.streams.models import Stream, StreamJob
-from dpportal.streams.tasks import task_of
 from mechanisms.continual.mechanism import StreamPlan
 
 # Ends the name of a file that waits to be counted; the sweep knows it.
@@ -72,10 +73,7 @@ def reviewed_as(stream: Stream, version: DomainVersion, plan: StreamPlan) -> str
 
 @transaction.atomic
 def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
-    # No one edits the draft or the domain between this plan and the moment they are frozen.
-    stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
-    require_releaser(stream.dataset, by.pk, StreamError)
-    datasets.hold(stream.dataset)
+    confirming.lock(stream, by, StreamError)
     version, plan = drafts.plan_of(stream)
     if reviewed_as(stream, version, plan) != reviewed:
         raise StreamError(
@@ -93,18 +91,8 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
                 "The records of this dataset were deleted, so no stream of it can be opened. Upload them again."
             )
         )
-    datasets.freeze_reading(stream.dataset)
-    assert stream.amount is not None
-    charge = ledger.reserve(
-        stream.dataset,
-        stream.amount,
-        definition=plan.loss.definition,
-        key=stream.pk,
-        reason=stream.name,
-        by=by,
-        total_public=plan.loss.unit.total_public,
-    )
-    DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
+    datasets.freeze_parse_options(stream.dataset)
+    charge = confirming.reserve(stream, plan.loss, version, reason=stream.name, by=by)
     Stream.objects.filter(pk=stream.pk).update(
         domain_version=version, plan_json=plan.to_json(), labels=counted.labels, charge=charge, created_by=by
     )
@@ -153,8 +141,8 @@ def confirm_file(stream: Stream, by: User) -> None:
         like = f"period {job.index}, like {', '.join(job.repeats)}"
         audit.record(by, "confirmed repeated records", stream, like)
     options = {**{k: v for k, v in job.options.items() if k not in ASKED}, "confirmed": True}
-    StreamJob.objects.filter(pk=job.pk).update(**from_the_beginning(), seen=False, options=options)
-    task_of(job.kind).delay_on_commit(str(job.pk))
+    StreamJob.objects.filter(pk=job.pk).update(**reset_fields(), seen=False, options=options)
+    STREAM_JOBS.hint_on_commit(job.pk)
 
 
 @transaction.atomic
@@ -240,36 +228,28 @@ def close(stream: Stream, by: User) -> None:
         raise StreamError(_("Only an open stream can be closed."))
     _drop_unanswered(stream)
     vault.forget_state(stream)
-    repeats.forget(stream)
-    remembered.forget_once_committed(stream.pk)
+    repeated_files.forget(stream)
+    period_journal.forget_once_committed(stream.pk)
     audit.record(by, "closed", stream, after_comparison(stream))
 
 
 @transaction.atomic
 def publish(stream: Stream, by: User) -> None:
     """Show the series, and every period that is still to come, to everyone; one that is public stays as it is."""
-    stream.refresh_from_db(from_queryset=Stream.objects.select_for_update())
-    if stream.opened_at is None:
-        raise StreamError(_("Only a stream that was opened can be published."))
-    require_releaser(stream.dataset, by.pk, StreamError)
-    if stream.is_public:
-        return
-    public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
-    Stream.objects.filter(pk=stream.pk).update(**public)
-    downloads.request(stream)
-    audit.record(by, "published", stream, after_comparison(stream))
+
+    def require() -> None:
+        if not stream.is_publishable:
+            raise StreamError(_("Only a stream that was opened can be published."))
+        require_releaser(stream.dataset, by.pk, StreamError)
+
+    if publishing.publish(stream, by, require):
+        downloads.request(stream)
 
 
-@transaction.atomic
 def withdraw(stream: Stream, by: User, because: str = "") -> None:
-    """Take the series off the public pages. The budget stays spent: what was seen was seen.
-
-    because: the reason, which stands in place of the page.
-    """
-    public = Stream.objects.filter(pk=stream.pk, published_at__isnull=False, withdrawn_at=None)
-    if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
+    """Take the series off the public pages. because: the reason, which stands in place of the page."""
+    if not publishing.withdraw(stream, by, because):
         raise StreamError(_("This stream is not public."))
-    audit.record(by, "withdrew", stream, after_comparison(stream))
 
 
 def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
@@ -281,8 +261,8 @@ def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
             )
         vault.forget_state(stream)
         vault.forget_sums(stream)
-        repeats.forget(stream)
-        remembered.forget_once_committed(stream.pk)
+        repeated_files.forget(stream)
+        period_journal.forget_once_committed(stream.pk)
         Stream.objects.filter(pk=stream.pk, state=Stream.State.OPEN).update(
             state=Stream.State.CLOSED, closed_at=timezone.now(), token_sha256=""
         )
@@ -322,7 +302,7 @@ def _require_still_open(stream: Stream) -> None:
 
 def _queue(job: StreamJob) -> None:
     job.save()
-    task_of(job.kind).delay_on_commit(str(job.pk))
+    STREAM_JOBS.hint_on_commit(job.pk)
 
 
 def _active_jobs(stream: Stream) -> bool:

@@ -12,9 +12,9 @@ from django.db.models.functions import Now, TruncMinute
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dpportal import keys
 from dpportal.accounts.models import User
 from dpportal.datasets.access import require_releaser
+from dpportal.platform import keys
 from dpportal.streams.models import Stream, Token
 
 LIFETIME = timedelta(days=90)

@@ -16,9 +16,9 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from dpportal.keys import UnsealError
+from dpportal.platform.keys import UnsealError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream
-from mechanisms.continual.mechanism import State
+from mechanisms.continual.mechanism import StreamSecrets
 
 # Sealing does not hide a length, and the digits of a count are one: JSON is filled up with blanks. A running count
 # takes at most 19 digits and two marks, and a mark for whether it was clipped; a state so many bytes, or a multiple.
@@ -51,17 +51,17 @@ class TrueCounts:
         return cls(np.array(value["sums"], dtype=np.int64), marks)
 
 
-def keep_first(stream: Stream, state: State) -> None:
+def keep_first(stream: Stream, state: StreamSecrets) -> None:
     """Store the state with which a stream is opened. Raises IntegrityError if it has one."""
     SealedState.objects.create(stream=stream, sealed=_sealed_state(stream, 0, state))
 
 
-def read(stream: Stream) -> tuple[State, int]:
+def read(stream: Stream) -> tuple[StreamSecrets, int]:
     """The state and its version. Raises VaultError."""
     row = SealedState.objects.filter(stream=stream).first()
     if row is None:
         raise VaultError(_("The secret state of this stream was deleted, so it cannot be continued."))
-    return State.from_bytes(_opened(row.sealed, _state_name(stream, row.version))), row.version
+    return StreamSecrets.from_bytes(_opened(row.sealed, _state_name(stream, row.version))), row.version
 
 
 def version_of(stream_id: UUID) -> int | None:
@@ -69,7 +69,7 @@ def version_of(stream_id: UUID) -> int | None:
     return SealedState.objects.filter(stream=stream_id).values_list("version", flat=True).first()
 
 
-def replace(stream: Stream, state: State, version: int) -> None:
+def replace(stream: Stream, state: StreamSecrets, version: int) -> None:
     """Store the next state in place of that version. Raises StaleStateError if it is not that one any more."""
     sealed = _sealed_state(stream, version + 1, state)
     current = SealedState.objects.filter(stream=stream, version=version)
@@ -138,7 +138,7 @@ def _sums_name(period: Period) -> str:
     return f"sums of stream {period.stream_id} period {period.index}"
 
 
-def _sealed_state(stream: Stream, version: int, state: State) -> bytes:
+def _sealed_state(stream: Stream, version: int, state: StreamSecrets) -> bytes:
     name = _state_name(stream, version)
     return settings.STREAM_KEYS.seal_json(state.to_bytes(), bound_to=name, step=STATE_STEP)
 

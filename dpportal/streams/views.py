@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -23,14 +24,24 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.models import Right
-from dpportal.pages.publishing import record_comparison
+from dpportal.publications.draft import PUBLIC
+from dpportal.publications.publishing import record_comparison
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
-from dpportal.streams import comparison, corrections, downloads, execution, services, showing, tokens, vault
+from dpportal.streams import (
+    comparison,
+    correction_rule,
+    downloads,
+    execution,
+    series_view,
+    services,
+    tokens,
+    vault,
+)
 from dpportal.streams.access import stream_for
-from dpportal.streams.counted import largest_increment
 from dpportal.streams.execution import PeriodRefusedError, Update
 from dpportal.streams.forms import ManyForm, PeriodForm, RecordsForm
+from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream, StreamJob
 from dpportal.streams.preview import preview_of
 from dpportal.streams.services import StreamError
@@ -50,7 +61,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = shows_own(request)
     seen = Q(dataset__in=open_datasets(request), opened_at__isnull=False)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
-    wanted = mine if own else Q(published_at__isnull=False, withdrawn_at=None)
+    wanted = mine if own else PUBLIC
     shown = downloads.with_newest(Stream.objects.filter(wanted)).select_related("dataset", "charge__budget")
     page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
     for stream in page:
@@ -222,7 +233,7 @@ def _tell_published(request: HttpRequest, stream: Stream, index: int) -> str:
     if stream.is_open:
         due = stream.calendar.label(stream.periods.count() + 1)
         parts.append(_("A late record goes into the next period, %(next)s.") % {"next": due})
-        parts.append(corrections.rule(stream.plan.loss))
+        parts.append(correction_rule.rule(stream.plan.loss))
     messages.info(request, " ".join(parts))
     return ""
 
@@ -248,7 +259,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
         **_live(stream, current_user(request)),
         **_shown(stream, request.GET),
         **_forms(stream, bound),
-        "corrections": corrections.rule(stream.plan.loss) if stream.is_open else "",
+        "corrections": correction_rule.rule(stream.plan.loss) if stream.is_open else "",
         "nav_section": "streams",
     }
     return render(request, "streams/home.html", context, status=422 if bound else 200)
@@ -272,8 +283,9 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
 def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     """What the live part of the page shows beside the series. mark: changes whenever any of that or the series does.
 
-    forms_due: the period that the page's forms are for; they keep it, so that what is typed in them never goes into
-    another period than its author saw, and the live part says when that one is published.
+    news_query: with which it asks whether that is so. forms_due: the period that the page's forms are for; they keep
+    it, so that what is typed in them never goes into another period than its author saw, and the live part says when
+    that one is published.
     """
     job = stream.jobs.order_by("-queued_at").first()
     if job is not None and not job.active and not job.seen and job.created_by_id == by.pk:
@@ -282,20 +294,23 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     asked = preview_of(job)
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
     due = count + 1
+    kept_due = int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due
+    mark = hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
     return {
         "job": job,
         "preview": asked,
         "due": due,
-        "forms_due": int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due,
+        "forms_due": kept_due,
         "due_label": stream.calendar.label(due),
         "is_due": stream.is_open and not stream.calendar.is_future(due),
         "due_start": stream.calendar.start(due),
-        "mark": hashlib.sha256(repr(seen).encode()).hexdigest()[:16],
+        "mark": mark,
+        "news_query": urlencode({"state": stream.state, "forms_due": kept_due, "seen": mark}),
     }
 
 
 def _shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
-    return showing.shown(stream, asked) if stream.was_opened else {}
+    return series_view.shown(stream, asked) if stream.was_opened else {}
 
 
 def _example(stream: Stream) -> dict[str, Any]:

@@ -13,15 +13,12 @@ from mechanisms.advice import table
 from mechanisms.advice.answers import PURPOSES
 from mechanisms.advice.trial import take
 from mechanisms.arrays import Floats
+from mechanisms.calibration import equal_epsilon
 from mechanisms.domain import Domain
-from mechanisms.histogram.spending import equal_epsilon
 from mechanisms.protocol import Mechanism
 
-# Good only where nearly everybody is in a few cells, or in a few clouds: what nobody knows without the data.
-NEVER_ADVISED = ("bisection-histogram", "clustered-histogram")
 # Each cell by itself: what is advised for fewer cells than any table has that was drawn, of one column or of two.
 FEW = 16
-PLAIN = ("laplace-histogram", "gaussian-histogram")
 # A method is nearly the best whose error is at most so many times the least.
 NEARLY = 1.15
 _HARDLY = 1.2
@@ -61,6 +58,7 @@ class Ranking:
 
     tables: how many drawn tables that stands on, by their weights. few: whether there are fewer cells than any drawn
     table has. beyond: whether cells or n·ε lie outside of what was drawn, so that the figures are those of its edge.
+    unmeasured: the methods that the table has no figures of yet; nothing is said for or against them.
     """
 
     methods: list[Ranked]
@@ -69,6 +67,7 @@ class Ranking:
     strength: float
     few: bool
     beyond: bool
+    unmeasured: list[str]
 
     @property
     def as_good(self) -> bool:
@@ -87,13 +86,14 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
     known = table.drawn(table.columns_of(domain), loss.definition)
     strength = strength_of(domain, loss, people)
     weights = table.weights(known.log_nearness(domain.size, strength))
-    ratios = {m.name: known.ratios[purpose][m.name] for m in methods if m.name in known.ratios[purpose]}
-    few = domain.size < FEW
-    candidates = set(PLAIN) if few else set(ratios) - set(NEVER_ADVISED)
-    ranked = sorted(
-        (_ranked(name, purpose, found, weights, name in candidates) for name, found in ratios.items()),
-        key=lambda r: (not r.advised, r.ratio),
+    asked, few = list(methods), domain.size < FEW
+    ratios = {m.name: known.ratios[purpose][m.name] for m in asked if m.name in known.ratios[purpose]}
+    lines = (
+        _ranked(m, purpose, ratios[m.name], weights, m.is_plain if few else m.may_be_advised)
+        for m in asked
+        if m.name in ratios
     )
+    ranked = sorted(lines, key=lambda r: (not r.advised, r.ratio))
     best = ratios[ranked[0].mechanism] if ranked else np.empty(0)
     return Ranking(
         [_beside(r, ratios[r.mechanism], best, weights) for r in ranked],
@@ -102,6 +102,7 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
         strength,
         few,
         not (_within(domain.size, known.cells) and _within(strength, known.strength)),
+        [m.name for m in asked if m.name not in ratios],
     )
 
 
@@ -112,10 +113,10 @@ def _within(asked: float, drawn: Floats) -> bool:
 
 def strength_of(domain: Domain, loss: Loss, people: int) -> float:
     """n·ε, with the ε of equally wide noise on a single cell."""
-    return people * equal_epsilon(loss.over(domain))
+    return people * equal_epsilon(loss.for_domain(domain))
 
 
-def _ranked(name: str, purpose: str, ratios: Floats, weights: Floats, advised: bool) -> Ranked:
+def _ranked(method: Mechanism, purpose: str, ratios: Floats, weights: Floats, advised: bool) -> Ranked:
     measured = ~np.isnan(ratios)
     values, near = ratios[measured], weights[measured]
     order = np.argsort(values)
@@ -124,8 +125,8 @@ def _ranked(name: str, purpose: str, ratios: Floats, weights: Floats, advised: b
         float(values[order][np.searchsorted(below, share).clip(max=order.size - 1)]) for share in (0.1, 0.9)
     )
     return Ranked(
-        mechanism=name,
-        take=take(name, purpose),
+        mechanism=method.name,
+        take=take(method, purpose),
         ratio=math.exp(float(np.average(values, weights=near))),
         low=math.exp(low),
         high=math.exp(high),

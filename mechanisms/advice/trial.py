@@ -26,14 +26,13 @@ LINE, SIDE = (16, 16_384), (8, 320)
 STRENGTHS = (10.0, 10.0**7)
 
 
-def take(mechanism: str, purpose: str) -> str:
+def take(method: Mechanism, purpose: str) -> str:
     """Which of a release's answers to sum up: its estimates ("raw"), or its counts of a possible table ("counts").
 
     Counts of a possible table are nearer wherever counts are fixed from large blocks down. Where each cell was made
     non-negative by itself, sums over many cells are better made of the estimates.
     """
-    alone = mechanism in ("laplace-histogram", "gaussian-histogram")
-    return "raw" if alone and purpose != "cells" else "counts"
+    return "raw" if method.is_plain and purpose != "cells" else "counts"
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class Trial:
         return {
             purpose: root_mean_square(
                 [
-                    _answers(purpose, self.shape)(getattr(result, take(method.name, purpose)) - self.counts)
+                    _answers(purpose, self.shape)(getattr(result, take(method, purpose)) - self.counts)
                     for result in results
                 ]
             )

@@ -22,8 +22,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.continual.strategy import Errors
-from mechanisms.counting import Sensitivity
-from mechanisms.workings import Search
+from mechanisms.deferred_search import Search
+from mechanisms.sensitivity import Sensitivity
 
 BUFFERS = 5
 # θ and ω are multiples of 2^-PARAMETER_BITS, buffers and estimates of 2^-BUFFER_BITS rows.
@@ -99,7 +99,7 @@ class BufferedToeplitz(Errors):
         return np.array(self.weights) / 2.0**PARAMETER_BITS
 
     @cached_property
-    def _response(self) -> Response:
+    def _response(self) -> ImpulseResponse:
         return response(self._theta, self._omega)
 
     def energies(self, periods: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class BufferedToeplitz(Errors):
     def increment_energies(self, periods: np.ndarray) -> np.ndarray:
         """1 for the period's own noise; that of k periods before moves its estimate by b_k - b_(k-1)."""
         counts = self._response
-        changes = Response(counts.rates, counts.factors * (counts.rates - 1))
+        changes = ImpulseResponse(counts.rates, counts.factors * (counts.rates - 1))
         return (1 + changes.sums_of_squares(periods - 1.0)) / self.head**2
 
     def mean_energy(self, horizon: int) -> float:
@@ -116,7 +116,7 @@ class BufferedToeplitz(Errors):
 
 
 @dataclass(frozen=True)
-class Response:
+class ImpulseResponse:
     """b_k = Σ_i factors_i · rates_i^k: what noise of k periods ago does to a running count, W A^-1 (head 1)."""
 
     rates: np.ndarray
@@ -146,13 +146,13 @@ def _geometric(rate: float, terms: np.ndarray) -> np.ndarray:
     return terms if rate > 1 - 1e-13 else (1 - rate**terms) / (1 - rate)
 
 
-def response(theta: np.ndarray, omega: np.ndarray) -> Response:
+def response(theta: np.ndarray, omega: np.ndarray) -> ImpulseResponse:
     """The inverse of a buffered Toeplitz matrix is one too: its rates are the eigenvalues of diag(θ) - √ω√ωᵀ."""
     root = np.sqrt(omega)
     rates, vectors = np.linalg.eigh(np.diag(theta) - np.outer(root, root))
     sums = (root @ vectors) ** 2 / (1 - rates)
     # The increments' estimates have 1, then -Σ (√ωᵀv)² λ^(k-1); added up over k that is 1 - Σ sums · (1 - λ^k).
-    return Response(np.append(rates, 1.0), np.append(sums, 1 - sums.sum()))
+    return ImpulseResponse(np.append(rates, 1.0), np.append(sums, 1 - sums.sum()))
 
 
 def column_energy(theta: np.ndarray, omega: np.ndarray, periods: int) -> float:

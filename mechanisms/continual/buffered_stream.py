@@ -17,7 +17,7 @@ from mechanisms.continual.buffered import (
     buffered_toeplitz,
     column_energy,
 )
-from mechanisms.continual.mechanism import State, StreamPlan
+from mechanisms.continual.mechanism import StreamPlan, StreamSecrets
 from mechanisms.continual.stream import PlannedStream, check_increments
 from mechanisms.noise import Noise
 
@@ -49,15 +49,17 @@ class BufferedToeplitzStream(PlannedStream[BufferedToeplitz]):
         assert horizon is not None
         return buffered_toeplitz(horizon, tuple(details["kept"]), tuple(details["weights"]), details["head"])
 
-    def open(self, plan: StreamPlan, noise: Noise) -> State:
+    def open(self, plan: StreamPlan, noise: Noise) -> StreamSecrets:
         """The state before the first period: nothing is drawn in advance."""
         empty = list(self.strategy(plan).empty.values)
         series = plan.request.series
-        return State(0, {"truth": [empty] * series, "guess": [empty] * series, "estimate": [0] * series})
+        return StreamSecrets(
+            0, {"truth": [empty] * series, "guess": [empty] * series, "estimate": [0] * series}
+        )
 
     def advance(
-        self, plan: StreamPlan, state: State, increments: np.ndarray, noise: Noise
-    ) -> tuple[np.ndarray, State]:
+        self, plan: StreamPlan, state: StreamSecrets, increments: np.ndarray, noise: Noise
+    ) -> tuple[np.ndarray, StreamSecrets]:
         """Answer with noise, take the answer apart, publish the running sum of what comes out, to the nearest row."""
         check_increments(plan.request, state, increments)
         strategy = self.strategy(plan)
@@ -75,7 +77,9 @@ class BufferedToeplitzStream(PlannedStream[BufferedToeplitz]):
             estimates.append(estimate)
         totals = [total + e for total, e in zip(state.numbers["estimate"], estimates, strict=True)]
         published = np.array([_nearest(total) for total in totals], dtype=np.int64)
-        return published, State(state.period + 1, {"truth": truths, "guess": guesses, "estimate": totals})
+        return published, StreamSecrets(
+            state.period + 1, {"truth": truths, "guess": guesses, "estimate": totals}
+        )
 
 
 def _nearest(total: int) -> int:

@@ -12,7 +12,7 @@ from mechanisms.protocol import PlanError
 
 
 @dataclass(frozen=True)
-class Offer:
+class StreamOffer:
     """A mechanism's plan, or why it has none: exactly one of `plan` and `refusal` is there."""
 
     mechanism: StreamMechanism
@@ -25,12 +25,12 @@ class Offer:
         return None if self.plan is None else math.sqrt(self.plan.mean_squared_error)
 
 
-def offers(mechanisms: Iterable[StreamMechanism], request: StreamRequest, loss: Loss) -> list[Offer]:
+def offers(mechanisms: Iterable[StreamMechanism], request: StreamRequest, loss: Loss) -> list[StreamOffer]:
     """What each mechanism offers, in their order. Data-free, and quick enough for a form."""
     return [_offer(mechanism, request, loss) for mechanism in mechanisms]
 
 
-def suggested(made: Iterable[Offer]) -> Offer | None:
+def suggested(made: Iterable[StreamOffer]) -> StreamOffer | None:
     """The offer of the least mean squared error, but for those shown only to compare with; None if all refuse.
 
     Of equal ones the first.
@@ -43,8 +43,8 @@ def suggested(made: Iterable[Offer]) -> Offer | None:
     return min(errors, key=lambda pair: pair[0])[1] if errors else None
 
 
-def _offer(mechanism: StreamMechanism, request: StreamRequest, loss: Loss) -> Offer:
+def _offer(mechanism: StreamMechanism, request: StreamRequest, loss: Loss) -> StreamOffer:
     try:
-        return Offer(mechanism, mechanism.plan(request, loss))
+        return StreamOffer(mechanism, mechanism.plan(request, loss))
     except PlanError as error:
-        return Offer(mechanism, None, str(error))
+        return StreamOffer(mechanism, None, str(error))

@@ -14,20 +14,20 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.epoch_trees import EPOCH_TREES
 from mechanisms.continual.fda import fenwick_splits
 from mechanisms.continual.hierarchy import Hierarchy, from_grid, on_grid
-from mechanisms.continual.levels import Levels
+from mechanisms.continual.level_tree import LevelTree
 from mechanisms.continual.splits import Splits, SplitStrategy, root, share_of
 from mechanisms.continual.strategy import (
     SHARE_BITS,
     Chained,
     Draw,
     Numbers,
-    Strategy,
+    StreamStrategy,
     fixed_point,
     rounded,
 )
-from mechanisms.continual.stream import Stream
-from mechanisms.continual.tree import Blocks
-from mechanisms.counting import Sensitivity
+from mechanisms.continual.stream import LinearStream
+from mechanisms.continual.tree import TreeBlocks
+from mechanisms.sensitivity import Sensitivity
 
 # An epoch's sum counts as used by so many later counts for each period of the epoch; it fixes how weight is shared.
 REUSE = 3
@@ -43,17 +43,17 @@ def epoch_of(period: int) -> int:
     return period.bit_length() - 1
 
 
-def epoch_trees(definition: Definition) -> list[Levels]:
+def epoch_trees(definition: Definition) -> list[LevelTree]:
     """The trees of the epochs of 2^0, 2^1, ... 2^16 periods, with weights of norm 1."""
     pure = definition is Definition.PURE
     trees = []
     for branching, parts in EPOCH_TREES[definition]:
         norm = sum(parts) if pure else math.sqrt(sum(p * p for p in parts))
-        trees.append(Levels(branching, tuple(p / norm for p in parts)))
+        trees.append(LevelTree(branching, tuple(p / norm for p in parts)))
     return trees
 
 
-class DoublingEpochs(Strategy):
+class DoublingEpochs(StreamStrategy):
     """A strategy for each epoch, with an answer for the sum of the epoch, which all later counts use.
 
     Every epoch has the full weight, since an increment is in one epoch. trees: the strategies of the first epochs, at
@@ -198,16 +198,16 @@ class Hybrid(Chained):
         before, position = np.array(numbers["before"], dtype=np.int64), period - (1 << epoch)
         if position == 0:
             total = before + fixed_point(draw(1)[0], self._weight(1))
-            return rounded(total), {"before": total.tolist(), "inner": Blocks(1).begin(draw)}
+            return rounded(total), {"before": total.tolist(), "inner": TreeBlocks(1).begin(draw)}
 
         def weighted(answers: int) -> np.ndarray:
             return fixed_point(draw(answers), self._weight(epoch))
 
-        inside, state = Blocks((1 << epoch) - 1).step(position, numbers["inner"], weighted)
+        inside, state = TreeBlocks((1 << epoch) - 1).step(position, numbers["inner"], weighted)
         return rounded(before + inside), {"before": numbers["before"], "inner": state}
 
 
-class EpochStream(Stream):
+class EpochStream(LinearStream):
     """Trees of blocks in epochs that double, for streams without an end; a horizon only ends it."""
 
     name: ClassVar[str] = "doubling-epochs"
@@ -221,11 +221,13 @@ class EpochStream(Stream):
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
         return {"grid": grid, "epochs": [on_grid(tree, grid) for tree in epoch_trees(definition)]}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         return DoublingEpochs(definition, details["grid"], [from_grid(tree) for tree in details["epochs"]])
 
 
-class HybridStream(Stream):
+class HybridStream(LinearStream):
     """The hybrid mechanism of Chan et al., for streams without an end; a horizon only ends it."""
 
     name: ClassVar[str] = "hybrid"
@@ -238,5 +240,7 @@ class HybridStream(Stream):
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
         return {"grid": grid}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         return Hybrid(definition, details["grid"])

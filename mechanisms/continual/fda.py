@@ -10,7 +10,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.splits import Splits, SplitStrategy, joined, root, share_of
-from mechanisms.continual.stream import Stream
+from mechanisms.continual.stream import LinearStream
 
 
 @lru_cache(maxsize=256)
@@ -40,7 +40,7 @@ def fenwick_splits(horizon: int, definition: Definition) -> Splits:
     )
 
 
-class FactorisationDiagonal(Stream):
+class FactorisationDiagonal(LinearStream):
     """Fenwick's tree with the weights that minimise the summed error, each found in O(log N) steps without a table."""
 
     name: ClassVar[str] = "fda"

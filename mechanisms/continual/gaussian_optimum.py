@@ -18,13 +18,13 @@ from scipy.linalg import qr, solve_triangular
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import Strategy
-from mechanisms.continual.stream import Stream
+from mechanisms.continual.strategy import StreamStrategy
+from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.triangular import Triangular
-from mechanisms.counting import Sensitivity
+from mechanisms.deferred_search import Search
 from mechanisms.matrix.optimise.gaussian import TOLERANCE, GaussianOptimum, gaussian_optimum
 from mechanisms.matrix.workload.factor import Prefix
-from mechanisms.workings import Search
+from mechanisms.sensitivity import Sensitivity
 
 # Of the square of the number of periods, the relative gap at which the search ends: an iteration takes time in
 # proportion to that square, so few periods can have more of them.
@@ -122,7 +122,7 @@ def _strategy(periods: int, grid: int) -> OptimalTriangle:
     return OptimalTriangle(periods, grid)
 
 
-class GaussianOptimumStream(Stream):
+class GaussianOptimumStream(LinearStream):
     """Gaussian noise correlated as well as any strategy can, which a dual bound proves."""
 
     name: ClassVar[str] = "gaussian-optimum"
@@ -138,6 +138,8 @@ class GaussianOptimumStream(Stream):
         assert horizon is not None  # `endless` is False
         return {"grid": grid, "lower_bound": triangular_optimum(horizon).lower_bound / horizon}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         assert horizon is not None
         return _strategy(horizon, details["grid"])

@@ -12,11 +12,19 @@ from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.levels import Levels
-from mechanisms.continual.strategy import SHARE_BITS, Draw, Numbers, Strategy, fixed_point, part_of, rounded
-from mechanisms.continual.stream import Stream
-from mechanisms.counting import Sensitivity
-from mechanisms.workings import Search
+from mechanisms.continual.level_tree import LevelTree
+from mechanisms.continual.strategy import (
+    SHARE_BITS,
+    Draw,
+    Numbers,
+    StreamStrategy,
+    fixed_point,
+    part_of,
+    rounded,
+)
+from mechanisms.continual.stream import LinearStream
+from mechanisms.deferred_search import Search
+from mechanisms.sensitivity import Sensitivity
 
 _HIGHEST = 7
 _BRANCHINGS = (*range(2, 17), 18, 20, 24, 28, 32, 40, 48, 64)
@@ -28,7 +36,7 @@ _STEEPEST = 3.0
 _QUICK = 1024
 
 
-class Hierarchy(Strategy):
+class Hierarchy(StreamStrategy):
     """Weighted sums over the blocks of a tree, from which each running count takes the least-squares estimate.
 
     Every estimate is moved by a part of a contradiction only: what is known of a block less what is known of its
@@ -36,7 +44,7 @@ class Hierarchy(Strategy):
     they are rounded. `weights` are whole numbers; an increment is in one block of every level.
     """
 
-    def __init__(self, levels: Levels) -> None:
+    def __init__(self, levels: LevelTree) -> None:
         self._levels = levels
         weights = [int(w) for w in levels.weights]
         self.column = Sensitivity(sum(weights), sum(w**2 for w in weights))
@@ -151,11 +159,11 @@ class Hierarchy(Strategy):
         return estimates
 
 
-class HierarchicalStream(Stream):
+class HierarchicalStream(LinearStream):
     """Blocks of many periods, with branching and level weights optimised, reconciled by least squares.
 
     Noise is drawn ahead, one stretch of at most 2,048 periods at a time: it depends on no data, so the live stream
-    is as private as if all had been asked at once (see README.md). Source: Hay et al. 2010; Qardaji, Yang, Li 2013.
+    is as private as if all had been asked at once (see the README). Source: Hay et al. 2010; Qardaji, Yang, Li 2013.
     """
 
     name: ClassVar[str] = "hierarchy"
@@ -172,7 +180,7 @@ class HierarchicalStream(Stream):
         return from_grid(details)
 
 
-def on_grid(levels: Levels, grid: int) -> dict[str, list[int]]:
+def on_grid(levels: LevelTree, grid: int) -> dict[str, list[int]]:
     """A tree as JSON, its weights of norm 1 made whole, of norm at most `grid`."""
     # A little less, so that no error of float arithmetic makes them longer.
     weights = [math.floor(grid * w * (1 - 2**-40)) for w in levels.weights]
@@ -186,30 +194,30 @@ def from_grid(tree: Mapping[str, list[int]]) -> Hierarchy:
 
 @lru_cache(maxsize=256)
 def _hierarchy(branching: tuple[int, ...], weights: tuple[int, ...]) -> Hierarchy:
-    return Hierarchy(Levels(branching, weights))
+    return Hierarchy(LevelTree(branching, weights))
 
 
-def _best_levels(horizon: int, definition: Definition, reuse: int = 0) -> Levels:
+def _best_levels(horizon: int, definition: Definition, reuse: int = 0) -> LevelTree:
     """The tree over N periods of least mean energy, among those of one branching but for the root's children.
 
     reuse: how many later counts use the last one, for each of the periods. The weights add up to 1 (pure), or their
     squares do (zCDP).
     """
 
-    def energy(levels: Levels) -> float:
+    def energy(levels: LevelTree) -> float:
         return levels.mean_energy(horizon) + reuse * float(levels.energies(np.array([horizon]))[0])
 
-    def weighted(shape: tuple[int, ...], logarithms: np.ndarray) -> Levels:
+    def weighted(shape: tuple[int, ...], logarithms: np.ndarray) -> LevelTree:
         """Weights in proportion to e^logarithm, of norm 1, and 0 for a root that is not measured."""
         weights = np.exp(logarithms)
         weights /= weights.sum() if definition is Definition.PURE else math.sqrt((weights**2).sum())
-        return Levels(shape, (*weights.tolist(), *[0.0] * (len(shape) + 1 - len(weights))))
+        return LevelTree(shape, (*weights.tolist(), *[0.0] * (len(shape) + 1 - len(weights))))
 
     def equal(shape: tuple[int, ...]) -> np.ndarray:
         # Under a pure loss the best trees spend nothing on the root, unless its sum is used again.
         return np.zeros(len(shape) + (definition is Definition.ZCDP or reuse > 0 or not shape))
 
-    def optimised(shape: tuple[int, ...]) -> Levels:
+    def optimised(shape: tuple[int, ...]) -> LevelTree:
         start = equal(shape)
         found = minimize(
             lambda logarithms: math.log(energy(weighted(shape, logarithms))),
@@ -232,7 +240,7 @@ best_levels = Search(
     spelled=lambda horizon, definition, reuse=0: [horizon, definition.value, reuse],
     read_arguments=lambda spelled: (spelled[0], Definition(spelled[1]), spelled[2]),
     write=lambda levels: [list(levels.branching), list(levels.weights)],
-    read=lambda found: Levels(tuple(found[0]), tuple(found[1])),
+    read=lambda found: LevelTree(tuple(found[0]), tuple(found[1])),
 )
 
 

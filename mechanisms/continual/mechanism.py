@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.counting import Sensitivity
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
+from mechanisms.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ TRUE_NUMBERS = {"sums": 20, "truth": 64}
 
 
 @dataclass(frozen=True)
-class State:
+class StreamSecrets:
     """What a stream must remember between two periods: true sums and noise, so all of it is secret.
 
     period: the number of periods published so far. numbers: named exact integers, nested in lists where needed,
@@ -99,7 +99,7 @@ class State:
         return (text + " " * blanks).encode()
 
     @classmethod
-    def from_bytes(cls, value: bytes) -> State:
+    def from_bytes(cls, value: bytes) -> StreamSecrets:
         return cls(**json.loads(value))
 
     def __repr__(self) -> str:
@@ -144,13 +144,13 @@ class StreamMechanism(Protocol):
         """Whole numbers h so that what a period adds to the published count ± h holds its true increment, likewise."""
         ...
 
-    def open(self, plan: StreamPlan, noise: Noise) -> State:
+    def open(self, plan: StreamPlan, noise: Noise) -> StreamSecrets:
         """The state before the first period, with whatever noise is drawn in advance."""
         ...
 
     def advance(
-        self, plan: StreamPlan, state: State, increments: np.ndarray, noise: Noise
-    ) -> tuple[np.ndarray, State]:
+        self, plan: StreamPlan, state: StreamSecrets, increments: np.ndarray, noise: Noise
+    ) -> tuple[np.ndarray, StreamSecrets]:
         """Publish the next period.
 
         increments: (k,) int64 >= 0, what the period adds to each series. Returns the released running counts, (k,)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.strategy import Draw, Numbers, Strategy
-from mechanisms.continual.stream import Stream
-from mechanisms.counting import Sensitivity
+from mechanisms.continual.strategy import Draw, Numbers, StreamStrategy
+from mechanisms.continual.stream import LinearStream
+from mechanisms.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)
-class Increments(Strategy):
+class Increments(StreamStrategy):
     """A = I: every increment gets noise of its own, and a running count sums it up."""
 
     column = Sensitivity(1, 1)
@@ -43,7 +43,7 @@ class Increments(Strategy):
 
 
 @dataclass(frozen=True)
-class Republication(Strategy):
+class Republication(StreamStrategy):
     """A = W: every running count gets noise of its own, wide enough for an increment that is in all N of them."""
 
     horizon: int
@@ -70,7 +70,7 @@ class Republication(Strategy):
         return draw(1)[0], {}
 
 
-class NaiveIncrements(Stream):
+class NaiveIncrements(LinearStream):
     """Noisy increments, summed: mean squared error proportional to N."""
 
     name: ClassVar[str] = "naive-increments"
@@ -80,11 +80,13 @@ class NaiveIncrements(Stream):
     )
     endless: ClassVar[bool] = True
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         return Increments()
 
 
-class NaiveRepublication(Stream):
+class NaiveRepublication(LinearStream):
     """Every running count as a release of its own, the loss shared evenly: squared error proportional to N²."""
 
     name: ClassVar[str] = "naive-republication"
@@ -92,6 +94,8 @@ class NaiveRepublication(Stream):
     summary: ClassVar[str] = "Each running count pays its own share of the loss; shown to compare with."
     reference: ClassVar[bool] = True
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         assert horizon is not None  # `endless` is False
         return Republication(horizon)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.splits import Splits, SplitStrategy, joined, root, share_of
-from mechanisms.continual.stream import Stream
+from mechanisms.continual.stream import LinearStream
 
 LONGEST_SPLIT = 2**16
 # Up to here every p is tried; beyond, the p at these multiples of n/256, around where the best of them lie. The error
@@ -75,7 +75,7 @@ def optimal_splits(horizon: int, definition: Definition) -> Splits:
     )
 
 
-class OptimalSplit(Stream):
+class OptimalSplit(LinearStream):
     """A chain of sums whose lengths and weights are both optimal; for up to 65,536 periods."""
 
     name: ClassVar[str] = "optimal-split"

@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, Strategy, fixed_point, rounded
+from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, StreamStrategy, fixed_point, rounded
 from mechanisms.continual.windows import Layer
-from mechanisms.counting import Sensitivity
+from mechanisms.sensitivity import Sensitivity
 
 # A window's weights are multiples of 2^-WINDOW_BITS of the grid, so that T e stays far inside 64 bits.
 WINDOW_BITS = 12
@@ -25,7 +25,7 @@ _PIECE = 256
 
 
 @dataclass(frozen=True)
-class Windows(Strategy):
+class NestedWindows(StreamStrategy):
     """A = [diag(d); g τ] with whole d, g and τ, every column of which adds up to exactly `grid`.
 
     layers: the shape of the windows, see `windows`. grid: >= 2^WINDOW_BITS.

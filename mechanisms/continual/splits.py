@@ -17,7 +17,7 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import SHARE_BITS, Chained, Draw, Numbers, fixed_point, rounded
-from mechanisms.counting import Sensitivity
+from mechanisms.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.mechanism import StreamRequest
-from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 # JSON: named exact integers, and lists of them.
 Numbers = Mapping[str, Any]
@@ -62,7 +62,7 @@ class Errors(ABC):
         return self.increment_energies(periods) ** 2
 
 
-class Strategy(Errors):
+class StreamStrategy(Errors):
     """Integer-weighted sums Ax of the increments x, and the noise G(z) that their noise z gives the running counts.
 
     The counts that are published are s + G(z), s the true running counts. For this to be a function of the noisy
@@ -82,7 +82,7 @@ class Strategy(Errors):
         """
 
 
-class Chained(Strategy):
+class Chained(StreamStrategy):
     """A running count is a sum of answers one behind the other; from one count to the next only the end changes.
 
     The answer that ends with the period takes the place of those that it reaches over; all before it stay. So with E

@@ -12,21 +12,21 @@ from scipy.special import ndtri
 
 from mechanisms.accounting import SYMBOL, Definition, Loss, Neighbours
 from mechanisms.arrays import Floats, Integers
-from mechanisms.calibration import law_for, scale_squared
-from mechanisms.continual.mechanism import State, StreamPlan, StreamRequest
+from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
+from mechanisms.continual.mechanism import StreamPlan, StreamRequest, StreamSecrets
 from mechanisms.continual.strategy import (
     ROUNDING_VARIANCE,
     Draw,
     Errors,
-    Strategy,
+    StreamStrategy,
     fourth_cumulant,
     stream_sensitivity,
 )
-from mechanisms.counting import Sensitivity
-from mechanisms.histogram.request import MAX_SCALE, check_amount, too_small
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
-from mechanisms.noise.sums import LEVEL, STEP, half_widths, whole_half_widths
+from mechanisms.noise.sum_quantiles import LEVEL, STEP, half_widths, whole_half_widths
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
+from mechanisms.validation import check_amount
 
 LONGEST = 2**20
 # Over so many periods the error of a stream without an end is averaged.
@@ -179,27 +179,27 @@ def _half_widths(
     return at_least_0
 
 
-class Stream(PlannedStream[Strategy]):
+class LinearStream(PlannedStream[StreamStrategy]):
     """Running counts with noise that a strategy correlates over time: `mechanism.StreamMechanism`, but for `build`.
 
     A state's numbers are the true running "sums", (k,), and what the strategy remembers of its "noise", which
     depends on no data. Published is their sum, so every public number is one true sum plus noise.
     """
 
-    def open(self, plan: StreamPlan, noise: Noise) -> State:
+    def open(self, plan: StreamPlan, noise: Noise) -> StreamSecrets:
         """The state before the first period, with whatever noise is drawn in advance."""
         begun = self.strategy(plan).begin(drawing(plan, noise))
-        return State(0, {"sums": [0] * plan.request.series, "noise": begun})
+        return StreamSecrets(0, {"sums": [0] * plan.request.series, "noise": begun})
 
     def advance(
-        self, plan: StreamPlan, state: State, increments: np.ndarray, noise: Noise
-    ) -> tuple[np.ndarray, State]:
+        self, plan: StreamPlan, state: StreamSecrets, increments: np.ndarray, noise: Noise
+    ) -> tuple[np.ndarray, StreamSecrets]:
         """Publish the next period: the true running counts plus the strategy's noise; see `StreamMechanism`."""
         check_increments(plan.request, state, increments)
         period = state.period + 1
         part, remembered = self.strategy(plan).step(period, state.numbers["noise"], drawing(plan, noise))
         sums = np.array(state.numbers["sums"], dtype=np.int64) + increments
-        return sums + part, State(period, {"sums": sums.tolist(), "noise": remembered})
+        return sums + part, StreamSecrets(period, {"sums": sums.tolist(), "noise": remembered})
 
 
 def _grid_bits(request: StreamRequest, loss: Loss) -> int:
@@ -223,7 +223,7 @@ def drawing(plan: StreamPlan, noise: Noise) -> Draw:
     return lambda answers: noise.draw(plan.noise, answers * series).reshape(answers, series)
 
 
-def check_increments(request: StreamRequest, state: State, increments: np.ndarray) -> None:
+def check_increments(request: StreamRequest, state: StreamSecrets, increments: np.ndarray) -> None:
     """Raises ValueError unless a period is left and increments are (k,) int64 >= 0; no message holds one."""
     if request.horizon is not None and state.period >= request.horizon:
         raise ValueError(f"all {request.horizon} periods of the stream are published")

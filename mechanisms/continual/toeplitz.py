@@ -15,10 +15,10 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import Strategy
-from mechanisms.continual.stream import Stream
+from mechanisms.continual.strategy import StreamStrategy
+from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.triangular import Triangular
-from mechanisms.counting import Sensitivity
+from mechanisms.sensitivity import Sensitivity
 
 
 def root_coefficients(size: int) -> Floats:
@@ -63,7 +63,7 @@ def _root_toeplitz(periods: int, head: int) -> RootToeplitz:
     return RootToeplitz(periods, head)
 
 
-class RootToeplitzStream(Stream):
+class RootToeplitzStream(LinearStream):
     """Gaussian noise correlated by the square root of the running sums."""
 
     name: ClassVar[str] = "square-root-toeplitz"
@@ -79,6 +79,8 @@ class RootToeplitzStream(Stream):
         assert horizon is not None  # `endless` is False
         return {"head": math.floor(grid / math.sqrt(math.fsum(root_coefficients(horizon) ** 2)))}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         assert horizon is not None
         return _root_toeplitz(horizon, details["head"])

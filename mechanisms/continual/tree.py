@@ -16,12 +16,12 @@ from mechanisms.continual.strategy import (
     Chained,
     Draw,
     Numbers,
-    Strategy,
+    StreamStrategy,
     part_of,
     rounded,
 )
-from mechanisms.continual.stream import LONGEST, Stream
-from mechanisms.counting import Sensitivity
+from mechanisms.continual.stream import LONGEST, LinearStream
+from mechanisms.sensitivity import Sensitivity
 
 # Block sizes up to 2^20.
 _HEIGHTS = LONGEST.bit_length()
@@ -42,7 +42,7 @@ def _mean_power(horizon: int, by_height: np.ndarray) -> float:
     return float(total / horizon)
 
 
-class Blocks(Chained):
+class TreeBlocks(Chained):
     """A running count is the sum over the blocks of its binary digits, each with noise of its own.
 
     An increment is in one block of each size up to N. Row i of Fenwick's tree is the block that ends with period i,
@@ -98,7 +98,7 @@ def _refined_changes() -> list[float]:
 _REFINED_CHANGES = _refined_changes()
 
 
-class RefinedBlocks(Strategy):
+class RefinedBlocks(StreamStrategy):
     """`Blocks` whose estimates also use the blocks inside them, all of which are over when they are used.
 
     Estimate of a block = (1-θ) its own answer + θ (the estimates of its halves): both add up the same increments, so
@@ -145,18 +145,20 @@ class RefinedBlocks(Strategy):
         return rounded(np.sum(np.array(blocks, dtype=np.int64), axis=0)), {"blocks": blocks}
 
 
-class BinaryTree(Stream):
+class BinaryTree(LinearStream):
     """The binary tree of Chan et al., the usual way to publish a running count."""
 
     name: ClassVar[str] = "binary-tree"
     title: ClassVar[str] = "Binary tree (equal to a plain Fenwick tree)"
     summary: ClassVar[str] = "Sums over blocks of 1, 2, 4, ... periods, all measured alike; the usual method."
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
-        return Blocks(horizon or 0)
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
+        return TreeBlocks(horizon or 0)
 
 
-class RefinedTree(Stream):
+class RefinedTree(LinearStream):
     """The binary tree with Honaker's refinement, as far as it needs no future block."""
 
     name: ClassVar[str] = "refined-tree"
@@ -165,5 +167,7 @@ class RefinedTree(Stream):
         "The binary tree, with every block also estimated from the shorter blocks inside it."
     )
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         return RefinedBlocks(horizon or 0)

@@ -13,10 +13,10 @@ from abc import abstractmethod
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, Strategy, rounded
+from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, StreamStrategy, rounded
 
 
-class Triangular(Strategy):
+class Triangular(StreamStrategy):
     """A strategy of `periods` answers, of which a subclass gives the rows."""
 
     periods: int

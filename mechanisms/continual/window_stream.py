@@ -8,15 +8,15 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.nested import Levels, Nested, best_outer_share, block_length
-from mechanisms.continual.p_identity import Windows
-from mechanisms.continual.strategy import Strategy
-from mechanisms.continual.stream import Stream
+from mechanisms.continual.block_tree import BlockLevels, Nested, best_outer_share, block_length
+from mechanisms.continual.p_identity import NestedWindows
+from mechanisms.continual.strategy import StreamStrategy
+from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.windows import LONGEST as LONGEST_BLOCK
 from mechanisms.continual.windows import UNIT, Layer, best_layers
 
 
-class WindowStream(Stream):
+class WindowStream(LinearStream):
     """p-Identity (McKenna et al. 2018) with windows of few parameters; above 4,096 periods blocks of blocks."""
 
     name: ClassVar[str] = "p-identity"
@@ -36,7 +36,9 @@ class WindowStream(Stream):
         outer = round(grid * _outer_share(horizon, blocks, block))
         return {"levels": [_level(blocks, outer, False), _level(block, grid - outer, True)]}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Strategy:
+    def build(
+        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
+    ) -> StreamStrategy:
         return _strategy(json.dumps(details["levels"]))
 
 
@@ -48,16 +50,16 @@ def _level(periods: int, grid: int, within_block: bool) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _outer_share(horizon: int, blocks: int, block: int) -> float:
-    outer = Windows(blocks, best_layers(blocks, False), UNIT**2)
-    inner = Windows(block, best_layers(block, True), UNIT**2)
-    return best_outer_share(Levels.of(outer, inner), horizon)
+    outer = NestedWindows(blocks, best_layers(blocks, False), UNIT**2)
+    inner = NestedWindows(block, best_layers(block, True), UNIT**2)
+    return best_outer_share(BlockLevels.of(outer, inner), horizon)
 
 
 @lru_cache(maxsize=16)
-def _strategy(levels: str) -> Strategy:
+def _strategy(levels: str) -> StreamStrategy:
     """The strategy of the levels, outermost first; a plan's JSON says all there is to know about it."""
     windows = [
-        Windows(
+        NestedWindows(
             level["periods"],
             tuple(Layer(tuple(layer["knots"]), tuple(layer["heights"])) for layer in level["layers"]),
             level["grid"],

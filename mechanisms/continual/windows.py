@@ -20,8 +20,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.arrays import Floats
+from mechanisms.deferred_search import Search
 from mechanisms.matrix.workload.factor import Prefix
-from mechanisms.workings import Search
 
 # Places are whole multiples of 1/UNIT of a period, heights of 1/UNIT.
 UNIT = 1024
@@ -99,7 +99,7 @@ def _away(periods: int) -> np.ndarray:
     """How much of a block's whole sum is taken off the running sum after each period, (n,): from 1/4 up to 3/4.
 
     A count within a block takes its share κ of the sum known from outside in place of the sum known from inside; if
-    both are known alike, κ grows about so (see `nested`).
+    both are known alike, κ grows about so (see `block_tree`).
     """
     return 0.25 + 0.5 * np.arange(1, periods + 1) / periods
 

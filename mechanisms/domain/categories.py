@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from mechanisms.domain.attribute import Attribute
-from mechanisms.numerals import number_written
+from mechanisms.number_text import number_written
 
 OTHER_LABEL = "Other"
 

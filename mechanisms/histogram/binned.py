@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.counting import histogram_sensitivity
-from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram, partition_share
+from mechanisms.calibration import count_law
+from mechanisms.histogram.block_tree import BlockTreeHistogram, BlockTreeInputs, partition_share
 from mechanisms.histogram.partition import deviations
-from mechanisms.histogram.spending import count_law, laplace_law, permute_and_flip
+from mechanisms.histogram.spending import laplace_law, permute_and_flip
 from mechanisms.histogram.strategy import expected_errors, strategy_law
 from mechanisms.histogram.unevenness import sum_of_squares
 from mechanisms.noise import DiscreteLaplace, Noise
-from mechanisms.protocol import Parameter, Plan
+from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.sensitivity import histogram_sensitivity
 
 # The public list of bin counts: the number of cells (a power of two) and its halves, down to this.
 FEWEST_BINS = 32
@@ -41,16 +42,17 @@ class BinnedHistogram(BlockTreeHistogram):
         "Chooses privately how coarse the bins may be, so that little noise is spent on detail that it would drown; "
         "meant for one ordered column (of several, neighbours in cell order are grouped)."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.3, 60)
     parameters: ClassVar[tuple[Parameter, ...]] = (*BlockTreeHistogram.parameters, SHARE)
     partition_name: ClassVar[str] = "choice"
     share: ClassVar[Parameter] = SHARE
 
-    def _partition_law(self, asked: Asked) -> DiscreteLaplace:
+    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
         """Scale 1/rate: a candidate that trails by this much loses a factor e of its chances."""
         scale = 2 * asked.rows * _score_sensitivity(asked) / asked.partition_epsilon
         return laplace_law(asked.loss, scale)
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
         widths = range(_widest(asked) + 1)
         return {
             "bins": [-(-asked.cells // 2**e) for e in widths],
@@ -65,7 +67,7 @@ class BinnedHistogram(BlockTreeHistogram):
         exponent = permute_and_flip(gaps, 1 / law.scale, noise)
         return np.full(padded.size >> exponent, exponent, dtype=np.int64)
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: BlockTreeInputs) -> str:
         bins = ", ".join(f"{b:,}" for b in self._facts(asked)["bins"])
         return (
             f"{100 * asked.share} % of the cost (ε = {float(asked.partition_epsilon):.6g}) chooses the number of bins "
@@ -107,16 +109,16 @@ def _prefix_gaps(counts: np.ndarray, e: int) -> int:
     return sum_of_squares(gaps)
 
 
-def _widest(asked: Asked) -> int:
+def _widest(asked: BlockTreeInputs) -> int:
     """Exponent of the widest bins on the list."""
     return max(0, asked.scales - (FEWEST_BINS - 1).bit_length())
 
 
-def _score_sensitivity(asked: Asked) -> int:
+def _score_sensitivity(asked: BlockTreeInputs) -> int:
     return 1 if asked.purpose == "cells" else total_sensitivity(2**asked.scales, _widest(asked))
 
 
-def _noise_score(asked: Asked, e: int) -> int:
+def _noise_score(asked: BlockTreeInputs, e: int) -> int:
     """Expected error of the counts of bins of 2^e cells, in the units of the score."""
     bins = 1 << (asked.scales - e)
     if asked.purpose == "cells":

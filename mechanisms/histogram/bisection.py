@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
-from mechanisms.histogram.request import WITHIN_BINS, check_cells
+from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import (
     Stage,
     laplace_law,
@@ -21,7 +20,8 @@ from mechanisms.histogram.spending import (
     share_of,
 )
 from mechanisms.noise import DiscreteLaplace, Noise
-from mechanisms.protocol import Parameter, Plan
+from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.validation import WITHIN_BINS, check_cells
 
 MAX_CELLS = 2**21
 CUTS_SHARE = Fraction(3, 20)
@@ -63,9 +63,12 @@ class BisectedHistogram(PartitionedHistogram):
         "cells hold nearly everyone, and never advised for others (of several columns, neighbours in cell order are "
         "grouped)."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 60)
+    # Good only where nearly everybody is in a few cells.
+    may_be_advised: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, LEVELS)
 
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         check_cells(asked.domain, MAX_CELLS)
         levels = int(asked.parameters[LEVELS.name])
         share = CUTS_SHARE / levels
@@ -73,10 +76,10 @@ class BisectedHistogram(PartitionedHistogram):
         law = laplace_law(asked.loss, 2 * asked.sensitivity.l1 / epsilon)
         return [Stage("cuts", share, law, levels), asked.count_stage("blocks", 1 - CUTS_SHARE)]
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         return {}
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         levels, law = int(asked.parameters[LEVELS.name]), self._stages(asked)[0].law
         assert isinstance(law, DiscreteLaplace)
         return (

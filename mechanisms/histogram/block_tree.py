@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,10 +13,16 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Integers
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
-from mechanisms.histogram.dyadic import PURPOSE, scales
-from mechanisms.histogram.request import (
+from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
+from mechanisms.histogram.strategy import strategy_law
+from mechanisms.histogram.top_down import top_down
+from mechanisms.linear.dyadic import PURPOSE, scales
+from mechanisms.linear.tree import Tree, best_tree
+from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, Result
+from mechanisms.sensitivity import histogram_sensitivity
+from mechanisms.validation import (
     WITHIN_BINS,
     check_amount,
     check_cells,
@@ -25,18 +31,12 @@ from mechanisms.histogram.request import (
     public_total,
     whole_number,
 )
-from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
-from mechanisms.histogram.strategy import strategy_law
-from mechanisms.histogram.top_down import top_down
-from mechanisms.histogram.tree import Tree, best_tree
-from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Parameter, Plan, Result
 
 MAX_CELLS = 2**21
 
 
 @dataclass(frozen=True)
-class Asked:
+class BlockTreeInputs:
     """What a plan is made from, checked. share: of the loss, for the partition."""
 
     cells: int
@@ -76,7 +76,7 @@ def partition_share(
     return Parameter.integer(name, f"Share of the cost for {gain}, %", meaning, default, minimum, maximum)
 
 
-class BlockTreeHistogram(ABC):
+class BlockTreeHistogram(Mechanism):
     """A partition into dyadic blocks, bought with a share of the loss, and a hierarchy over the blocks.
 
     Measurement: the number b of blocks, their b exponents e from left to right (2^e cells each; the last may
@@ -84,20 +84,18 @@ class BlockTreeHistogram(ABC):
     The partition is an output of a private step, so asking for its blocks' counts is sequential composition.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
+    joins_cells: ClassVar[bool] = True
     partition_name: ClassVar[str]
     share: ClassVar[Parameter]
 
     @abstractmethod
-    def _partition_law(self, asked: Asked) -> DiscreteLaplace:
+    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
         """The scale of the partition's choice, as the law that it would be the scale of."""
 
     @abstractmethod
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
         """Public numbers that the partition needs, for `Plan.details`."""
 
     @abstractmethod
@@ -105,7 +103,7 @@ class BlockTreeHistogram(ABC):
         """The private choice: (2^K,) counts to the exponents of the blocks."""
 
     @abstractmethod
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: BlockTreeInputs) -> str:
         """A sentence on how the blocks are chosen."""
 
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
@@ -116,10 +114,10 @@ class BlockTreeHistogram(ABC):
         """
         check_cells(domain, MAX_CELLS)
         check_amount(loss)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         total = public_total(parameters, loss.unit)
         per_cent = whole_number(self.share, parameters)
-        asked = Asked(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
+        asked = BlockTreeInputs(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
         law = strategy_law(asked.count_loss, asked.tree(asked.cells))
         stages = [
             Stage(self.partition_name, asked.share, self._partition_law(asked)),

@@ -12,13 +12,14 @@ from scipy.spatial import KDTree
 
 from mechanisms.accounting import PrivacyUnit
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import Sensitivity, unit_sensitivity
+from mechanisms.calibration import count_law
 from mechanisms.histogram.blocks import Shape, block_sums
-from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
-from mechanisms.histogram.request import WITHIN_BINS
-from mechanisms.histogram.spending import Stage, count_law, share_of
+from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
+from mechanisms.histogram.spending import Stage, share_of
 from mechanisms.noise import Noise
-from mechanisms.protocol import Parameter, Plan, PlanError
+from mechanisms.protocol import CellCost, Parameter, Plan, PlanError
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
+from mechanisms.validation import WITHIN_BINS
 
 ROUNDS_SHARE = Fraction(1, 2)
 DEFAULT_CLUSTERS = 64
@@ -50,9 +51,13 @@ class ClusteredHistogram(PartitionedHistogram):
         "Counts blocks around centres that move to where people are; made for people in a few clouds of numeric "
         "columns, and never advised for others."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.2, 90)
+    fewest_columns: ClassVar[int] = 2
+    # Good only where nearly everybody is in a few clouds.
+    may_be_advised: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, CLUSTERS, ROUNDS)
 
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         cells, clusters = asked.domain.size, _clusters(asked)
         if clusters > cells:
             raise PlanError(
@@ -70,10 +75,10 @@ class ClusteredHistogram(PartitionedHistogram):
         rows = Stage("rows", share, count_law(part, asked.sensitivity), rounds)
         return [rows, *sums, asked.count_stage("clusters", 1 - ROUNDS_SHARE)]
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         return {"clusters": _clusters(asked)}
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         clusters, rounds = _clusters(asked), int(asked.parameters[ROUNDS.name])
         return (
             f"{clusters:,} centres start evenly spread and move in {rounds} rounds to the noisy middle of the "
@@ -191,7 +196,7 @@ def _golden_steps(axes: int) -> np.ndarray:
     return golden ** -np.arange(1, axes + 1, dtype=np.float64)
 
 
-def _clusters(asked: Asked) -> int:
+def _clusters(asked: PartitionInputs) -> int:
     """k, as it was asked for or chosen."""
     return int(asked.parameters[CLUSTERS.name]) or min(DEFAULT_CLUSTERS, asked.domain.size)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats
 from mechanisms.noise import DiscreteLaplace, NoiseLaw
-from mechanisms.noise.sums import LEVEL, PlainSum, half_widths
+from mechanisms.noise.sum_quantiles import LEVEL, PlainSum, half_widths
 
 # The inversion integral is cut off where the characteristic function stays below this, and divided this finely.
 _NEGLIGIBLE = 1e-9

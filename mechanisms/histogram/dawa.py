@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechanisms.counting import histogram_sensitivity
-from mechanisms.histogram.block_tree import Asked, BlockTreeHistogram, partition_share
+from mechanisms.calibration import count_law
+from mechanisms.histogram.block_tree import BlockTreeHistogram, BlockTreeInputs, partition_share
 from mechanisms.histogram.partition import private_partition
-from mechanisms.histogram.spending import count_law, laplace_law
+from mechanisms.histogram.spending import laplace_law
 from mechanisms.noise import DiscreteLaplace, Noise
-from mechanisms.protocol import Parameter, Plan
+from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.sensitivity import histogram_sensitivity
 
 # The least of many noisy costs lies below the true ones; every block is charged for that, in units of the noise.
 NOISE_CHARGE = 1.5
@@ -37,20 +38,21 @@ class DawaHistogram(BlockTreeHistogram):
         "Finds stretches of nearly equal cells privately and counts each as one; good where an ordered column has long "
         "even or empty stretches (of several columns, neighbours in cell order are grouped)."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 60)
     parameters: ClassVar[tuple[Parameter, ...]] = (*BlockTreeHistogram.parameters, SHARE)
     partition_name: ClassVar[str] = "partition"
     share: ClassVar[Parameter] = SHARE
 
-    def _partition_law(self, asked: Asked) -> DiscreteLaplace:
+    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
         return laplace_law(asked.loss, 2 * asked.rows / asked.partition_epsilon)
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
         return {"block_cost": _block_cost(asked, self._partition_law(asked))}
 
     def _partition(self, plan: Plan, law: DiscreteLaplace, padded: np.ndarray, noise: Noise) -> np.ndarray:
         return private_partition(padded, law, int(plan.details["block_cost"]), noise)
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: BlockTreeInputs) -> str:
         law = self._partition_law(asked)
         return (
             f"{100 * asked.share} % of the cost (ε = {float(asked.partition_epsilon):.6g}) finds blocks of nearly "
@@ -59,6 +61,6 @@ class DawaHistogram(BlockTreeHistogram):
         )
 
 
-def _block_cost(asked: Asked, law: DiscreteLaplace) -> int:
+def _block_cost(asked: BlockTreeInputs, law: DiscreteLaplace) -> int:
     alone = count_law(asked.count_loss, histogram_sensitivity(asked.loss.unit)).standard_error
     return math.ceil(alone + NOISE_CHARGE * float(law.scale))

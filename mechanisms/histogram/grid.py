@@ -10,12 +10,12 @@ import numpy as np
 
 from mechanisms.arrays import Integers
 from mechanisms.histogram.blocks import Shape, block_sums, grid_labels, halvings, nesting
-from mechanisms.histogram.nested import Level, consistent_leaves
-from mechanisms.histogram.partitioned import PEOPLE, Asked, Blocks, PartitionedHistogram
-from mechanisms.histogram.request import WITHIN_BINS
+from mechanisms.histogram.consistent_tree import Level, consistent_leaves
+from mechanisms.histogram.partitioned import PEOPLE, Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage
 from mechanisms.noise import Noise, NoiseLaw
-from mechanisms.protocol import Parameter, Plan
+from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.validation import WITHIN_BINS
 
 # The paper's constant c, found by experiment: how unevenly people lie in a block, against noise.
 UNEVENNESS = 10.0
@@ -41,18 +41,20 @@ class UniformGrid(PartitionedHistogram):
     summary: ClassVar[str] = (
         "Counts blocks of neighbouring cells, as coarse as the noise asks; meant for ordered columns."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.7, 70)
+    fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         return [*asked.people_stage(), asked.count_stage("blocks", asked.rest())]
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         if not asked.people:
             return {}
         law = self._stages(asked)[-1].law
         return {"sides": uniform_sides(asked.domain.shape, asked.people, law).tolist()}
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         return f"One grid of blocks, its fineness from {_source(asked)} and the cost."
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
@@ -90,16 +92,17 @@ class AdaptiveGrid(PartitionedHistogram):
     summary: ClassVar[str] = (
         "A coarse grid first, then finer blocks where it shows many people; meant for ordered columns."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.8, 85)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         half = asked.rest() * Fraction(1, 2)
         return [*asked.people_stage(), asked.count_stage("coarse", half), asked.count_stage("fine", half)]
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         return {"wide": _WIDE}
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         return (
             f"A coarse grid, its fineness from {_source(asked)} and the cost, is counted with half of the cost; "
             "each of its blocks is divided by its noisy count and counted again with the other half."
@@ -235,7 +238,7 @@ def _nesting(sides: np.ndarray) -> tuple[np.ndarray, ...]:
     return nesting(halvings(tuple(sides.tolist()), _DEPTH))
 
 
-def _source(asked: Asked) -> str:
+def _source(asked: PartitionInputs) -> str:
     if asked.people:
         return f"the public number of people ({asked.people:,})"
     return "a noisy number of people (a twentieth of the cost)"

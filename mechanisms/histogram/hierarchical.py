@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.strategy import Strategy, StrategyHistogram
-from mechanisms.histogram.tree import Tree, best_tree
-from mechanisms.protocol import Plan
+from mechanisms.histogram.strategy import CellStrategy, StrategyHistogram, counts_cells_alone
+from mechanisms.linear.tree import Tree, best_tree
+from mechanisms.protocol import CellCost, Plan
 
 
 class HierarchicalHistogram(StrategyHistogram):
@@ -24,6 +24,7 @@ class HierarchicalHistogram(StrategyHistogram):
         "Also counts nested intervals, so ranges and running totals carry far less noise; "
         "meant for one ordered column (of several, neighbours in cell order are grouped)."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.8, 80)
 
     def best(self, purpose: str, cells: int, definition: Definition) -> Tree:
         return best_tree(purpose, cells, definition)
@@ -31,7 +32,12 @@ class HierarchicalHistogram(StrategyHistogram):
     def strategy(self, plan: Plan) -> Tree:
         return Tree(tuple(plan.details["weights"]))
 
-    def _how(self, strategy: Strategy) -> str:
+    def unsuited(self, plan: Plan) -> str:
+        if counts_cells_alone(self.strategy(plan)):
+            return "For this purpose and so many cells it counts each cell by itself, just as the noisy histogram does."
+        return super().unsuited(plan)
+
+    def _how(self, strategy: CellStrategy) -> str:
         if strategy.levels == (0,):
             return "Counts each cell by itself: for this purpose intervals of cells would only add noise."
         sizes = ", ".join(f"{2**e:,}" for e in strategy.levels)

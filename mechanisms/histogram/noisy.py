@@ -12,23 +12,23 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, pure_within_zcdp
 from mechanisms.arrays import summed
-from mechanisms.calibration import scale_squared
-from mechanisms.counting import Sensitivity, histogram_sensitivity
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.calibration import MAX_SCALE, scale_squared, too_small
 from mechanisms.domain import Domain
-from mechanisms.histogram.request import (
+from mechanisms.histogram.box_sums import plain_sum
+from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.postprocess import lattice_simplex
+from mechanisms.protocol import CellCost, Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
+from mechanisms.validation import (
     MAX_AMOUNT,
-    MAX_SCALE,
     WITHIN_BINS,
     check_amount,
     check_cells,
     check_counts,
     choice,
     public_total,
-    too_small,
 )
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.postprocess import lattice_simplex
-from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
 
 MAX_CELLS = 10**8
 LEVEL = 0.95
@@ -36,13 +36,12 @@ LEVEL = 0.95
 _GRID = 10**6
 
 
-class NoisyHistogram:
+class NoisyHistogram(Mechanism):
     """What the noisy histograms share; a subclass says which law of noise a loss buys."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    definitions: ClassVar[frozenset[Definition]]
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS,)
+    is_linear: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = True
 
     def _law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
         """The noise with which counts of this sensitivity satisfy the loss; PlanError if there is none."""
@@ -55,7 +54,7 @@ class NoisyHistogram:
         the domain or a parameter does not fit.
         """
         check_cells(domain, MAX_CELLS)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         total = public_total(parameters, loss.unit)
         within_bins = choice(WITHIN_BINS, parameters)
         sensitivity = histogram_sensitivity(loss.unit)
@@ -121,6 +120,10 @@ class NoisyHistogram:
                 low = middle + 1
         return replace(largest, amount=Fraction(low, _GRID))
 
+    def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
+        """With the least interval of a plain sum of independent noises."""
+        return plain_sum(plan, values, picks)
+
     def _reaches(self, loss: Loss, half_width: int) -> bool:
         law = self._law(loss, histogram_sensitivity(loss.unit))
         return scale_squared(law) <= MAX_SCALE**2 and law.coverage(half_width) >= LEVEL
@@ -133,6 +136,7 @@ class LaplaceHistogram(NoisyHistogram):
     title: ClassVar[str] = "Noisy histogram, Laplace"
     summary: ClassVar[str] = "Every count gets two-sided geometric noise; paid from any budget."
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.6, 16)
 
     def _law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
         if loss.definition is Definition.PURE:
@@ -152,6 +156,7 @@ class GaussianHistogram(NoisyHistogram):
         "Every count gets discrete Gaussian noise: fewer large errors; needs a budget in ρ."
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
+    cost_per_cell: ClassVar[CellCost] = CellCost(1.7, 16)
 
     def _law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
         if loss.definition is not Definition.ZCDP:

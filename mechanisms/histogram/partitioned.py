@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.counting import Sensitivity, histogram_sensitivity
+from mechanisms.calibration import count_law
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import deal, spread
-from mechanisms.histogram.nested import possible_leaves
-from mechanisms.histogram.request import (
+from mechanisms.histogram.consistent_tree import possible_leaves
+from mechanisms.histogram.spending import Stage, share_of, stages_to_json
+from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
+from mechanisms.validation import (
     WITHIN_BINS,
     check_amount,
     check_cells,
@@ -25,9 +29,6 @@ from mechanisms.histogram.request import (
     public_total,
     whole_number,
 )
-from mechanisms.histogram.spending import Stage, count_law, share_of, stages_to_json
-from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement, Parameter, Plan, PlanError, Result
 
 MAX_CELLS = 2**24
 MAX_COLUMNS = 4
@@ -46,7 +47,7 @@ PEOPLE = Parameter.integer(
 
 
 @dataclass(frozen=True)
-class Asked:
+class PartitionInputs:
     """What a plan is made from, checked."""
 
     domain: Domain
@@ -95,25 +96,23 @@ class Blocks:
     parents: tuple[np.ndarray, ...] = ()
 
 
-class PartitionedHistogram(ABC):
+class PartitionedHistogram(Mechanism):
     """A histogram by blocks; a subclass says how they come about. Its error depends on the data."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS,)
+    joins_cells: ClassVar[bool] = True
 
     @abstractmethod
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         """The private questions in order; the last one's law is the plan's."""
 
     @abstractmethod
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         """Further public numbers for `Plan.details`."""
 
     @abstractmethod
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         """One sentence on how the blocks are chosen."""
 
     @abstractmethod
@@ -131,9 +130,9 @@ class PartitionedHistogram(ABC):
         loss, the domain or a parameter does not fit.
         """
         _check(domain, loss)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         chosen = {p.name: _value(p, parameters) for p in self.parameters}
-        asked = Asked(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
+        asked = PartitionInputs(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
         stages = self._stages(asked)
         return Plan(
             mechanism=self.name,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.haar import Haar, best_haar
-from mechanisms.histogram.strategy import Strategy, StrategyHistogram
-from mechanisms.protocol import Plan
+from mechanisms.histogram.strategy import CellStrategy, StrategyHistogram
+from mechanisms.linear.haar import Haar, best_haar
+from mechanisms.protocol import CellCost, Plan
 
 
 class PriveletHistogram(StrategyHistogram):
@@ -23,6 +23,7 @@ class PriveletHistogram(StrategyHistogram):
         "Measures differences between halves of ever smaller blocks; best with Gaussian noise on many "
         "ordered cells (of several columns, neighbours in cell order are grouped)."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(5.0, 80)
 
     def best(self, purpose: str, cells: int, definition: Definition) -> Haar:
         return best_haar(purpose, cells, definition)
@@ -30,7 +31,7 @@ class PriveletHistogram(StrategyHistogram):
     def strategy(self, plan: Plan) -> Haar:
         return Haar(tuple(plan.details["weights"]))
 
-    def _how(self, strategy: Strategy) -> str:
+    def _how(self, strategy: CellStrategy) -> str:
         return (
             f"Measures the total of {strategy.size:,} cells and, at {strategy.scales} scales, the differences between "
             "the halves of blocks, each cell once at every scale."

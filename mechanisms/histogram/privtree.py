@@ -11,11 +11,11 @@ import numpy as np
 
 from mechanisms.arrays import Flags
 from mechanisms.histogram.blocks import Boxes, SummedArea
-from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
-from mechanisms.histogram.request import WITHIN_BINS
+from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage, laplace_law, pure_epsilon, share_of
 from mechanisms.noise import DiscreteLaplace, Noise
-from mechanisms.protocol import Parameter, Plan
+from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.validation import WITHIN_BINS
 
 TREE_SHARE = Fraction(1, 2)
 # θ of the paper: a block is halved while its biased noisy count is above it.
@@ -57,20 +57,21 @@ class PrivTree(PartitionedHistogram):
     summary: ClassVar[str] = (
         "Halves blocks only where people are, however deep; meant for ordered columns with dense and empty places."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(2.5, 80)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, SPLIT)
 
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         tree = share_of(asked.loss, TREE_SHARE)
         scale = split_scale(fan_out(asked), pure_epsilon(tree) / asked.sensitivity.l1)
         splits = Stage("splits", TREE_SHARE, laplace_law(tree, scale))
         return [splits, asked.count_stage("leaves", 1 - TREE_SHARE)]
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         law = self._stages(asked)[0].law
         assert isinstance(law, DiscreteLaplace)
         return {"fan_out": fan_out(asked), "decay": decay(fan_out(asked), law.scale)}
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         step = self._facts(asked)["decay"]
         return (
             f"A block is halved while its count, less {step:,} rows for each halving before, looks positive "
@@ -112,7 +113,7 @@ def decay(beta: int, scale: Fraction) -> int:
     return max(1, math.floor(float(scale) * math.log(beta) * (1 + 1e-12)) + 1)
 
 
-def fan_out(asked: Asked) -> int:
+def fan_out(asked: PartitionInputs) -> int:
     """β: children of a block when every column that is halved has at least two cells."""
     return 2 if asked.parameters[SPLIT.name] == "longest" else 2**asked.free_axes
 

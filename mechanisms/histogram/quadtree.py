@@ -10,12 +10,12 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.histogram.blocks import block_sums, grid_labels, halvings, nesting
-from mechanisms.histogram.nested import Level, consistent_leaves
-from mechanisms.histogram.partitioned import Asked, Blocks, PartitionedHistogram
-from mechanisms.histogram.request import WITHIN_BINS
+from mechanisms.histogram.consistent_tree import Level, consistent_leaves
+from mechanisms.histogram.partitioned import Blocks, PartitionedHistogram, PartitionInputs
 from mechanisms.histogram.spending import Stage, rational_shares
 from mechanisms.noise import Noise
-from mechanisms.protocol import Parameter, Plan
+from mechanisms.protocol import CellCost, Parameter, Plan
+from mechanisms.validation import WITHIN_BINS
 
 _HALVINGS = "How often every column is halved at most; fewer make larger blocks. Single cells are not halved."
 DEPTH = Parameter.integer("depth", "Halvings", _HALVINGS, default=10, minimum=0, maximum=24)
@@ -35,18 +35,20 @@ class Quadtree(PartitionedHistogram):
         "Counts blocks of every size, halving each column, and makes them agree: good for ranges; "
         "meant for ordered columns."
     )
+    cost_per_cell: ClassVar[CellCost] = CellCost(4.2, 130)
+    fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, DEPTH)
 
-    def _stages(self, asked: Asked) -> list[Stage]:
+    def _stages(self, asked: PartitionInputs) -> list[Stage]:
         grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
         shares = level_shares(grids, asked.free_axes, asked.loss.definition)
         return [asked.count_stage(f"level {level}", share) for level, share in enumerate(shares)]
 
-    def _facts(self, asked: Asked) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
         grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
         return {"depth": len(grids) - 1, "sides": grids[-1].tolist()}
 
-    def _how(self, asked: Asked) -> str:
+    def _how(self, asked: PartitionInputs) -> str:
         depth = self._facts(asked)["depth"]
         return (
             f"Blocks are counted at {depth + 1} levels, from all cells together to every column halved {depth} "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
-from mechanisms.counting import Sensitivity, histogram_sensitivity
-from mechanisms.histogram.request import MAX_SCALE, too_small
-from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.calibration import MAX_SCALE, too_small
+from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
 
 # Weights that are not rational are rounded to multiples of this, then divided by their sum.
 _GRID = 2**20
@@ -43,31 +41,6 @@ def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, Any]]:
 def share_of(loss: Loss, share: Fraction) -> Loss:
     """A part of a loss; the parts of sequential stages add up (ε and ρ alike)."""
     return replace(loss, amount=loss.amount * share)
-
-
-def count_law(loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:
-    """The noise for a vector of integers: discrete Laplace under pure DP, discrete Gaussian under zCDP.
-
-    Raises PlanError if its scale exceeds 10^9 rows.
-    """
-    if loss.definition is Definition.PURE:
-        return laplace_law(loss, sensitivity.l1 / loss.amount)
-    variance = sensitivity.l2_squared / (2 * loss.amount)
-    if variance > MAX_SCALE**2:
-        raise too_small(loss)
-    return DiscreteGaussian(variance)
-
-
-def equal_epsilon(loss: Loss) -> float:
-    """The ε of Laplace noise as wide as that which the loss asks for on a single cell: 1/scale, or √2/σ.
-
-    Raises PlanError if the noise would exceed 10^9 rows.
-    """
-    law = count_law(loss, histogram_sensitivity(loss.unit))
-    if isinstance(law, DiscreteLaplace):
-        return float(1 / law.scale)
-    assert isinstance(law, DiscreteGaussian)
-    return math.sqrt(2 / law.variance_parameter)
 
 
 def laplace_law(loss: Loss, scale: Fraction) -> DiscreteLaplace:

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from mechanisms import box_queries
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
-from mechanisms.calibration import law_for, scale_squared
-from mechanisms.counting import Sensitivity, unit_sensitivity
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.calibration import MAX_SCALE, law_for, scale_squared, too_small
 from mechanisms.domain import Domain
+from mechanisms.histogram.box_sums import plain_sum, standard_error
 from mechanisms.histogram.combination import Combination
-from mechanisms.histogram.dyadic import PURPOSE, range_energies, workload_energies
-from mechanisms.histogram.request import (
-    MAX_SCALE,
-    WITHIN_BINS,
-    check_amount,
-    check_cells,
-    check_counts,
-    choice,
-    public_total,
-    too_small,
-)
 from mechanisms.histogram.top_down import top_down
+from mechanisms.linear.dyadic import PURPOSE, range_energies, workload_energies
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Parameter, Plan, Result
+from mechanisms.noise.sum_quantiles import half_widths
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, Result
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
+from mechanisms.validation import WITHIN_BINS, check_amount, check_cells, check_counts, choice, public_total
 
 MAX_CELLS = 2**24
 
 
-class Strategy(Protocol):
+class CellStrategy(Protocol):
     """Integer-weighted sums over 2^K cells whose Gram matrix has the eigenspaces of `dyadic`.
 
     column, replaced: how far a row moves the answers that enters or leaves, or changes its cell. levels: the
@@ -58,12 +53,12 @@ class Strategy(Protocol):
     def cell_coefficients(self) -> Iterator[tuple[float, int]]: ...
 
 
-def strategy_sensitivity(unit: PrivacyUnit, strategy: Strategy) -> Sensitivity:
+def strategy_sensitivity(unit: PrivacyUnit, strategy: CellStrategy) -> Sensitivity:
     """How far one person moves the strategy's answers, from the norms of its columns and their distances."""
     return unit_sensitivity(unit, strategy.column, strategy.replaced)
 
 
-def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
+def strategy_law(loss: Loss, strategy: CellStrategy) -> NoiseLaw:
     """The noise for a strategy's answers: discrete Laplace for pure ε, discrete Gaussian for zCDP.
 
     Raises PlanError if it would be absurdly wide.
@@ -75,33 +70,31 @@ def strategy_law(loss: Loss, strategy: Strategy) -> NoiseLaw:
     return law
 
 
-def counts_cells_alone(strategy: Strategy) -> bool:
+def counts_cells_alone(strategy: CellStrategy) -> bool:
     """Whether it measures each cell once and nothing else, so that it is the plain noisy histogram."""
     return strategy.levels == (0,) and strategy.weights[0] == 1
 
 
-class StrategyHistogram(ABC):
+class StrategyHistogram(Mechanism):
     """What the histograms by a strategy share; a subclass says which strategy suits a purpose.
 
     Measurement: the strategy's answers with noise, in the order of `Strategy.answers`.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
+    is_linear: ClassVar[bool] = True
 
     @abstractmethod
-    def best(self, purpose: str, cells: int, definition: Definition) -> Strategy:
+    def best(self, purpose: str, cells: int, definition: Definition) -> CellStrategy:
         """The strategy of least error for a purpose."""
 
     @abstractmethod
-    def strategy(self, plan: Plan) -> Strategy:
+    def strategy(self, plan: Plan) -> CellStrategy:
         """The strategy that a plan has laid down."""
 
     @abstractmethod
-    def _how(self, strategy: Strategy) -> str:
+    def _how(self, strategy: CellStrategy) -> str:
         """The beginning of a sentence: what is measured, and what one person changes."""
 
     def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
@@ -113,7 +106,7 @@ class StrategyHistogram(ABC):
         """
         check_cells(domain, MAX_CELLS)
         check_amount(loss)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         total = public_total(parameters, loss.unit)
         purpose = choice(PURPOSE, parameters)
         strategy = self.best(purpose, domain.size, loss.definition)
@@ -159,13 +152,27 @@ class StrategyHistogram(ABC):
         total = int(plan.details.get("total", max(0, round(float(estimates.sum())))))
         return Result(raw=estimates[:cells], counts=top_down(estimates, strategy.levels, total, cells))
 
+    def cell_sum(self, plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
+        """With Var = σ² Σ_e energy_e / λ_e (see `dyadic`); of one cell with the plan's own, published interval."""
+        cells, shape = box_queries.size(picks), plan.domain.shape
+        strategy = self.strategy(plan)
+        if counts_cells_alone(strategy):
+            return plain_sum(plan, values[: plan.domain.size], picks)
+        estimates = strategy.estimate(values)[: plan.domain.size]
+        root = standard_error(box_queries.flags(shape, picks), strategy.scales, strategy.eigenvalues)
+        error = np.array(root) * plan.noise.standard_error
+        reach = (
+            plan.half_width if cells == 1 and plan.half_width is not None else half_widths(plan.noise, error)
+        )
+        return CellSum(box_queries.summed(estimates, shape, picks), float(reach), cells)
 
-def answer_standard_error(law: NoiseLaw, strategy: Strategy, start: int, stop: int) -> float:
+
+def answer_standard_error(law: NoiseLaw, strategy: CellStrategy, start: int, stop: int) -> float:
     """Standard error of the sum of the unbiased estimates over the cells start..stop-1, in rows; exact."""
     return _root_error(range_energies(start, stop, strategy.scales), law, strategy)
 
 
-def expected_errors(cells: int, law: NoiseLaw, strategy: Strategy) -> dict[str, float]:
+def expected_errors(cells: int, law: NoiseLaw, strategy: CellStrategy) -> dict[str, float]:
     """Root mean squared error of the unbiased answers for each purpose, in rows; exact and data-free."""
     return {
         purpose: _root_error(workload_energies(purpose, cells), law, strategy)
@@ -173,12 +180,12 @@ def expected_errors(cells: int, law: NoiseLaw, strategy: Strategy) -> dict[str, 
     }
 
 
-def _root_error(energies: tuple[float, ...], law: NoiseLaw, strategy: Strategy) -> float:
+def _root_error(energies: tuple[float, ...], law: NoiseLaw, strategy: CellStrategy) -> float:
     pairs = zip(energies, strategy.eigenvalues, strict=True)
     return math.sqrt(law.variance * sum(energy / value for energy, value in pairs))
 
 
-def _error_sentence(domain: Domain, law: NoiseLaw, strategy: Strategy) -> str:
+def _error_sentence(domain: Domain, law: NoiseLaw, strategy: CellStrategy) -> str:
     errors = expected_errors(domain.size, law, strategy)
     order = (
         ""

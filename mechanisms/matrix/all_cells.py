@@ -10,12 +10,12 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats
 from mechanisms.domain import Domain
-from mechanisms.matrix.given import over
+from mechanisms.matrix.fixed_strategies import over
+from mechanisms.matrix.joint_strategies import MAX_TERMS, SplitUnionStrategy
 from mechanisms.matrix.mechanism import Optimised, Progress
-from mechanisms.matrix.optimise.gram import Written
+from mechanisms.matrix.optimise.gram import WrittenGram
 from mechanisms.matrix.optimise.p_identity import MAX_DENSE, SPACING, improved, p_identity, weights_of
 from mechanisms.matrix.searched import SearchedStrategy
-from mechanisms.matrix.searched_jointly import MAX_TERMS, SplitUnionStrategy
 from mechanisms.matrix.strategy.grid import BITS
 from mechanisms.matrix.strategy.product import Strategy
 from mechanisms.matrix.strategy.weights import MatrixRows
@@ -53,7 +53,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
         return ""
 
     def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
-        gram = Written(workload.gram())
+        gram = WrittenGram(workload.gram())
         found = [
             p_identity(gram, rows=math.ceil(gram.size / SPACING), starts=_STARTS, on_progress=on_progress)
         ]

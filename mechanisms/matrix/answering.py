@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for, scale_squared
-from mechanisms.counting import Sensitivity, unit_sensitivity
+from mechanisms.deferred_search import Search
 from mechanisms.domain import Domain
-from mechanisms.histogram.request import check_amount, check_counts
 from mechanisms.matrix.answers import standard_errors
-from mechanisms.matrix.blindness import blindness, check_blindness
 from mechanisms.matrix.mechanism import (
     Optimised,
-    Progress,
+    QueryMechanism,
     QueryPlan,
     QueryResult,
+    kept_method,
     kept_strategy,
     kept_workload,
 )
@@ -29,13 +28,15 @@ from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.optimise.bound import bound_from, nuclear_norm
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.strategy.product import Strategy
+from mechanisms.matrix.unanswerable import blindness, check_blindness
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import WIDEST, DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.noise.sums import half_widths
+from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, OutdatedPlanError, PlanError
-from mechanisms.workings import Search
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
+from mechanisms.validation import check_amount, check_counts
 
 MAX_CELLS = 2**24
 MAX_QUERIES = 10**7
@@ -51,7 +52,7 @@ FACTS, REPLACED = "matrix-facts", "matrix-replaced-rows"
 _UNITS, _LARGEST = 2**10, 2**52
 
 
-class MatrixMechanism(ABC):
+class MatrixMechanism(QueryMechanism):
     """What the mechanisms over the cells of a domain share; a subclass says which strategy it measures.
 
     Measurement: the strategy's integer sums with noise, in the order of `Strategy.answers`. One row that enters or
@@ -59,13 +60,6 @@ class MatrixMechanism(ABC):
     scaled to the integer norms of those, by `unit_sensitivity`.
     Source: Li, Miklau, Hay, McGregor, Rastogi 2015.
     """
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    summary: ClassVar[str]
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
-    optimises: ClassVar[bool] = False
-    version: ClassVar[int] = 1
 
     @abstractmethod
     def strategy(
@@ -93,11 +87,6 @@ class MatrixMechanism(ABC):
             )
         return ""
 
-    def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
-    ) -> Optimised:
-        raise TypeError(f"{self.title} has nothing to optimise")
-
     def plan(
         self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
     ) -> QueryPlan:
@@ -109,7 +98,7 @@ class MatrixMechanism(ABC):
         if refusal := self.refusal(domain, workload, loss.definition):
             raise PlanError(refusal)
         check_amount(loss)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         facts = _facts(self, domain, workload, loss.definition, optimised)
         replaced = partial(_replaced, self, domain, workload, loss.definition, optimised)
         sensitivity = _moved(loss.unit, facts.column, replaced)
@@ -218,11 +207,8 @@ def _spelled(
 
 
 def _read_arguments(spelled: Sequence[Any]) -> tuple[Any, ...]:
-    # The registry knows every mechanism, and so imports this module.
-    from mechanisms import registry
-
     name, _version, written, text, definition, stored = spelled
-    method, domain = registry.query_mechanism(name), Domain.from_json(written)
+    method, domain = kept_method(name), Domain.from_json(written)
     read = kept_workload if _UPLOADED in text else read_workload
     return method, domain, read(text, domain), Definition(definition), kept_strategy(stored)
 

@@ -9,7 +9,7 @@ import numpy as np
 from mechanisms.matrix.strategy.product import Strategy
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import NoiseLaw
-from mechanisms.noise.sums import half_widths
+from mechanisms.noise.sum_quantiles import half_widths
 
 
 def standard_errors(law: NoiseLaw, strategy: Strategy, workload: Workload) -> np.ndarray:

@@ -13,7 +13,7 @@ from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.marginals.sets import Axes, term_axes
 from mechanisms.matrix.marginals.tables import projected
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
-from mechanisms.noise.sums import half_widths
+from mechanisms.noise.sum_quantiles import half_widths
 
 
 def combined_error(mechanism: QueryMechanism, plan: QueryPlan, weights: np.ndarray) -> tuple[float, float]:

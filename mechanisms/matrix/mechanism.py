@@ -6,6 +6,7 @@ optimise (no data, no loss; may take minutes, cached) -> plan (no data) -> measu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -13,11 +14,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
+from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
-from mechanisms.protocol import Measurement
+from mechanisms.protocol import Measurement, Parameter
+from mechanisms.sensitivity import Sensitivity
 
 # Done so far and in all, in steps of the optimiser's own.
 Progress = Callable[[int, int | None], None]
@@ -37,7 +39,9 @@ class Optimised:
 
 
 class Keeper(Protocol):
-    """Who keeps strategies by their names, and the uploaded queries that the text of a workload names."""
+    """Who keeps methods and strategies by their names, and the uploaded queries that the text of a workload names."""
+
+    def method(self, name: str) -> QueryMechanism: ...
 
     def strategy(self, name: str) -> Optimised: ...
 
@@ -48,8 +52,13 @@ _keepers: list[Keeper] = []
 
 
 def kept_by(keeper: Keeper) -> None:
-    """Say where strategies and uploaded queries are found: once, by whoever keeps them."""
+    """Say where methods, strategies and uploaded queries are found: once, by whoever keeps them."""
     _keepers[:] = [keeper]
+
+
+def kept_method(name: str) -> QueryMechanism:
+    """The method of that name. Raises KeyError if there is none."""
+    return _keepers[0].method(name)
 
 
 def kept_strategy(name: str) -> Optimised | None:
@@ -151,38 +160,48 @@ class QueryResult:
     reconstruction: str | None = None
 
 
-class QueryMechanism(Protocol):
-    """One way to answer a workload; `name` is its key in the registry and in every `release.json`."""
+class QueryMechanism(ABC):
+    """One way to answer a workload; `name` is its key in the registry and in every `release.json`.
+
+    What pages and plans have to know of a method stands on its class; what a class does not say is the default here.
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    definitions: ClassVar[frozenset[Definition]]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
+    parameters: ClassVar[tuple[Parameter, ...]] = (RECONSTRUCTION,)
     # Counts up whenever its strategies, or what is found of them, change: what older code stored is then replaced.
-    version: ClassVar[int]
+    version: ClassVar[int] = 1
     # Whether `optimise` has to run, once for a workload, before there can be a plan.
-    optimises: ClassVar[bool]
+    optimises: ClassVar[bool] = False
+    # Whether it counts each cell by itself: the simplest to explain.
+    is_plain: ClassVar[bool] = False
+    # Whether it measures the queries themselves, so that many tables over many cells take long to be reconciled.
+    asks_workload: ClassVar[bool] = False
+    # Whether its strategy is uploaded with the workload.
+    is_uploaded: ClassVar[bool] = False
 
+    @abstractmethod
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
-        ...
 
     def optimise(
         self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
     ) -> Optimised:
-        """Find the strategy. Only where `optimises`."""
-        ...
+        """Find the strategy. Raises TypeError unless it `optimises`."""
+        raise TypeError(f"{self.title} has nothing to optimise")
 
+    @abstractmethod
     def plan(
         self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
     ) -> QueryPlan:
         """Decide everything without data. Raises PlanError if the loss, the domain or the workload does not fit."""
-        ...
 
+    @abstractmethod
     def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Draw the noise: int64 counts of `plan.counted` in, integers out. The only step that spends the loss."""
-        ...
 
+    @abstractmethod
     def reconstruct(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
         """Post-process: no data, no randomness, the same result every time."""
-        ...

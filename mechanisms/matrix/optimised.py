@@ -12,21 +12,21 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import law_for
-from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain
-from mechanisms.matrix.given import as_rows, asked_of, is_fitted, too_long
+from mechanisms.matrix.fixed_strategies import as_rows, asked_of, is_fitted, too_long
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import DENSE, improved, p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
 from mechanisms.matrix.searched import SearchedStrategy
 from mechanisms.matrix.strategy.grid import bits_for
-from mechanisms.matrix.strategy.inverse import Inverse
 from mechanisms.matrix.strategy.product import Kronecker
+from mechanisms.matrix.strategy.pseudo_inverse import Inverse
 from mechanisms.matrix.strategy.rows import Rows
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import Explicit, Factor, Identity
 from mechanisms.matrix.workload.union import Workload
+from mechanisms.sensitivity import Sensitivity
 
 # Rounds over the columns of a union, and the share of its loss that one must take off for another to follow.
 _ROUNDS, _PAYS = 10, 1e-4

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mechanisms import boxes
+from mechanisms import box_queries
 from mechanisms.arrays import Integers
-from mechanisms.boxes import CellSum, Picks
+from mechanisms.box_queries import CellSum, Picks
 from mechanisms.microdata.margins import number_of_rows
 from mechanisms.microdata.mechanism import Microdata, margin_laws, margin_variances
+from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.record import unpack
 from mechanisms.microdata.tables import split
 from mechanisms.noise import NoiseLaw
-from mechanisms.noise.sums import whole_half_widths
+from mechanisms.noise.sum_quantiles import whole_half_widths
 
 
 def cell_sum(
@@ -30,7 +30,7 @@ def cell_sum(
     interval. None if the rows lack one of its columns.
     """
     noisy, *further = unpack(values)
-    asked = boxes.narrowed(plan.domain.shape, picks)
+    asked = box_queries.narrowed(plan.domain.shape, picks)
     if not asked and plan.total is not None:
         return CellSum(float(plan.total), 0.0, None)
     margins = split(noisy, plan.domain.shape)

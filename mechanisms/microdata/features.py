@@ -11,13 +11,13 @@ from mechanisms.accounting import Definition
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.information import information, information_sensitivity
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import independent, scores
 from mechanisms.microdata.spending import pick_rate
 from mechanisms.microdata.tables import Grouping, Pair
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, Selection

@@ -31,8 +31,11 @@ class Halving:
 
     def cuts(self, boxes: Boxes) -> tuple[Integers, Integers]:
         """For each box of more than one cell the axis, and the cell before which it is cut, (k,) each."""
-        uncertain = np.column_stack([self._uncertain(boxes, j) for j in range(len(self._below))])
-        axis = uncertain.argmax(axis=1)
+        axis, most = np.zeros(len(boxes), dtype=np.int64), np.full(len(boxes), -np.inf)
+        for j in range(len(self._below)):
+            uncertain = self._uncertain(boxes, j)
+            axis[uncertain > most] = j
+            np.maximum(most, uncertain, out=most)
         at = np.empty(len(boxes), dtype=np.int64)
         for j, below in enumerate(self._below):
             chosen = axis == j
@@ -41,7 +44,7 @@ class Halving:
             place = np.searchsorted(below, half)
             place -= half - below[np.maximum(place - 1, 0)] < below[np.minimum(place, below.size - 1)] - half
             at[chosen] = np.clip(place, lower + 1, upper - 1)
-        return axis.astype(np.int64), at
+        return axis, at
 
     def _uncertain(self, boxes: Boxes, column: int) -> Floats:
         """The entropy of a column inside each box, times its weight; -1 where it has one cell."""
@@ -54,8 +57,12 @@ class Halving:
 
 
 def grown(shape: tuple[int, ...], halving: Halving, decide: Decide, follow: Follow) -> list[Boxes]:
-    """The leaves of the tree, those of each depth; boxes of one cell are leaves without being asked for."""
-    boxes, leaves, depth = Boxes.whole(shape), list[Boxes](), 0
+    """The leaves of the tree, those of each depth; boxes of one cell are leaves without being asked for.
+
+    Their ends are as small integers as there can be: of many columns and leaves they are most of the memory.
+    """
+    small, whole = np.min_scalar_type(max(shape)), Boxes.whole(shape)
+    boxes, leaves, depth = Boxes(whole.lower.astype(small), whole.upper.astype(small)), list[Boxes](), 0
     while len(boxes):
         halved: Flags = boxes.widths.max(axis=1) > 1
         halved[halved] = decide(halved, depth)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -13,16 +14,16 @@ from mechanisms.arrays import Integers
 from mechanisms.microdata import mixture
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.cell_rows import CellRows, from_columns
-from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
-from mechanisms.microdata.mixture import Mixture, Target
-from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.mixture import CLASSES, Mixture, Target
+from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.refining import refined
 from mechanisms.microdata.scoring import Belief, distortion, grouped, independent, scores, spanning_tree
-from mechanisms.microdata.settling import settle
 from mechanisms.microdata.spending import check_tables, score_law
+from mechanisms.microdata.swap_refinement import MOST_PAIRS, settle
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.noise import Noise
 
@@ -36,6 +37,15 @@ CAUTION = 0.5
 MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Rounds of settling rows to tables of groups, and of single cells.
 GROUP_ROUNDS, CELL_ROUNDS = 60, 150
+# By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
+# for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
+FITTED_SECONDS, FITTED_BESIDE = 0.003, 60
+DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 90, 50, 20
+# Of the classes' parameters, and of tables of all pairs, how many are in memory at once. Bytes of a cell while rows are
+# settled.
+PARAMETER_COPIES, TABLE_COPIES, SETTLED_BYTES = 9, 3, 4
+# Of every pair of columns while classes are fitted: of 250 columns 0.6 GB were measured.
+FITTED_BYTES = 18 * 2**10
 
 
 class LatentClasses(Microdata):
@@ -52,6 +62,8 @@ class LatentClasses(Microdata):
         "all of them, no further than the noise allows."
     )
     most_groups = 6_100
+    relied_on = MEASURED_PAIRS
+    microseconds_per_value = 0.5
     shares = {
         MARGINS: Fraction(3, 10),
         **{
@@ -60,6 +72,20 @@ class LatentClasses(Microdata):
             for name, share in ((SCORES, Fraction(1, 10 * ROUNDS)), (TABLES, Fraction(6, 10 * ROUNDS)))
         },
     }
+
+    def further_seconds(self, plan: MicrodataPlan, people: int, rows: int) -> float:
+        """Of the mixture's fits, and of settling rows."""
+        return _fit_seconds(plan, people) + _settling_seconds(plan, rows)
+
+    def further_memory(self, plan: MicrodataPlan, people: int, rows: int) -> int:
+        """Of the classes, of rows while they are settled, and of tables of all pairs."""
+        shape = plan.domain.shape
+        groups, cells = sum(map(most_groups_of, shape)), sum(shape)
+        taken = PARAMETER_COPIES * 4 * CLASSES * groups + FITTED_BYTES * len(plan.tables.pairs)
+        if len(shape) <= MOST_SETTLED:
+            taken += SETTLED_BYTES * rows * len(plan.kept_shape)
+            taken += TABLE_COPIES * 8 * max(groups, cells if cells <= MOST_REFINED else 0) ** 2
+        return taken
 
     def _own_shares(self, required: Sequence[Pair], columns: int) -> Mapping[str, Fraction]:
         """A single pair is measured once and needs no score."""
@@ -200,3 +226,25 @@ def rows_of(model: Mixture, count: int, random: np.random.Generator) -> CellRows
     if len(places) > MOST_SETTLED:
         return rows
     return settle(rows, model.grouping.sizes, model.tables(), GROUP_ROUNDS, random)
+
+
+def _fit_seconds(plan: MicrodataPlan, people: int) -> float:
+    """More groups take longer, and of more columns more pairs of them are measured."""
+    most = math.sqrt(COARSENESS * max(1, people) / (0.4 * plan.pair_deviation))
+    shape = plan.kept_shape
+    groups = sum(min(most_groups_of(size), max(FEWEST, min(MOST, most))) for size in shape)
+    return FITTED_SECONDS * groups * (1 + len(shape) / FITTED_BESIDE)
+
+
+def _settling_seconds(plan: MicrodataPlan, rows: int) -> float:
+    shape = plan.kept_shape
+    if len(shape) > MOST_SETTLED:
+        return 0.0
+    is_refined = sum(shape) <= MOST_REFINED
+    sizes = shape if is_refined else [most_groups_of(size) for size in shape]
+    each = (
+        DEALT_NANOSECONDS * rows
+        + EXCHANGED_NANOSECONDS * min(rows // 2, MOST_PAIRS) * len(shape)
+        + MOVED_NANOSECONDS * sum(sizes) ** 2
+    )
+    return (GROUP_ROUNDS + CELL_ROUNDS * is_refined) * each * 1e-9

@@ -12,6 +12,8 @@ MOST_HELD = 1 << 22
 
 def nearest_distances(rows: np.ndarray, others: np.ndarray) -> Integers:
     """For each of (n, d) rows in how many columns the nearest of (m, d) others differs, (n,), m >= 1, d <= 255."""
+    # Column by column, as they are compared: rows that lie one after the other took ten times as long.
+    others = np.asfortranarray(others)
     step = max(1, MOST_HELD // len(others))
     found = [_apart(rows[start : start + step], others) for start in range(0, len(rows), step)]
     return np.concatenate([np.empty(0, dtype=np.int64), *found])

@@ -12,14 +12,20 @@ from typing import Any
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import share_of
 from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.components import Components
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.tables import Grouping, Pair, PairTables
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import NoiseLaw
+from mechanisms.sensitivity import histogram_sensitivity
+
+# What methods that measure pairs say of what their rows can be relied on for.
+MEASURED_PAIRS = (
+    "Tables of one column and of the measured pairs are near to the truth. What three or more columns do together was "
+    "not measured."
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,12 @@ class MicrodataPlan:
         """The tables whose counts are measured, one after the other, each by its columns."""
         names = self.domain.names
         return tuple(combinations(names, 2)) if self.pairwise else tuple((name,) for name in names)
+
+    @property
+    def kept_shape(self) -> Sequence[int]:
+        """The cells of the columns that the rows have: where some are chosen, of as many of the largest."""
+        shape = self.domain.shape
+        return shape if self.keep is None else sorted(shape)[-self.keep :]
 
     @cached_property
     def tables(self) -> PairTables:

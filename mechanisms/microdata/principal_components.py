@@ -13,13 +13,13 @@ from mechanisms.domain import Boolean, Domain
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.cell_rows import empty_rows
 from mechanisms.microdata.components import Components, components
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import fewest_kept
 from mechanisms.microdata.margins import Margins
-from mechanisms.microdata.mechanism import MARGINS, Microdata, rows_beside
+from mechanisms.microdata.mechanism import MARGINS, Microdata, split_whole_rows
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.products import grades, products, products_law
 from mechanisms.microdata.spending import check_tables, table_laws
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 
@@ -48,6 +48,12 @@ class PrincipalComponents(Microdata):
     whole_rows = True
     without_pairs = "rows were counted along the directions below."
     heeds = frozenset()
+    relied_on = (
+        "Tables of one column are near to the truth. No pair was counted by itself: how numbers, dates and yes-or-no "
+        "columns go together comes from noisy counts along a few directions through all of them, and is right as far "
+        "as these directions show it. Every other column is independent of the rest in these rows."
+    )
+    microseconds_per_value = 0.5
 
     def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:
         ordered = ordered_columns(domain)
@@ -74,7 +80,7 @@ class PrincipalComponents(Microdata):
         Raises ValueError unless as many whole rows follow the tables as these count.
         """
         columns = ordered_columns(plan.domain)
-        whole, packed = rows_beside(plan, counts)
+        whole, packed = split_whole_rows(plan, counts)
         graded = [grades(margins.counts[j], plan.domain.attributes[j].regular_size) for j in columns]
         law = products_law(len(columns), plan.step(PRODUCTS))
         true = products(plan.tables, counts, columns, graded)

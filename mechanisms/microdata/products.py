@@ -9,10 +9,10 @@ import numpy as np
 
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import Sensitivity, unit_sensitivity
-from mechanisms.histogram.spending import count_law
+from mechanisms.calibration import count_law
 from mechanisms.microdata.tables import PairTables
 from mechanisms.noise import NoiseLaw
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 # Grades are whole numbers from -SCALE to SCALE.
 SCALE = 2**7

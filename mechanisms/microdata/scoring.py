@@ -9,10 +9,10 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.tables import Grouping, Pair
+from mechanisms.sensitivity import histogram_sensitivity
 
 Belief = Callable[[Pair], Floats]
 RAKING_ROUNDS = 20

@@ -15,13 +15,13 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
 from mechanisms.microdata.cell_rows import CellRows
-from mechanisms.microdata.made_up_people import drawn
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.quality import closeness, table_of_rows, triples
+from mechanisms.microdata.simulated_rows import drawn
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
-from mechanisms.counting import Sensitivity, histogram_sensitivity
-from mechanisms.histogram.spending import count_law, share_of
+from mechanisms.calibration import count_law
+from mechanisms.histogram.spending import share_of
 from mechanisms.noise import NoiseLaw
+from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 
 # Weights are rounded to multiples of this share of the smallest.
 _GRID = 100

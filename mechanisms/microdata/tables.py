@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from mechanisms.arrays import Flags, Integers
+from mechanisms.microdata.joint_counts import JointCounts
 
 Pair = tuple[int, int]
 
@@ -71,6 +72,13 @@ class PairTables:
 
     def add(self, counts: np.ndarray, columns: list[np.ndarray]) -> None:
         """Count more rows: columns, d of (n,) integers of any width, in place."""
+        if JointCounts.is_faster(self.shape, len(self.pairs)):
+            joint = JointCounts(self.shape)
+            joint.add(columns)
+            for a, b in self.pairs:
+                table = self.table(counts, (a, b))
+                table += joint.table(a, b)
+            return
         for a, b in self.pairs:
             table = self.table(counts, (a, b))
             first = columns[a].astype(np.int64, copy=False)

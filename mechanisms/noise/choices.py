@@ -8,7 +8,7 @@ import numpy as np
 
 from mechanisms.arrays import Integers
 from mechanisms.noise.exact import Source, exceeds
-from mechanisms.noise.words import BITS, ETA, logarithms, random_words
+from mechanisms.noise.random_words import BITS, ETA, logarithms, random_words
 
 # The denominator of a rational coin's probability divides this.
 COIN = 2**32

@@ -2,22 +2,21 @@
 
 A random word fixes the first bits of a uniform U. Floats give -ln U with a proven error bound; where the
 bound leaves one answer, that answer is exact, and where it leaves two the draw is decided by
-`mechanisms.noise.exact`. The argument for exactness is in mechanisms/README.md.
+`mechanisms.noise.exact`. The argument for exactness is in mechanisms/noise/README.md.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 
 import numpy as np
 
 from mechanisms.arrays import Integers
-from mechanisms.noise import choices
+from mechanisms.noise import choices, guard
 from mechanisms.noise.exact import Source, exceeds, laplace_magnitude
 from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw
-from mechanisms.noise.words import BITS, ETA, logarithms, random_words
+from mechanisms.noise.random_words import BITS, ETA, logarithms, random_words
 
 KEY_BYTES = 32
 # No wider noise is drawn, so that sums of draws fit 64 bits.
@@ -26,10 +25,13 @@ _CHUNK = 1 << 15
 
 
 class Noise:
-    """Draws noise from a source of random bytes; production uses the operating system's CSPRNG."""
+    """Draws noise from a source of random bytes: without one, from the operating system's CSPRNG.
 
-    def __init__(self, source: Source = os.urandom) -> None:
-        self._source = source
+    That raises NoiseRefusedError in a program that has closed itself to it: see `guard`.
+    """
+
+    def __init__(self, source: Source | None = None) -> None:
+        self._source = guard.admitted(source)
 
     def draw(self, law: NoiseLaw, size: int) -> Integers:
         """`size` independent draws of exactly `law`, as (size,) int64.

@@ -137,7 +137,7 @@ class PermuteAndFlip(Selection):
     """Stop at the first head in a random order, candidate r's coin having probability exp(-rate·(best - u(r))).
 
     The coins are independent of the order, so the first head is an even choice among all heads.
-    Source: McKenna and Sheldon 2020, Algorithm 1; for monotone scores see mechanisms/README.md.
+    Source: McKenna and Sheldon 2020, Algorithm 1; for monotone scores see mechanisms/selection/README.md.
     """
 
     name: ClassVar[str] = "permute-and-flip"
@@ -184,7 +184,7 @@ class ExponentialMechanism(Selection):
 class ReportNoisyMax(Selection):
     """The largest score after discrete Laplace noise of scale 1/rate, equal noisy scores drawing lots.
 
-    2Δ/ε in general, Δ/ε for monotone scores alone; mechanisms/README.md has the proof for integers and ties.
+    2Δ/ε in general, Δ/ε for monotone scores alone; mechanisms/selection/README.md has the proof for integers and ties.
     Source: Dwork and Roth 2014, Claim 3.9.
     """
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.arrays import Integers
-from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Attribute
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 MAX_CANDIDATES = 10_000
 MAX_DENOMINATOR = 1000

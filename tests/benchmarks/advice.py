@@ -29,12 +29,12 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.advice import table
 from mechanisms.advice.answers import PURPOSES
-from mechanisms.advice.ranking import NEVER_ADVISED, rank
+from mechanisms.advice.ranking import rank
 from mechanisms.advice.table import Drawn
 from mechanisms.advice.trial import Trial
 from mechanisms.arrays import Integers
 from mechanisms.histogram import unevenness
-from mechanisms.histogram.chosen import (
+from mechanisms.histogram.private_selection import (
     CANDIDATES,
     SHARE,
     ChosenHistogram,
@@ -77,7 +77,7 @@ class Tried:
 def tried(trial: Trial) -> Tried:
     """One table of the shipped file."""
     seldom = trial.number % SELDOM == 0
-    methods = [m for m in HISTOGRAMS if m.name != CHOSEN and (seldom or m.name not in NEVER_ADVISED)]
+    methods = [m for m in HISTOGRAMS if m.name != CHOSEN and (seldom or m.may_be_advised)]
     return Tried(trial, trial.errors(methods, TRIALS), statistics_of(trial))
 
 

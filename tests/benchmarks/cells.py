@@ -14,6 +14,7 @@ import hashlib
 import multiprocessing
 import os
 import re
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -87,6 +88,7 @@ class Steps:
         result = step()
         seconds, processor = time.perf_counter() - start, time.process_time() - worked
         self.found.append(Step(name, seconds, processor, peak_mb()))
+        print(f"    {name}: {processor:.1f} s, {peak_mb():.0f} MiB", file=sys.stderr, flush=True)
         return result
 
 
@@ -105,19 +107,19 @@ def planned(name: str, domain: Domain) -> Plan:
 def foreseen(name: str, domain: Domain, rows: int) -> Step:
     """What a curator is told beforehand."""
     know_the_portal()
-    from dpportal.releases.products.histogram.foresight import effort
+    from dpportal.releases.products.histogram.cost_estimate import job_cost
 
-    about = effort(planned(name, domain), rows)
+    about = job_cost(planned(name, domain), rows)
     return Step("foreseen", about.seconds, about.seconds, about.memory / 2**20)
 
 
 def release(name: str, domain: Domain, table: Path, folder: Path) -> list[Step]:
     """The steps of one release. Raises PlanError if the method is not offered."""
     know_the_portal()
-    from dpportal.datasets.rawdata import count_cells
-    from dpportal.publishing.archive import BundleFile, write_zip
+    from dpportal.publications.archive import BundleFile, write_zip
     from dpportal.releases.products.histogram import comparison, page, tables
-    from mechanisms.noise import Noise
+    from dpportal.tables import count_cells
+    from mechanisms.noise.secret import secret_noise
     from mechanisms.protocol import Measurement
 
     steps, mechanism = Steps(), registry.mechanism(name)
@@ -125,7 +127,7 @@ def release(name: str, domain: Domain, table: Path, folder: Path) -> list[Step]:
     measured, true = folder / "measured.npy", folder / "true.npy"
 
     def measure(counts: np.ndarray) -> None:
-        values = mechanism.measure(plan, counts, Noise()).values
+        values = mechanism.measure(plan, counts, secret_noise()).values
         np.save(true, counts)
         np.save(measured, values)
 
@@ -134,7 +136,7 @@ def release(name: str, domain: Domain, table: Path, folder: Path) -> list[Step]:
     values = np.asarray(np.load(measured, mmap_mode="r"))
     result = steps("reconstruct", lambda: mechanism.reconstruct(plan, Measurement(values)))
     seed = hashlib.sha256(b"benchmark").digest()
-    written = steps("tables", lambda: tables.write(plan, result, seed, folder))
+    written = steps("tables", lambda: tables.write(plan, result, seed, folder, mechanism.is_plain))
     files = [BundleFile.of(t) for t in written]
     steps("zip", lambda: write_zip(folder / "release.zip", files, AT, "release"))
     steps("public page", lambda: page.page(plan, result))
@@ -174,7 +176,7 @@ def main() -> None:
     print("| cells | method | step | seconds | processor seconds | peak MB |\n|---:|---|---|---:|---:|---:|")
     with TemporaryDirectory(dir=options.folder) as folder:
         for cells in options.cells:
-            from dpportal.datasets.rawdata import convert
+            from dpportal.tables import convert
 
             domain, csv, table = domain_of(cells), Path(folder) / "table.csv", Path(folder) / "table.parquet"
             write_table(csv, domain, options.rows)

@@ -45,25 +45,29 @@ def main() -> None:
 
 
 def fill(dataset: Any, number: int) -> None:
-    """So many charges more, in the ledger and by name in the memory."""
+    """So many charges more, in the ledger, past which they are written at once, and by name in the memory."""
     from django.conf import settings
+    from django.db.models import F, QuerySet
 
-    from dpportal.budgets.models import LedgerEntry
+    from dpportal.budgets.amounts import stored
+    from dpportal.budgets.models import Budget, LedgerEntry
 
     budget, folder = dataset.budgets.get(), settings.MEMORY_DIR / "charges" / str(dataset.pk)
     how = {"budget": budget, "kind": "charge", "state": "spent", "reason": "Many", "by": dataset.owner}
-    lines = [LedgerEntry(dataset=dataset, amount=Decimal("0.0001"), **how) for _ in range(number)]
-    for line in LedgerEntry.objects.bulk_create(lines):
+    cost = Decimal("0.0001")
+    lines = [LedgerEntry(dataset=dataset, amount=cost, **how) for _ in range(number)]
+    for line in QuerySet(LedgerEntry).bulk_create(lines):
         (folder / line.key.hex).touch()
+    QuerySet(Budget).update(spent=F("spent") + stored(cost * number))
 
 
 def charge(dataset: Any) -> tuple[float, float]:
     """Seconds of a charge, and of those what remembering took."""
-    from dpportal.budgets import ledger, remembered
+    from dpportal.budgets import charge_journal, ledger
     from mechanisms.accounting import Definition
 
     spent = [0.0]
-    settle = remembered.settle
+    settle = charge_journal.settle
 
     def timed(*arguments: Any) -> Any:
         begun = time.perf_counter()
@@ -71,21 +75,21 @@ def charge(dataset: Any) -> tuple[float, float]:
         spent[0] += time.perf_counter() - begun
         return settled
 
-    remembered.settle = timed
+    charge_journal.settle = timed
     begun = time.perf_counter()
     how = {"definition": Definition.PURE, "reason": "Many", "by": dataset.owner}
     ledger.spend(ledger.reserve(dataset, Decimal("0.0001"), key=uuid4(), **how))
     whole = time.perf_counter() - begun
-    remembered.settle = settle
+    charge_journal.settle = settle
     return whole, spent[0]
 
 
 def look() -> float:
     """Seconds that looking for what the database lacks takes."""
-    from dpportal import restoring
+    from dpportal.operations import restore_check
 
     begun = time.perf_counter()
-    assert not restoring.found().troubles
+    assert not restore_check.found().troubles
     return time.perf_counter() - begun
 
 

@@ -71,7 +71,7 @@ class Cluster:
     def add_web(self) -> None:
         port, machine = free_port(), self.machine()
         shutil.copytree(self.world.folder / "data" / "static", Path(machine["DPPORTAL_DATA_DIR"]) / "static")
-        command = ["-m", "gunicorn", "-c", "python:dpportal.serving.options", "-w", "1"]
+        command = ["-m", "gunicorn", "-c", "python:dpportal.serving.gunicorn_conf", "-w", "1"]
         self.world.start(*command, "--bind", f"127.0.0.1:{port}", extra=machine)
         self.ports.append(port)
 
@@ -159,9 +159,9 @@ def prepare(total: Decimal) -> tuple[Any, str]:
     """The demonstration dataset with so much budget, and its curator's session."""
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 
-    from dpportal import demonstration
     from dpportal.accounts.models import Role
     from dpportal.accounts.session_store import SessionStore
+    from dpportal.operations import demonstration
 
     demonstration.create_accounts({Role.ADMINISTRATOR: "administrator", Role.CURATOR: "curator"})
     demonstration.GRANT = total

@@ -103,7 +103,7 @@ class Place:
 @contextmanager
 def file(csv: Path) -> Iterator[Place]:
     """As every upload is stored."""
-    from dpportal.datasets.rawdata import convert
+    from dpportal.tables import convert
 
     parquet = csv.with_name("table.parquet")
     convert(csv, parquet, csv.name)
@@ -111,7 +111,7 @@ def file(csv: Path) -> Iterator[Place]:
 
 
 def count_file(parquet: str, domain: Domain) -> np.ndarray:
-    from dpportal.datasets.rawdata import count_cells
+    from dpportal.tables import count_cells
 
     return count_cells(Path(parquet), domain)
 
@@ -158,7 +158,7 @@ def load(address: str, csv: Path) -> None:
 
 
 def count_postgres(told: tuple[int, str, str, str], domain: Domain) -> np.ndarray:
-    from dpportal.connections.models import Connection, SharedTable
+    from dpportal.tables.connections.models import Connection, SharedTable
 
     port, database, user, password = told
     os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, password)
@@ -178,7 +178,7 @@ def count_postgres(told: tuple[int, str, str, str], domain: Domain) -> np.ndarra
 @contextmanager
 def spark(csv: Path) -> Iterator[Place]:
     """In a cluster of its own on this machine, as Parquet."""
-    from dpportal.connections import spark as speaking
+    from dpportal.tables.engines.spark import session as speaking
     from tests.clusters import TOKEN, started
 
     folder = csv.with_name("spark")
@@ -205,7 +205,7 @@ def _arrow(session: Any, statement: str) -> Any:
 
 
 def spark_connection(port: int) -> Any:
-    from dpportal.connections.models import Connection
+    from dpportal.tables.connections.models import Connection
 
     return Connection(
         name="Benchmark",
@@ -219,7 +219,7 @@ def spark_connection(port: int) -> Any:
 
 
 def count_spark(told: tuple[int, str], domain: Domain) -> np.ndarray:
-    from dpportal.connections.models import SharedTable
+    from dpportal.tables.connections.models import SharedTable
 
     port, token = told
     os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, token)
@@ -246,7 +246,7 @@ def clickhouse(csv: Path) -> Iterator[Place]:
 
 
 def count_clickhouse(port: int, domain: Domain) -> np.ndarray:
-    from dpportal.connections.models import Connection, SharedTable
+    from dpportal.tables.connections.models import Connection, SharedTable
     from tests.clickhouses import PASSWORD
 
     os.environ["DPPORTAL_CREDENTIAL_BENCHMARK"] = credential(port, PASSWORD)
@@ -265,11 +265,11 @@ def count_clickhouse(port: int, domain: Domain) -> np.ndarray:
 
 def counted_elsewhere(table: Any, domain: Domain) -> np.ndarray:
     """As a release of a connected table is counted."""
-    from dpportal.datasets.rawdata.elsewhere import counting
-    from dpportal.datasets.rawdata.options import ReadOptions
+    from dpportal.tables.meaning.parse_options import ReadOptions
+    from dpportal.tables.pushdown import counting
 
     schema = counting.look(table)
-    wanted = counting.Wanted(table, schema.identity, schema.types, schema.definition)
+    wanted = counting.CountRequest(table, schema.identity, schema.types, schema.definition)
     return counting.count_tables(wanted, domain, [domain.names], ReadOptions(), None).counts
 
 
@@ -304,8 +304,8 @@ def measured(count: Callable[[Any, Domain], np.ndarray], told: Any, domain: Doma
     import django
 
     django.setup()
-    from dpportal.connections.faults import SourceFault
-    from dpportal.datasets.rawdata.elsewhere import counting  # noqa: F401 loaded before the clock starts
+    from dpportal.tables.connections.faults import SourceFault
+    from dpportal.tables.pushdown import counting  # noqa: F401 loaded before the clock starts
 
     before, start = bytes_read(), time.perf_counter()
     try:

@@ -40,8 +40,8 @@ SETTLING_SECONDS = 240.0
 SUPERVISED = """
 import os, signal, django
 django.setup()
-from dpportal.running.embedded import load_everything, processes
-from dpportal.running.supervisor import supervise
+from dpportal.jobs.embedded import load_everything, processes
+from dpportal.jobs.supervisor import supervise
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 load_everything()
 supervise(processes("127.0.0.1", 0, 2)[1:3], lambda: None)

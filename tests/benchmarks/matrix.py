@@ -34,10 +34,9 @@ import scipy.sparse
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import law_for
-from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain, Integer
-from mechanisms.histogram.tree import fitted_tree
-from mechanisms.matrix.given import UploadedStrategy
+from mechanisms.linear.tree import fitted_tree
+from mechanisms.matrix.fixed_strategies import UploadedStrategy
 from mechanisms.matrix.marginals.residual import ResidualPlanner
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.optimise.bound import nuclear_norm
@@ -50,6 +49,7 @@ from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix
 from mechanisms.matrix.workload.text import Matrices, read_workload
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 from tests.benchmarks.marginals import ADULT, PUBLISHED, all_marginals, domain_of
 from tests.benchmarks.workloads import CASES, Case
 

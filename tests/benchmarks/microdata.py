@@ -2,14 +2,16 @@
 
     python -m tests.benchmarks.microdata [--shapes 14x30x1_000_000 60x10x50_000 ...] [--method NAME ...] [--rho 0.015]
 
-A shape is columns × values × people, who are made up (`mechanisms.microdata.made_up_people`). Every release runs in a
-process of its own, as a worker's job does, with the steps of a job in their order. Seconds are the processor's, peaks
-of resident memory. The last columns are what a curator is told beforehand, over what was taken.
+A shape is columns × values × people, who are made up (`mechanisms.microdata.simulated_rows`). Every release runs in a
+process of its own, as a worker's job does, with the steps of a job in their order: what it counts, all files of its
+download, its pages and the curator's. Seconds are the processor's, peaks of resident memory. The last columns are what
+a curator is told beforehand, over what was taken; each step has its seconds and its peak, and is printed as it ends.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -26,12 +28,16 @@ import pyarrow.csv
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Categorical, Domain, Integer
-from mechanisms.microdata.made_up_people import drawn
-from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.wishes import Wishes
+from mechanisms.microdata.cell_rows import empty_rows
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.microdata.quality import table_of_rows
+from mechanisms.microdata.simulated_rows import drawn
+from mechanisms.microdata.tables import PairTables
+from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.registry import MICRODATA, microdata
-from tests.benchmarks.cells import Step, Steps, know_the_portal
+from tests.benchmarks.cells import AT, Step, Steps, know_the_portal
 
 SHAPES = (
     "2x200x1_000_000",
@@ -67,52 +73,102 @@ def planned(name: str, domain: Domain, rho: str) -> MicrodataPlan:
     return microdata(name).plan(domain, Wishes(), Loss(Definition.ZCDP, Fraction(rho)))
 
 
-def release(plan: MicrodataPlan, table: Path, folder: Path) -> list[Step]:
-    """The steps of one release."""
+def release(plan: MicrodataPlan, table: Path, folder: Path | None, people: int) -> list[Step]:
+    """The steps of one release. folder: for its files, if they are to be written."""
     know_the_portal()
-    from dpportal.datasets.rawdata import count_tables, packed_rows
-    from dpportal.releases.products.microdata import comparison, page, tables
-    from mechanisms.noise import Noise
+    from dpportal.releases.products.microdata import comparison, page
+    from mechanisms.noise.secret import secret_noise
 
     steps, method = Steps(), microdata(plan.mechanism)
-
-    def count() -> np.ndarray:
-        counts = count_tables(table, plan.domain, [*plan.counted, *comparison.further_tables(plan)])
-        if method.whole_rows:
-            counts = np.concatenate([counts[: plan.cells], packed_rows(table, plan.domain)])
-        return counts
-
-    counts = steps("count", count)
-    used = counts if method.whole_rows else counts[: plan.cells]
-    values = steps("measure", lambda: method.measure(plan, used, Noise()).values)
+    end = plan.cells + comparison.further_cells(plan)
+    counts = steps("count", lambda: count(plan, table))
+    used = np.concatenate([counts[: plan.cells], counts[end:]]) if method.whole_rows else counts[: plan.cells]
+    values = steps("measure", lambda: method.measure(plan, used, secret_noise()).values)
     result = steps("reconstruct", lambda: method.reconstruct(plan, Measurement(values)))
-    steps("tables", lambda: tables.write(plan, result, bytes(32), folder))
-    steps("public page", lambda: page.page(plan, result))
-    if not method.whole_rows:
-        steps("compare page", lambda: comparison.build(plan, result, counts))
+    if folder is not None:
+        write_files(plan, result, folder, steps)
+    kept = plan.of_columns(result.columns).domain
+    steps("public page", lambda: json.dumps(page.page(plan, result)))
+    steps("compare page", lambda: json.dumps(comparison.build(plan, result, counts[:end])))
+    steps("nearest rows", lambda: nearest(kept, result, table, people))
     return steps.found
 
 
-def attempted(plan: MicrodataPlan, table: Path, folder: str) -> list[Step]:
+def write_files(plan: MicrodataPlan, result: MicrodataResult, folder: Path, steps: Steps) -> None:
+    """Those of the download whose size follows from the data."""
+    from dpportal.publications.archive import BundleFile, write_zip
+    from dpportal.publications.headers import Headers
+    from dpportal.publications.workbook import workbook
+    from dpportal.releases.products.microdata import measured, tables
+
+    written = steps("tables", lambda: tables.write(plan, result, bytes(32), folder))
+    kept = plan.of_columns(result.columns).domain
+    written += steps("counts", lambda: measured.write(kept, result, Headers.of(plan.domain), folder))
+    books = steps("workbooks", lambda: [workbook(each) for each in written])
+    files = [*map(BundleFile.of, written), *filter(None, books)]
+    steps("zip", lambda: write_zip(folder / "release.zip", files, AT, "release"))
+
+
+def count(plan: MicrodataPlan, table: Path) -> np.ndarray:
+    """As the product counts. table: as it is stored, or people as they are made up."""
+    from dpportal.releases.products.microdata import comparison
+    from dpportal.tables import count_tables, packed_rows
+
+    whole_rows, further = microdata(plan.mechanism).whole_rows, comparison.further_tables(plan)
+    if table.suffix == ".parquet":
+        counts = count_tables(table, plan.domain, [*plan.counted, *further])
+        return np.concatenate([counts, packed_rows(table, plan.domain)]) if whole_rows else counts
+    rows, names = np.load(table, mmap_mode="r"), plan.domain.names
+    pairs = PairTables(plan.domain.shape)
+    of_pairs = pairs.of_rows(rows)
+    counts = of_pairs if plan.pairwise else np.concatenate([pairs.columns(of_pairs), of_pairs])
+    triples = [[names.index(name) for name in columns] for columns in further if len(columns) == 3]
+    counts = np.concatenate([counts, *(table_of_rows(rows, plan.domain.shape, c).ravel() for c in triples)])
+    return np.concatenate([counts, WholeRows(plan.domain.shape).pack(rows)]) if whole_rows else counts
+
+
+def write_people(path: Path, domain: Domain, people: int) -> None:
+    """In as little memory as synthetic rows."""
+    rows = empty_rows(people, domain.shape)
+    rows[:] = drawn(domain, people, np.random.default_rng(1))
+    np.save(path, rows)
+
+
+def nearest(domain: Domain, result: MicrodataResult, table: Path, people: int) -> None:
+    """What the compare page says of real rows."""
+    from dpportal.releases.products.microdata import assessment
+    from dpportal.tables import sample_cells
+    from dpportal.tables.meaning.parse_options import ReadOptions
+
+    if table.suffix == ".parquet":
+        real = sample_cells(table, domain, ReadOptions().settled(), rows=people, most=assessment.MOST_ROWS)
+    else:
+        real = np.load(table, mmap_mode="r")[: assessment.MOST_ROWS].astype(np.int64)
+    assessment.assess(domain, "", result.rows, real)
+
+
+def attempted(plan: MicrodataPlan, table: Path, folder: str | None, people: int) -> list[Step]:
+    if folder is None:
+        return release(plan, table, None, people)
     with TemporaryDirectory(dir=folder) as own:
-        return release(plan, table, Path(own))
+        return release(plan, table, Path(own), people)
 
 
 def foreseen(plan: MicrodataPlan, people: int) -> tuple[float, float]:
     """Seconds and MiB that a curator is told."""
     know_the_portal()
-    from dpportal.releases.products.microdata.foresight import effort
+    from dpportal.releases.products.microdata.cost_estimate import job_cost
 
-    about = effort(plan, people)
+    about = job_cost(plan, people)
     return about.seconds, about.memory / 2**20
 
 
-def report(shape: str, plan: MicrodataPlan, people: int, table: Path, folder: str) -> None:
+def report(shape: str, plan: MicrodataPlan, people: int, table: Path, folder: str | None) -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = pool.submit(attempted, plan, table, folder).result()
+        found = pool.submit(attempted, plan, table, folder, people).result()
     seconds, peak = sum(step.processor for step in found), max(step.peak for step in found)
     told = foreseen(plan, people)
-    each = ", ".join(f"{step.name} {step.processor:.1f}" for step in found)
+    each = ", ".join(f"{step.name} {step.processor:.1f} ({step.peak:.0f})" for step in found)
     time = f"{seconds:.1f} | {told[0]:.1f} | {told[0] / seconds:.2f}"
     memory = f"{peak:.0f} | {told[1]:.0f} | {told[1] / peak:.2f}"
     print(f"| {shape} | {plan.mechanism} | {time} | {memory} | {each} |", flush=True)
@@ -122,30 +178,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--shapes", nargs="+", default=SHAPES)
     parser.add_argument("--method", nargs="+", default=OFFERED)
+    parser.add_argument("--no-files", action="store_true", help="leave out the files of the download")
+    parser.add_argument(
+        "--no-table", action="store_true", help="count people as they are made up; read nothing"
+    )
     parser.add_argument("--rho", default="0.014973058")
     options = parser.parse_args()
-    print("| shape | method | seconds | foreseen | ratio | peak MiB | foreseen | ratio | seconds of steps |")
+    print(
+        "| shape | method | seconds | foreseen | ratio | peak MiB | foreseen | ratio | steps: seconds (peak MiB) |"
+    )
     print("|---|---|---:|---:|---:|---:|---:|---:|---|")
     know_the_portal()
-    from dpportal.datasets.rawdata import convert
+    from dpportal.tables import convert
 
     for shape in options.shapes:
         columns, values, people = map(int, shape.split("x"))
         with TemporaryDirectory() as folder:
-            domain, csv, table = (
-                domain_of(columns, values),
-                Path(folder) / "table.csv",
-                Path(folder) / "table.parquet",
-            )
-            write_table(csv, domain, people)
-            convert(csv, table, csv.name)
+            domain, table = domain_of(columns, values), Path(folder) / "people.npy"
+            if options.no_table:
+                write_people(table, domain, people)
+            else:
+                csv, table = Path(folder) / "table.csv", Path(folder) / "table.parquet"
+                write_table(csv, domain, people)
+                convert(csv, table, csv.name)
             for name in options.method:
                 try:
                     plan = planned(name, domain, options.rho)
                 except PlanError as refusal:
                     print(f"| {shape} | {name} | not offered: {refusal} |")
                     continue
-                report(shape, plan, people, table, folder)
+                report(shape, plan, people, table, None if options.no_files else folder)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-RELEASES = 200
+MANY = 200
 REPEATS = 5
 GOAL_MS = 200
 PUBLIC_GOAL_MS = 100
@@ -49,7 +49,7 @@ def measure_public() -> None:
     stream = building.long_stream(release.dataset, PERIODS, COUNTS)
     downloads.request(stream)
     print(f"\nfiles of {PERIODS:,} × {COUNTS}, written by a worker")
-    print(f"{processor_ms(lambda: downloads.execute(stream.pk)):8.0f} ms of a processor")
+    print(f"{processor_ms(lambda: downloads.DOWNLOADS.run(stream.pk)):8.0f} ms of a processor")
     visitor = Client()
     print(f"\npublic, processor\n{'ms':>8}  address")
     for name, address in addresses(release, stream):
@@ -67,15 +67,15 @@ def processor_ms(work: Callable[[], object]) -> float:
 def pages() -> dict[str, list[str]]:
     """The small world, and the addresses of its pages for each role."""
     from dpportal.accounts.models import Role
-    from dpportal.releases.execution import execute
+    from dpportal.releases.execution import RELEASES
     from dpportal.releases.models import Release
     from tests.dpportal import building
 
     owner = building.person("curator", Role.CURATOR)
     granter = building.person("administrator", Role.ADMINISTRATOR)
     dataset = building.granted(building.stored_dataset(owner), granter, total="100")
-    made = [building.requested_release(dataset) for _ in range(RELEASES)]
-    execute(made[0].pk)
+    made = [building.requested_release(dataset) for _ in range(MANY)]
+    RELEASES.run(made[0].pk)
     publish(made)
     release, draft = made[0], building.complete_draft(dataset)
     at, here, todo = f"/datasets/{dataset.pk}/", f"/releases/{release.pk}/", f"/releases/{draft.pk}/"
@@ -84,7 +84,7 @@ def pages() -> dict[str, list[str]]:
     results = [f"{here}{end}" for end in ("", "job/", "compare/", "publish/")]
     lists = ["/datasets/", "/datasets/new/", "/releases/", "/releases/finished/"]
     admin = ("accounts/user", "budgets/budget", "budgets/ledgerentry", "datasets/dataset", "releases/release")
-    assert Release.objects.count() == RELEASES + 1
+    assert Release.objects.count() == MANY + 1
     return {
         "": ["/account/sign-in/", "/releases/", here, "/guide/"],
         "curator": lists + own + steps + results,

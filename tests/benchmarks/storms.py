@@ -11,7 +11,7 @@ from tests.dpportal.crashes.stage import Stage
 
 HORIZON, AT_ONCE, MOST_OPEN = 40, 3, 2
 UNFINISHED = "SELECT id, stream_id FROM streams_streamjob WHERE state IN ('queued', 'running')"
-PERIODS = "SELECT stream_id, index, released, half_width FROM streams_period"
+PERIODS = 'SELECT stream_id, "index", released, half_width FROM streams_period'
 
 
 @dataclass

@@ -32,10 +32,10 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.registry import MICRODATA, microdata

@@ -28,8 +28,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from dpportal import cores
-from dpportal.datasets.rawdata import Limits, Persons, convert, count_cells
+from dpportal.platform import cores
+from dpportal.tables import Limits, Persons, convert, count_cells
 from mechanisms.domain import Categorical, Domain, Integer, Real
 
 CHUNK_ROWS = 1_000_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Route
 
-from dpportal.objects.multipart import PART_BYTES
+from dpportal.platform.objects.multipart import PART_BYTES
 from tests.browser.visiting import JOB_MS, sign_in
 from tests.dpportal.bucket import Bucket, bucket
 from tests.dpportal.portal_command.starting import Portal, free_port

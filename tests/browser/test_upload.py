@@ -9,7 +9,6 @@ import json
 import re
 from decimal import Decimal
 
-import frictionless
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -147,6 +146,8 @@ def test_release_json_knows_every_file_by_its_sha256(published):
 def test_the_data_package_is_valid(published, tmp_path):
     for name, content in published.files.items():
         (tmp_path / name).write_bytes(content)
+    import frictionless
+
     report = frictionless.validate(str(tmp_path / "datapackage.json"))
     assert report.valid, report.flatten(["type", "note"])
 

@@ -20,7 +20,7 @@ from tests.dpportal.portal_command.starting import free_port
 NAME = "portal"
 ACCESS_KEY, SECRET_KEY = "portal-key", "secret-of-the-portal"
 PATIENCE_SECONDS = 120.0
-BACKEND = "dpportal.objects.s3.PrivateS3Storage"
+BACKEND = "dpportal.platform.objects.s3.PrivateS3Storage"
 
 
 @dataclass

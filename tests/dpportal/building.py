@@ -11,19 +11,19 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
-from dpportal import storage
 from dpportal.accounts import delivery
 from dpportal.accounts.models import OutgoingMail, Role, User
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
-from dpportal.datasets.conversion import convert, fingerprint
+from dpportal.datasets.import_job import CONVERSIONS, fingerprint
 from dpportal.datasets.models import Conversion, Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.jobs.claims import JobState
+from dpportal.jobs.models import Heartbeat
+from dpportal.platform import storage
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
-from dpportal.running.jobs import JobState
-from dpportal.running.models import Heartbeat
 from mechanisms.domain import Categorical, Integer
 
 ROWS = 300
@@ -78,7 +78,7 @@ def sent(desk: Client, content: bytes, **fields: str) -> Dataset:
 def uploaded(desk: Client, content: bytes, **fields: str) -> Dataset:
     """A file given to the page of a new upload, and converted."""
     dataset = sent(desk, content, **fields)
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     return dataset
 

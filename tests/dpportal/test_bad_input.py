@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.datasets import services
-from dpportal.datasets.conversion import convert
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
-from dpportal.releases.execution import execute
+from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from mechanisms.domain import Categorical, Integer
 from tests.dpportal import building
@@ -44,7 +44,7 @@ def refusal_of(desk: Client, content: bytes, name: str = "table.csv", **fields: 
     answer = send(desk, content, name, **fields)
     assert answer.status_code == 302
     dataset = Dataset.objects.get()
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.REFUSED
     page = desk.get(answer.url).content.decode()
@@ -57,7 +57,7 @@ def kinds_of(desk: Client, content: bytes, name: str = "table.csv", **fields: st
     """Upload a file that can be read; the kind of every column."""
     send(desk, content, name, **fields)
     dataset = Dataset.objects.get()
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert dataset.has_records, dataset.conversion.failure
     return {column["name"]: column["kind"] for column in dataset.columns}
@@ -370,11 +370,12 @@ def hostile(desk, dataset) -> Release:
     draft = building.complete_draft(dataset)
     Release.objects.filter(pk=draft.pk).update(title="<b>Bold</b>")
     confirm(desk, draft)()
-    execute(draft.pk)
+    RELEASES.run(draft.pk)
     desk.post(reverse("releases:publish", args=[draft.pk]), {"all_the_same": "on"})
     return Release.objects.get(pk=draft.pk)
 
 
+@pytest.mark.slow
 def test_a_hostile_category_is_harmless_in_the_public_page(hostile, client):
     html = client.get(hostile.get_absolute_url()).content.decode()
     assert "<script>alert" not in html

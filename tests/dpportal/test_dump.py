@@ -12,14 +12,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import connection
 
-from dpportal import storage
-from dpportal.datasets import fit, fitting
+from dpportal.datasets import domain_fit, domain_fit_job, records
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.platform import storage
+from dpportal.platform.records_guard import reading
 from dpportal.releases import execution
+from dpportal.streams import job_execution
 from dpportal.streams import services as streams
-from dpportal.streams import working
 from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.streams.building import open_stream
@@ -57,15 +57,15 @@ def used(client, curator, administrator) -> Dataset:
     release = building.complete_draft(dataset)
     release.columns, release.people = ["colour"], None
     release.save()
-    fit.ask(dataset)
-    fitting.look(dataset.pk)
+    domain_fit.ask(dataset)
+    domain_fit_job.FITS.run(dataset.pk)
     building.confirm(release)
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     # Noise of 100,000 rows, so that no published number is the true one by chance.
     stream = open_stream(dataset, cells=[0], amount="0.0001")
     file = SimpleUploadedFile("more.csv", csv(FURTHER, FURTHER_RED, FURTHER_BLANK))
     job = streams.queue_records(stream, 1, file, by=curator)
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     assert stream.periods.count() == 1
     return dataset
 
@@ -116,7 +116,7 @@ def test_what_django_dumps_is_sealed_too(used):
 
 
 def _digest(name: str) -> str:
-    with storage.local_path(name) as path:
+    with reading(), storage.local_path(name) as path:
         return storage.sha256(path)
 
 

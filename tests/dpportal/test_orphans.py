@@ -10,12 +10,13 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from dpportal import sweeping
-from dpportal.budgets import remembered
+from dpportal.budgets import charge_journal
+from dpportal.datasets import records
 from dpportal.datasets.models import Conversion, Fit
-from dpportal.datasets.rawdata import records
+from dpportal.jobs.memoised import StoredQuestion
+from dpportal.operations import sweeping
 from dpportal.releases import execution
-from dpportal.releases.models import Optimisation, ReleaseJob
+from dpportal.releases.models import ReleaseJob
 from dpportal.streams.models import SeriesBundle
 from tests.dpportal.streams import building
 
@@ -44,14 +45,14 @@ def stored(names) -> list[bool]:
 
 def test_an_attempt_keeps_its_files_until_the_charge_has_settled_on_anothers(requested, attempt):
     assert stored(attempt) == [True, True]
-    execution.execute(requested.pk)
+    execution.RELEASES.run(requested.pk)
     requested.refresh_from_db()
     assert stored(attempt) == [False, False]
     assert stored([requested.measurement, requested.true_counts]) == [True, True]
 
 
 def test_what_the_memory_alone_names_stays_after_its_release_has_failed(requested, attempt):
-    remembered.settle(requested.charge, {"measurement": attempt[1], "true_counts": attempt[0]})
+    charge_journal.settle(requested.charge, {"measurement": attempt[1], "true_counts": attempt[0]})
     type(requested).objects.update(state="failed")
     assert stored(attempt) == [True, True]
 
@@ -82,10 +83,11 @@ def test_what_running_writers_and_searches_have_stored_stays(dataset):
     stream = building.open_stream(dataset)
     names = [f"streams/{stream.pk}/first/series.csv", "strategies/found.npz"]
     names = [default_storage.save(name, ContentFile(b"half")) for name in names]
-    for kind, own in ((SeriesBundle, {"stream": stream}), (Optimisation, {"key": "k", "question": {}})):
+    search = {"key": "k", "answered_by": "Optimisation", "question": {}}
+    for kind, own in ((SeriesBundle, {"stream": stream}), (StoredQuestion, search)):
         kind.objects.create(state="running", **own)
     assert stored(names) == [True, True]
-    for kind in (SeriesBundle, Optimisation):
+    for kind in (SeriesBundle, StoredQuestion):
         kind.objects.update(state="done")
     assert stored(names) == [False, False]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpportal.security import PERMISSIONS, policy
+from dpportal.serving.response_headers import PERMISSIONS, policy
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 # In files for themselves, which no policy is sent with.

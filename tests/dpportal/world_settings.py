@@ -11,3 +11,8 @@ if "TEST_QUEUE_PREFIX" in os.environ:
         **CELERY_BROKER_TRANSPORT_OPTIONS,
         "global_keyprefix": os.environ["TEST_QUEUE_PREFIX"],
     }
+if "TEST_QUEUE_SECONDS" in os.environ:
+    # As long as the portal waits for a silent server at all, it is so long.
+    waits = [name for name in CELERY_BROKER_TRANSPORT_OPTIONS if name.startswith("socket_")]
+    seconds = float(os.environ["TEST_QUEUE_SECONDS"])
+    CELERY_BROKER_TRANSPORT_OPTIONS = {**CELERY_BROKER_TRANSPORT_OPTIONS, **dict.fromkeys(waits, seconds)}

@@ -6,7 +6,6 @@ bound their probabilities by Clopper-Pearson intervals. If P(E) > e^Îµ P'(E) + Î
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,10 +16,11 @@ from scipy.stats import beta
 
 from mechanisms.accounting import Definition, Loss, zcdp_to_epsilon
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
+from tests.nightly import NIGHTLY
 
 MILLION = 10**6
-# Runs that share few calls are a fifth as many in the gate; all of them at night, with NIGHTLY=1.
-STEPWISE_RUNS = MILLION if os.environ.get("NIGHTLY") else MILLION // 5
+# Enough to refute half the noise; at night ten times as many come nearer to the loss itself.
+RUNS = MILLION if NIGHTLY else MILLION // 10
 # Over all events of all audits together, a right claim is refuted with at most this probability.
 FALSE_ALARM = 1e-6
 MAX_AUDITS = 100

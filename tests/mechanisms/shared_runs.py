@@ -1,4 +1,4 @@
-"""A million runs of a measurement whose steps follow its own noise, in far fewer calls.
+"""Many runs of a measurement whose steps follow its own noise, in far fewer calls.
 
 A measurement is a function of its counts and of the answers that its source of noise gives. Runs that were given
 the same answers so far are at the same point, so one call serves them all: it tells what is asked next. That is

@@ -135,8 +135,8 @@ def test_absence_changes_only_a_public_number_of_rows(unit: PrivacyUnit) -> None
 def test_a_domain_that_leaves_rows_out_lets_people_be_absent() -> None:
     loss = Loss(Definition.PURE, Fraction(1), PrivacyUnit(Neighbours.REPLACE_ONE))
     closed, sent, opened = Boolean("a", closed=True), Boolean("b", closed=True, misfits_to=0), Boolean("c")
-    assert not loss.over(Domain((opened, closed))).unit.total_public
-    assert loss.over(Domain((opened, sent))) == loss
+    assert not loss.for_domain(Domain((opened, closed))).unit.total_public
+    assert loss.for_domain(Domain((opened, sent))) == loss
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=name)

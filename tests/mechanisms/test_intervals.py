@@ -23,10 +23,10 @@ from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
 from mechanisms.matrix.workload.text import read_workload
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import Microdata
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, NoiseLaw
-from mechanisms.noise.sums import PlainSum, characteristic
+from mechanisms.noise.sum_quantiles import PlainSum, characteristic
 from mechanisms.protocol import Measurement, Mechanism, PlanError
 from tests.mechanisms.microdata.building import DOMAIN, counted, people
 
@@ -86,6 +86,7 @@ def box(*widths: int) -> Domain:
 PROMISING = [m for m in registry.HISTOGRAMS if "histogram" in m.name or isinstance(m, StrategyHistogram)]
 
 
+@pytest.mark.sampled
 @each_loss
 @pytest.mark.parametrize("mechanism", PROMISING, ids=lambda m: m.name)
 def test_the_intervals_of_histograms(mechanism: Mechanism, loss: Loss) -> None:
@@ -148,6 +149,7 @@ class Silent(Noise):
         return np.zeros(size, dtype=np.int64)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @each_loss
 @pytest.mark.parametrize("mechanism", registry.QUERIES, ids=lambda m: m.name)
@@ -202,6 +204,7 @@ def published(mechanism: StreamMechanism, plan: StreamPlan, periods: int) -> np.
 PERIODS = 11
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @each_loss
 @pytest.mark.parametrize("mechanism", registry.STREAMS, ids=lambda m: m.name)
@@ -230,6 +233,7 @@ class Numbered(Noise):
         return np.arange(first, first + size)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("loss", LOSSES[::2], ids=lambda loss: f"{loss.symbol}={float(loss.amount):g}")
 @pytest.mark.parametrize("mechanism", registry.MICRODATA, ids=lambda m: m.name)
 def test_the_intervals_of_the_tables_of_synthetic_rows(mechanism: Microdata, loss: Loss) -> None:

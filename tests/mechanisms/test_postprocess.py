@@ -49,6 +49,7 @@ def test_no_table_is_nearer_to_integers(cells: int) -> None:
         _assert_nearest(np.array([draw.randint(-4, 8) for _ in range(cells)]), draw.randint(0, 7))
 
 
+@pytest.mark.slow
 def test_integers_become_what_the_same_real_numbers_become(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ties among equals too, whatever is worked on at a time."""
     draw = np.random.default_rng(8)
@@ -95,6 +96,7 @@ def test_integers_beyond_the_precision_of_floats_stay_exact() -> None:
     assert lattice_simplex(np.array([large, 4]), large + 4).tolist() == [large, 4]
 
 
+@pytest.mark.slow
 def test_a_million_cells_of_real_noise_sum_to_the_total() -> None:
     values = np.random.default_rng(1).normal(5, 10, 10**6)
     counts = lattice_simplex(values, 5 * 10**6)

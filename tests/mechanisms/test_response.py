@@ -124,6 +124,7 @@ def test_the_standard_error_of_two_values() -> None:
     assert estimate.half_width == pytest.approx([1.96 * math.sqrt(75 + 1.96**2) + 2 * 9 / 16] * 2, rel=1e-4)
 
 
+@pytest.mark.slow
 @every_response
 def test_estimates_are_as_near_as_their_standard_errors_say(m: Response) -> None:
     counts = np.array([500_000, 300_000, 200_000, 0])

@@ -23,7 +23,6 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for
 from mechanisms.continual.mechanism import StreamPlan
-from mechanisms.counting import Sensitivity
 from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
 from mechanisms.matrix.workload.text import read_workload
@@ -31,6 +30,7 @@ from mechanisms.noise import Noise, NoiseLaw
 from mechanisms.protocol import Mechanism, Plan, PlanError
 from mechanisms.response import Response
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile, Score
+from mechanisms.sensitivity import Sensitivity
 from tests.mechanisms.neighbours import UNITS, changes, name, pairs, people
 
 AMOUNT = {Definition.PURE: Fraction(1, 2), Definition.ZCDP: Fraction(1, 8)}
@@ -73,13 +73,10 @@ def losses(definitions: frozenset[Definition], unit: PrivacyUnit) -> Iterator[Lo
     return (Loss(d, AMOUNT[d], unit) for d in sorted(definitions))
 
 
-LINEAR = [
-    m
-    for m in registry.HISTOGRAMS
-    if m.name.split("-")[0] in ("laplace", "gaussian", "hierarchical", "privelet")
-]
+LINEAR = [m for m in registry.HISTOGRAMS if m.is_linear]
 
 
+@pytest.mark.slow
 @every_unit
 @pytest.mark.parametrize("mechanism", LINEAR, ids=lambda m: m.name)
 def test_a_histogram_states_exactly_how_far_a_person_moves_it(

@@ -42,6 +42,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['pk'],
+                'base_manager_name': 'objects',
             },
         ),
         migrations.CreateModel(

@@ -10,8 +10,8 @@ from defusedxml.ElementTree import fromstring
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ranges
-from dpportal.datasets.codebooks.book import MISSING_CODES, categories
 from dpportal.datasets.codebooks.faults import CodebookError
+from dpportal.datasets.codebooks.model import MISSING_CODES, categories
 
 
 def read(content: bytes) -> dict[str, Any]:

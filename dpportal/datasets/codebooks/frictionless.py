@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpportal.datasets.codebooks import ranges
-from dpportal.datasets.codebooks.book import categories
-from dpportal.datasets.rawdata.reading import FALSE_WORDS, TRUE_WORDS
+from dpportal.datasets.codebooks.model import categories
+from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
 
 # What the standard takes for yes and no where a field says nothing else.
 TRUE_VALUES = ("true", "True", "TRUE", "1")

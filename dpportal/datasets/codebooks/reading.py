@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dpportal.datasets.codebooks import ddi, frictionless, lines, objects, surveys
-from dpportal.datasets.codebooks.book import FILLED, MISSING_CODES, Codebook
+from dpportal.datasets.codebooks import ddi, delimited, frictionless, json_file, spss_stata
 from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
+from dpportal.datasets.codebooks.model import FILLED, MISSING_CODES, Codebook
 from dpportal.datasets.labels import wrong_values
 from mechanisms.domain import Attribute, Categorical, DomainError
 
@@ -66,7 +66,7 @@ def _known(error: Exception) -> CodebookError:
 
 def _entries(content: bytes) -> dict[str, Any]:
     """What is said of each column."""
-    for survey in surveys.FORMS:
+    for survey in spss_stata.FORMS:
         if survey.is_one(content):
             return survey.read(content)
     try:
@@ -78,8 +78,8 @@ def _entries(content: bytes) -> dict[str, Any]:
     if text.lstrip().startswith("<"):
         return ddi.read(content)
     if not text.lstrip().startswith(("{", "[")):
-        return lines.read(text)
-    entries = objects.read(text)
+        return delimited.read(text)
+    entries = json_file.read(text)
     fields = frictionless.fields(entries)
     return entries if fields is None else frictionless.read(fields)
 
@@ -98,7 +98,7 @@ def _declared(name: str, entry: Any) -> Attribute:
 
 def _attribute(name: str, entry: Any) -> Attribute:
     try:
-        return objects.attribute(name, entry)
+        return json_file.attribute(name, entry)
     except DomainError as error:
         raise CodebookError(_("The codebook could not be used. %(reason)s") % {"reason": error}) from None
     except (TypeError, ValueError, KeyError):

@@ -7,8 +7,8 @@ import io
 import json
 from typing import Any
 
-from dpportal.datasets.codebooks.book import FILLED, Codebook
-from dpportal.datasets.codebooks.lines import FIELDS, YES
+from dpportal.datasets.codebooks.delimited import FIELDS, YES
+from dpportal.datasets.codebooks.model import FILLED, Codebook
 from mechanisms.domain import Attribute, Categorical
 
 

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import dpportal.sealed
+import dpportal.platform.sealed
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -33,9 +33,9 @@ class Migration(migrations.Migration):
                 ('options', models.JSONField(default=dict, editable=False)),
                 ('reading_frozen', models.BooleanField(default=False, editable=False)),
                 ('table', models.CharField(blank=True, editable=False, max_length=200)),
-                ('rows', dpportal.sealed.SealedField(null=True)),
+                ('rows', dpportal.platform.sealed.SealedField(null=True)),
                 ('columns', models.JSONField(default=list, editable=False)),
-                ('facts', dpportal.sealed.SealedField(default=dict)),
+                ('facts', dpportal.platform.sealed.SealedField(default=dict)),
                 ('one_row_columns', models.JSONField(default=list, editable=False)),
                 ('filled_columns', models.JSONField(default=list, editable=False)),
                 ('fingerprint', models.CharField(blank=True, db_index=True, editable=False, max_length=64)),
@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
             name='TableSketch',
             fields=[
                 ('dataset', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='sketch', serialize=False, to='datasets.dataset')),
-                ('content', dpportal.sealed.SealedField()),
+                ('content', dpportal.platform.sealed.SealedField()),
             ],
         ),
         migrations.CreateModel(
@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(blank=True, max_length=120)),
                 ('description', models.TextField(blank=True)),
                 ('file_name', models.CharField(max_length=255)),
-                ('size', dpportal.sealed.SealedField()),
+                ('size', dpportal.platform.sealed.SealedField()),
                 ('megabytes', models.PositiveIntegerField()),
                 ('options', models.JSONField(default=dict)),
                 ('stored', models.CharField(max_length=200)),

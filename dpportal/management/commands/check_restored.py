@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from dpportal import restoring
 from dpportal.budgets.amounts import plain
-from dpportal.restoring import Findings, Lacking
+from dpportal.jobs import lock_timeouts
+from dpportal.operations import restore_check
+from dpportal.operations.restore_check import Findings, Lacking
 
 
 class Command(BaseCommand):
@@ -26,9 +27,10 @@ class Command(BaseCommand):
         parser.add_argument("--if-any", action="store_true", help="say nothing if nothing is wrong")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        lock_timeouts.keep_to(lock_timeouts.COMMAND)
         if options["accept"]:
-            restoring.accept()
-        lines = told(restoring.check())
+            restore_check.accept()
+        lines = told(restore_check.check())
         if lines or not options["if_any"]:
             self.stdout.write("\n".join(lines) or "Database and memory agree.")
 

@@ -17,20 +17,20 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from dpportal import demonstration
 from dpportal.accounts.models import Role, User
 from dpportal.datasets import demo_marker
-from dpportal.running import statics, tables
-from dpportal.running.embedded import load_everything, processes
-from dpportal.running.supervisor import (
+from dpportal.jobs import collect_static, schema_bootstrap
+from dpportal.jobs.embedded import load_everything, processes
+from dpportal.jobs.supervisor import (  # fmt: skip
     ApartError,
     GaveUpError,
     Process,
     apart,
     heed_interrupts,
     supervise,
-)  # fmt: skip
-from dpportal.running.worker import READY_FILE
+)
+from dpportal.jobs.worker_signals import READY_FILE
+from dpportal.operations import demonstration
 
 START_SECONDS = 90.0
 FIRST_PEOPLE = (Role.ADMINISTRATOR.value, Role.CURATOR.value)
@@ -64,14 +64,14 @@ class Command(BaseCommand):
 
         def ready() -> None:
             self._wait(address, ready_file, children)
-            passwords = demonstration.create_accounts({Role(role): options[role] for role in FIRST_PEOPLE})
+            self._show(demonstration.create_accounts({Role(role): options[role] for role in FIRST_PEOPLE}))
             if not options["no_demo"]:
                 with (
                     suppress(ApartError),
                     apart(demonstration.load),
                 ):  # the reason is above, and the sweep goes on
                     pass
-            self._welcome(address, passwords)
+            self._welcome(address)
 
         try:
             supervise(children, ready)
@@ -84,7 +84,10 @@ class Command(BaseCommand):
         """Bring database and static files up to date, while everything is loaded."""
         pending = self._pending_migrations()
         try:
-            with apart(statics.collect), apart(tables.bring_up_to_date) if pending else nullcontext():
+            with (
+                apart(collect_static.collect),
+                apart(schema_bootstrap.bring_up_to_date) if pending else nullcontext(),
+            ):
                 load_everything()
         except ApartError:
             raise CommandError(
@@ -160,7 +163,8 @@ class Command(BaseCommand):
                 )
             time.sleep(0.2)
 
-    def _welcome(self, address: str, passwords: dict[str, str]) -> None:
+    def _show(self, passwords: dict[str, str]) -> None:
+        """At once: who interrupts the start while the demonstration is loaded would have made them for nobody."""
         self.stdout.write("")
         for name, password in passwords.items():
             self.stdout.write(f"  {name:<14} password {password}")
@@ -168,6 +172,9 @@ class Command(BaseCommand):
             self.stdout.write(
                 "  Shown only this once. Each is replaced by its person's own at the first sign-in.\n"
             )
+        self.stdout.flush()
+
+    def _welcome(self, address: str) -> None:
         if demo_marker.pending() is not None:
             self.stdout.write(
                 "The demonstration dataset is still being loaded; the portal goes on by itself."

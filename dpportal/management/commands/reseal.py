@@ -7,17 +7,19 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dpportal import resealing
-from dpportal.keys import UnsealError
-from dpportal.memory import MemoryFaultError
+from dpportal.jobs import lock_timeouts
+from dpportal.operations import reseal
+from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.keys import UnsealError
 
 
 class Command(BaseCommand):
     help = "Seal anew, with the key that the portal has now, whatever former keys sealed."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        lock_timeouts.keep_to(lock_timeouts.COMMAND)
         try:
-            done = resealing.reseal()
+            done = reseal.reseal()
         except (UnsealError, MemoryFaultError) as fault:
             raise CommandError(
                 f"Something is {fault}. Add the key that is missing to keys/stream_key.old, or to "

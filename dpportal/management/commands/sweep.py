@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
@@ -10,11 +11,13 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import Error, connection
 from kombu.exceptions import OperationalError as QueueError
 
-from dpportal import sweeping
-from dpportal.running import patience
-from dpportal.running.heartbeat import Pulse
-from dpportal.running.models import Heartbeat
-from dpportal.storage import StorageFault
+from dpportal.jobs import lock_timeouts
+from dpportal.jobs.heartbeat import HeartbeatThread
+from dpportal.jobs.models import Heartbeat
+from dpportal.operations import sweeping
+from dpportal.platform.storage import StorageFault
+
+log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -25,9 +28,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         files_swept = float("-inf")
-        pulse = Pulse(Heartbeat.Kind.SWEEP)
+        pulse = HeartbeatThread(Heartbeat.Kind.SWEEP)
         if not options["once"]:
-            patience.keep_to(patience.of_jobs())
+            lock_timeouts.keep_to(lock_timeouts.of_jobs())
             connection.close()
         while True:
             try:
@@ -39,14 +42,14 @@ class Command(BaseCommand):
                     sweeping.sweep_files()
                     files_swept = time.monotonic()
             except Error as error:
-                if not patience.is_unavailable(error):
+                if not lock_timeouts.is_unavailable(error):
                     raise
-                self.stderr.write("The database does not answer; sweeping again in a moment.")
+                log.warning("The database does not answer; sweeping again in a moment.")
                 connection.close()
             except StorageFault:
-                self.stderr.write("The file storage does not answer; sweeping again in a moment.")
+                log.warning("The file storage does not answer; sweeping again in a moment.")
             except QueueError:
-                self.stderr.write("The queue does not answer; sweeping again in a moment.")
+                log.warning("The queue does not answer; sweeping again in a moment.")
             if options["once"]:
                 return
             time.sleep(settings.SWEEP_SECONDS)

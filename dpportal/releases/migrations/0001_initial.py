@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import dpportal.budgets.amounts
-import dpportal.sealed
+import dpportal.platform.sealed
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 ('requested_at', models.DateTimeField(null=True)),
                 ('measured_at', models.DateTimeField(null=True)),
                 ('measurement', models.CharField(blank=True, max_length=200)),
-                ('measurement_sha256', dpportal.sealed.SealedField(null=True)),
+                ('measurement_sha256', dpportal.platform.sealed.SealedField(null=True)),
                 ('true_counts', models.CharField(blank=True, max_length=200)),
                 ('read_from', models.CharField(blank=True, max_length=400)),
                 ('result', models.CharField(blank=True, max_length=200)),
@@ -60,67 +60,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Optimisation',
-            fields=[
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('step', models.CharField(blank=True, max_length=20)),
-                ('progress', models.BigIntegerField(default=0)),
-                ('progress_total', models.BigIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('fence', models.PositiveIntegerField(default=0)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('hinted_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('queued_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('failure', models.TextField(blank=True)),
-                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('question', models.JSONField()),
-                ('arrays', models.CharField(blank=True, max_length=200)),
-                ('facts', models.JSONField(default=dict)),
-            ],
-            options={
-                'abstract': False,
-                'indexes': [models.Index(fields=['state', 'lease_until'], name='releases_op_state_8320f0_idx')],
-            },
-        ),
-        migrations.CreateModel(
             name='Artifact',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80)),
                 ('stored', models.CharField(max_length=200)),
                 ('size', models.BigIntegerField()),
-                ('sha256', dpportal.sealed.SealedField(null=True)),
+                ('sha256', dpportal.platform.sealed.SealedField(null=True)),
                 ('about', models.CharField(max_length=200)),
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='artifacts', to='releases.release')),
             ],
             options={
                 'ordering': ['pk'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Simulation',
-            fields=[
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('step', models.CharField(blank=True, max_length=20)),
-                ('progress', models.BigIntegerField(default=0)),
-                ('progress_total', models.BigIntegerField(default=0)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('fence', models.PositiveIntegerField(default=0)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('hinted_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('queued_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('failure', models.TextField(blank=True)),
-                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('question', models.JSONField()),
-                ('lines', models.JSONField(default=list)),
-            ],
-            options={
-                'abstract': False,
-                'indexes': [models.Index(fields=['state', 'lease_until'], name='releases_si_state_c09631_idx')],
             },
         ),
         migrations.CreateModel(

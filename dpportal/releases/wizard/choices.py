@@ -9,12 +9,13 @@ from django.core.exceptions import ValidationError
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
-from dpportal.publishing import cost
-from dpportal.publishing.dial import ends
+from dpportal.jobs.memoised import StoredQuestion
+from dpportal.publications import cost
+from dpportal.publications.cost_search import ends
 from dpportal.releases import drafts
-from dpportal.releases.models import Optimisation, Release, Simulation
-from dpportal.releases.products import AUTOMATIC, DraftError, product_of
-from dpportal.releases.products.histogram.product import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
+from dpportal.releases.models import Release
+from dpportal.releases.products import AUTOMATIC, DraftError, planner_of
+from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WARN_CELLS
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.wizard.forms import PARAMETER, MethodForm
 from dpportal.releases.wizard.side_by_side import SideBySide
@@ -47,7 +48,7 @@ def method_initial(draft: Release, budget: Budget, asked: str = "") -> dict[str,
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
     amount = _proposed(asked) or draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
-    usual = AUTOMATIC if product_of(draft).has_automatic else None
+    usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
         "mechanism": draft.mechanism or usual,
         "amount": plain(amount),
@@ -71,7 +72,7 @@ def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> dict[str, An
         **ends(budget.total),
         "meaning": drafts.meaning_of(draft, amount) if amount else "",
         "published_choices": cost.CHOICES,
-        "wanted": product_of(draft).wanted_in(draft),
+        "error_label": planner_of(draft).error_label(draft),
     }
 
 
@@ -79,8 +80,8 @@ def methods(
     draft: Release,
     budget: Budget,
     form: MethodForm,
-    searches: list[Optimisation],
-    simulation: Simulation | None,
+    searches: list[StoredQuestion],
+    simulation: StoredQuestion | None,
 ) -> dict[str, Any]:
     """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
 
@@ -110,7 +111,7 @@ def methods(
     }
 
 
-def simulated(draft: Release, simulation: Simulation | None, amount: Decimal) -> dict[str, Any]:
+def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal) -> dict[str, Any]:
     """What a simulation found, at this cost."""
     budget = drafts.budget_of(draft)
     return {
@@ -120,9 +121,9 @@ def simulated(draft: Release, simulation: Simulation | None, amount: Decimal) ->
     }
 
 
-def active_searches(draft: Release, searches: list[Optimisation]) -> list[dict[str, Any]]:
+def active_searches(draft: Release, searches: list[StoredQuestion]) -> list[dict[str, Any]]:
     """The strategies that are still being worked out, each with its method's title."""
-    titles = {m.name: m.title for m in product_of(draft).mechanisms}
+    titles = {m.name: m.title for m in planner_of(draft).methods}
     return [
         {"title": titles[search.question["mechanism"]], "percent": search.percent}
         for search in searches

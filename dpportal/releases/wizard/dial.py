@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from dpportal.budgets.amounts import amount_formfield, plain
-from dpportal.publishing import dial
+from dpportal.budgets import cost_dial
+from dpportal.publications import cost_search
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
-from dpportal.releases.products import DraftError, ReleasePlan, product_of
+from dpportal.releases.products import DraftError, ReleasePlan, planner_of
 
 
 def turned(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
@@ -21,15 +22,17 @@ def turned(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
     asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error, in the product's unit), and "mechanism".
     Raises ValidationError, DraftError or PlanError with a sentence for the curator.
     """
-    product, mechanism = product_of(draft), asked.get("mechanism", "")
-    if "half_width" in asked and product.wanted:
-        amount = _amount_for(draft, mechanism, dial.wanted_field().clean(asked["half_width"]))
-    else:
-        amount = amount_formfield().clean(asked.get("epsilon"))
-    said = {"amount": plain(amount), "meaning": drafts.meaning_of(draft, amount)}
-    if not product.wanted:
-        return {**said, "half_width": None}
-    return {**said, "half_width": dial.shown(product.wanted_error(_plan(draft, mechanism, amount), draft))}
+    planner, mechanism = planner_of(draft), asked.get("mechanism", "")
+
+    def error_of(amount: Decimal) -> float | None:
+        return planner.error_of(_plan(draft, mechanism, amount), draft)
+
+    return cost_dial.position(
+        asked,
+        amount_of=partial(_amount_for, draft, mechanism),
+        error_of=error_of,
+        meaning_of=partial(drafts.meaning_of, draft),
+    )
 
 
 def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:
@@ -41,21 +44,17 @@ def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:
     refused = [offer for offer in made if offer.mechanism.name == mechanism]
     if refused or not plans:
         raise ValidationError((refused or made)[0].refusal)
-    return plans[product_of(draft).suggested(draft, plans)]
+    return plans[planner_of(draft).best_method(draft, plans)]
 
 
-def _amount_for(draft: Release, mechanism: str, wanted: float) -> Decimal:
-    product, loss = product_of(draft), drafts.loss_at(draft, Decimal(1))
+def _amount_for(draft: Release, mechanism: str, wanted: float) -> Decimal | None:
+    planner, loss = planner_of(draft), drafts.loss_at(draft, Decimal(1))
 
     def error_of(amount: Decimal) -> float:
-        error = product.wanted_error(_plan(draft, mechanism, amount), draft)
+        error = planner.error_of(_plan(draft, mechanism, amount), draft)
         if error is None:
             raise DraftError(_("Its error depends on the data, so no cost can be said for it."), "method")
         return error
 
-    amount = product.amount_for(mechanism, loss, wanted)
-    if amount is None:
-        amount = dial.amount_for(wanted, loss.definition, error_of)
-    if amount is None:
-        raise ValidationError(dial.unreachable())
-    return amount
+    amount = planner.least_amount(mechanism, loss, wanted)
+    return cost_search.amount_for(wanted, loss.definition, error_of) if amount is None else amount

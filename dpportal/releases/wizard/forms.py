@@ -35,7 +35,7 @@ class ProductForm(forms.ModelForm):
 
     def clean_product(self) -> str:
         name: str = self.cleaned_data["product"]
-        if refusal := PRODUCTS[name].unavailable(unit_of(self.instance)):
+        if refusal := PRODUCTS[name].planner.unavailable(unit_of(self.instance)):
             raise forms.ValidationError(refusal)
         return name
 
@@ -64,25 +64,27 @@ class MethodForm(forms.Form):
         *args: Any,
         mechanisms: Iterable[Mechanism],
         automatic: bool = False,
-        shared: Iterable[Parameter] = (),
         **kwargs: Any,
     ) -> None:
-        """automatic: whether the choice may be left to the portal. shared: parameters whatever the method."""
+        """automatic: whether the choice may be left to the portal."""
         super().__init__(*args, **kwargs)
         self.mechanisms = {m.name: m for m in mechanisms}
-        self.shared = tuple(shared)
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
         chosen_by_portal = [(AUTOMATIC, AUTOMATIC_TITLE)] if automatic else []
         field.choices = [*chosen_by_portal, *((m.name, m.title) for m in self.mechanisms.values())]
-        for parameter in (*self.shared, *(p for m in self.mechanisms.values() for p in _own(m))):
+        for parameter in (p for m in self.mechanisms.values() for p in _own(m)):
             if parameter.name != PURPOSE:
                 self.fields[PARAMETER + parameter.name] = parameter_field(parameter)
 
+    @property
+    def has_purpose(self) -> bool:
+        """Whether what the release is for matters to some method."""
+        return any(p.name == PURPOSE for m in self.mechanisms.values() for p in _own(m))
+
     def parameters(self) -> dict[str, Any]:
         """The chosen method's parameters; call after `is_valid()`."""
-        method = self.mechanisms.get(self.cleaned_data["mechanism"])
-        return {p.name: self._chosen(p) for p in (*self.shared, *_own(method))}
+        return {p.name: self._chosen(p) for p in self._declared(self.cleaned_data["mechanism"])}
 
     def _chosen(self, parameter: Parameter) -> Any:
         if parameter.name == PURPOSE:
@@ -91,9 +93,15 @@ class MethodForm(forms.Form):
         return parameter.default if value in (None, "") else value
 
     def parameter_fields(self, method: str | None) -> list[forms.BoundField]:
-        """The fields of the shared parameters and of one method's own."""
-        declared = (*self.shared, *_own(self.mechanisms.get(method or "")))
-        return [self[PARAMETER + p.name] for p in declared if p.name != PURPOSE]
+        """The fields of one method's parameters."""
+        return [self[PARAMETER + p.name] for p in self._declared(method) if p.name != PURPOSE]
+
+    def _declared(self, method: str | None) -> tuple[Parameter, ...]:
+        """A method's own parameters; where the choice is left to the portal, those that all methods have."""
+        if method != AUTOMATIC:
+            return _own(self.mechanisms.get(method or ""))
+        first, *others = self.mechanisms.values()
+        return tuple(p for p in _own(first) if all(p in _own(other) for other in others))
 
 
 def _own(method: Mechanism | None) -> tuple[Parameter, ...]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
-from dpportal.pages.workings import chosen_by_hand, from_workers
+from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.releases import drafts, services
 from dpportal.releases.access import release_for
-from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products import DraftError, planner_of, product_of
 from dpportal.releases.products.queries.form import WorkloadForm
 from dpportal.releases.wizard import choices
-from dpportal.releases.wizard import dial as turning
 from dpportal.releases.wizard.forms import MethodForm
-from mechanisms.protocol import PlanError
 
 
 @curator_required
@@ -44,17 +42,16 @@ def offers(request: HttpRequest, release_id: UUID) -> HttpResponse:
         simulation = services.ask_simulation(draft)
     except DraftError as error:
         return render(
-            request, product_of(draft).offers_template, {"release": draft, "refusal": error.message}
+            request, product_of(draft).template("_offers.html"), {"release": draft, "refusal": error.message}
         )
-    product = product_of(draft)
+    planner = planner_of(draft)
     form = MethodForm(
         chosen_by_hand(request.POST),
-        mechanisms=product.mechanisms,
-        automatic=product.has_automatic,
-        shared=product.parameters,
+        mechanisms=planner.methods,
+        automatic=planner.has_automatic,
     )
     context = {"release": draft, **choices.methods(draft, budget, form, searches, simulation)}
-    return render(request, product.offers_template, context)
+    return render(request, product_of(draft).template("_offers.html"), context)
 
 
 @curator_required
@@ -105,17 +102,3 @@ def workload(request: HttpRequest, release_id: UUID) -> HttpResponse:
     else:
         context["refusals"] = [str(text) for errors in form.errors.values() for text in errors]
     return render(request, "releases/queries/_workload.html", context)
-
-
-@curator_required
-@require_GET
-@from_workers
-def dial(request: HttpRequest, release_id: UUID) -> JsonResponse:
-    """ε (or ρ) ⇄ the wanted error: {"amount", "half_width"}, or {"error": a sentence} with 400."""
-    draft = release_for(request, release_id)
-    try:
-        return JsonResponse(turning.turned(draft, request.GET.dict()))
-    except ValidationError as error:
-        return JsonResponse({"error": error.messages[0]}, status=400)
-    except (DraftError, PlanError) as refusal:
-        return JsonResponse({"error": str(refusal)}, status=400)

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from dpportal.charts.style import Figure
-from dpportal.publishing.dial import shown
+from dpportal.publications.cost_search import shown
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Release
-from dpportal.releases.products import AUTOMATIC, AnyProduct, ReleasePlan, method_title, product_of
+from dpportal.releases.products import AUTOMATIC, AnyPlanner, ReleasePlan, method_title, planner_of
 
 
 class SideBySide:
@@ -20,7 +20,7 @@ class SideBySide:
 
     def __init__(self, draft: Release, offers: list[Offer], asked: str | None, amount: Decimal) -> None:
         self._draft, self._offers, self._asked, self._amount = draft, offers, asked, amount
-        self._product: AnyProduct = product_of(draft)
+        self._planner: AnyPlanner = planner_of(draft)
 
     @property
     def context(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class SideBySide:
     @cached_property
     def chosen(self) -> str | None:
         """The method asked for, where it has a plan; else the first that is recommended."""
-        if self._asked == AUTOMATIC and self._product.has_automatic:
+        if self._asked == AUTOMATIC and self._planner.has_automatic:
             return self._asked
         if self._asked in self._made:
             return self._asked
@@ -47,14 +47,14 @@ class SideBySide:
     @property
     def _of_the_chosen(self) -> dict[str, Any]:
         plan, chosen = self._plan_of_the_chosen, self.chosen
-        verdict = self._product.foreseen(plan, self._draft) if plan else None
+        verdict = self._planner.verdict(plan, self._draft) if plan else None
         better = verdict and plan and verdict.amount(self._amount, plan.loss.definition)
         return {
             "chosen_method": chosen,
             "verdict": verdict,
             "better_amount": better,
-            "chosen_title": method_title(self._product.name, chosen) if chosen else "",
-            "chosen_error": shown(self._product.wanted_error(plan, self._draft)) if plan else None,
+            "chosen_title": method_title(self._draft.product, chosen) if chosen else "",
+            "chosen_error": shown(self._planner.error_of(plan, self._draft)) if plan else None,
             "chosen_offer": next((row for row in self._rows if row["mechanism"].name == chosen), None),
         }
 
@@ -65,7 +65,7 @@ class SideBySide:
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
-        return [self._row(offer) for offer in sorted(self._offers, key=_place(self._product))]
+        return [self._row(offer) for offer in sorted(self._offers, key=_place(self._planner))]
 
     def _row(self, offer: Offer) -> dict[str, Any]:
         """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why no plan."""
@@ -74,8 +74,8 @@ class SideBySide:
         return {
             "mechanism": offer.mechanism,
             "plan": offer.plan,
-            "unsuited": self._unsuited[offer.mechanism.name],
-            **self._product.offer(offer.plan, self._draft, list(self._made.values())),
+            "unsuited": "",
+            **self._planner.offer(offer.plan, self._draft, list(self._made.values())),
         }
 
     @cached_property
@@ -86,7 +86,7 @@ class SideBySide:
     @cached_property
     def _unsuited(self) -> dict[str, str]:
         """Why a method is not made for the columns, by method; empty for one that is."""
-        return {name: self._product.unsuited(plan) for name, plan in self._made.items()}
+        return {row["mechanism"].name: row["unsuited"] for row in self._rows if "plan" in row}
 
     @cached_property
     def _plans(self) -> dict[str, ReleasePlan]:
@@ -95,24 +95,32 @@ class SideBySide:
 
     @cached_property
     def _advice(self) -> Any:
-        return self._product.advice(self._draft, self._plans) if self._plans else None
+        return self._planner.advice(self._draft, self._plans) if self._plans else None
 
     @cached_property
     def _recommended(self) -> list[Any]:
-        return list(self._product.recommended(self._draft, self._plans, self._advice)) if self._plans else []
+        return self._planner.recommendations(self._draft, self._plans, self._advice) if self._plans else []
 
     @cached_property
     def _best(self) -> str | None:
-        return self._product.suggested(self._draft, self._plans) if self._plans else None
+        return self._planner.best_method(self._draft, self._plans) if self._plans else None
 
     def _noise_picture(self) -> Figure | None:
-        picked = self._made.get(self.chosen or "") or next(iter(self._made.values()), None)
-        return None if picked is None else self._product.noise_figure(picked, self._draft.people)
+        picked = self.chosen if self.chosen in self._made else next(iter(self._made), None)
+        row = next((row for row in self._rows if row["mechanism"].name == picked), {})
+        draw: Callable[[], Figure | None] | None = row.get("noise_figure")
+        return None if draw is None else draw()
 
 
-def _place(product: AnyProduct) -> Callable[[Offer], float]:
-    """The product's order of methods; those without a plan come last."""
-    return lambda offer: math.inf if offer.plan is None else product.order(offer.plan)
+def _place(planner: AnyPlanner) -> Callable[[Offer], tuple[float, ...]]:
+    """The order of methods, by rank where that is theirs; those without a plan come last."""
+
+    def place(offer: Offer) -> tuple[float, ...]:
+        if offer.plan is None:
+            return (math.inf,)
+        return planner.rank(offer.plan) if planner.has_automatic else (0.0,)
+
+    return place
 
 
 def _is_suited(row: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,25 +15,25 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.budgets import ledger, refusals
-from dpportal.datasets import services as datasets
+from dpportal.budgets import confirming, refusals
 from dpportal.datasets.access import dataset_for
-from dpportal.datasets.fit import shown_warnings
 from dpportal.datasets.models import Right
-from dpportal.pages.confirming import confirmation
-from dpportal.pages.steps import Wizard
-from dpportal.pages.workings import from_workers
-from dpportal.publishing.statement import epsilon_delta_text
+from dpportal.publications.search_progress import from_workers
+from dpportal.publications.statement import epsilon_delta_text
+from dpportal.publications.steps import Wizard
 from dpportal.releases import drafts, services
 from dpportal.releases.access import release_for
+from dpportal.releases.database_time import database_time
 from dpportal.releases.models import Release
-from dpportal.releases.products import PRODUCTS, DraftError, method_title, product_of
+from dpportal.releases.privacy_statement import promise_of_draft
+from dpportal.releases.products import PRODUCTS, DraftError, method_title, planner_of, product_of
 from dpportal.releases.products.queries import matrices
-from dpportal.releases.promise import promise_of_draft
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices
+from dpportal.releases.wizard.dial import turned
 from dpportal.releases.wizard.forms import MethodForm, ProductForm
 from dpportal.serving.files import takes_files
+from mechanisms.protocol import PlanError
 
 wizard = Wizard(
     space="releases",
@@ -46,6 +47,8 @@ wizard = Wizard(
     own=release_for,
     spent="job",
     already_spent=gettext_lazy("This release was already confirmed; its choices can no longer be changed."),
+    discard=services.discard,
+    refusal=ReleaseError,
 )
 
 
@@ -70,19 +73,19 @@ def product(request: HttpRequest, draft: Release) -> HttpResponseBase:
         chosen = ("title", "product", "columns", "mechanism", "parameters")
         return wizard.forward(request, draft, chosen, "columns")
     unit = drafts.unit_of(draft)
-    products = [(product, product.unavailable(unit)) for product in PRODUCTS.values()]
+    products = [(product, product.planner.unavailable(unit)) for product in PRODUCTS.values()]
     return _page(request, "product", draft, form, products=products)
 
 
 @takes_files(matrices.MAX_FILE_BYTES)
 @wizard.step
 def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
-    declared, chosen = choices.declared_columns(draft), product_of(draft)
-    form = chosen.form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
+    declared = choices.declared_columns(draft)
+    form = planner_of(draft).form(request.POST or None, request.FILES or None, declared=declared, draft=draft)
     if request.method == "POST" and form.is_valid():
         form.apply(draft)
         try:
-            drafts.require_read_once(declared.project(draft.columns))
+            drafts.reject_overlapping_columns(declared.project(draft.columns))
         except DraftError as error:
             form.add_error(None, error.message)
         else:
@@ -102,9 +105,8 @@ def method(request: HttpRequest, draft: Release) -> HttpResponseBase:
     form = MethodForm(
         _with_used(request.POST) or None,
         initial=choices.method_initial(draft, budget, request.GET.get("amount", "")),
-        mechanisms=product_of(draft).mechanisms,
-        automatic=product_of(draft).has_automatic,
-        shared=product_of(draft).parameters,
+        mechanisms=planner_of(draft).methods,
+        automatic=planner_of(draft).has_automatic,
     )
     if request.method == "POST" and form.is_valid():
         draft.mechanism, draft.amount = form.cleaned_data["mechanism"], form.cleaned_data["amount"]
@@ -130,6 +132,9 @@ def _with_used(posted: QueryDict) -> QueryDict:
     return changed
 
 
+dial = wizard.dial(turned, (DraftError, PlanError))
+
+
 @from_workers
 @wizard.step
 def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
@@ -139,50 +144,31 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         messages.info(request, error.message)
         return redirect(f"releases:{error.step}", draft.pk)
 
-    identifying = datasets.columns_to_ask_about(draft.dataset)
-
-    def spend(reviewed: str) -> None:
-        if identifying:
-            datasets.confirm_one_row(draft.dataset, identifying, current_user(request))
-        services.request_release(draft, reviewed=reviewed, by=current_user(request))
-
     shown = services.reviewed_as(version, plan)
-    form = confirmation(
-        request, shown, spend, (DraftError, ReleaseError, ledger.BudgetRefusedError), identifying
+    spend = partial(services.request_release, draft, by=current_user(request))
+    form = confirming.confirmed(
+        request, draft, shown, lambda read: spend(reviewed=read), (DraftError, ReleaseError)
     )
     if form is None:
         return redirect("releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None
-    verdict = product_of(draft).foreseen(plan, draft)
+    verdict = planner_of(draft).verdict(plan, draft)
     context = {
         "plan": plan,
         "method_title": method_title(draft.product, plan.mechanism),
         "verdict": verdict,
         "better_amount": verdict and verdict.amount(draft.amount, plan.loss.definition),
-        "identifying": identifying,
         "version": version,
-        "fit_warnings": shown_warnings(draft.dataset, draft.columns, current_user(request)),
-        **product_of(draft).offer(plan, draft),
+        **confirming.around(request, draft, budget, draft.columns),
+        **planner_of(draft).offer(plan, draft),
+        "database_time": database_time(draft),
         "statement": promise_of_draft(plan.loss, budget.delta, version, draft.other_promises),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
-        "left_after": budget.left - draft.amount,
         "budget": budget,
         "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),
     }
     return _page(request, "review", draft, form, **context)
-
-
-@curator_required
-@require_POST
-def discard(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
-    draft = release_for(request, release_id)
-    try:
-        services.discard(draft)
-        messages.success(request, _("The draft is deleted. Nothing was spent on it."))
-    except ReleaseError as refusal:
-        messages.error(request, str(refusal))
-    return redirect("datasets:home", draft.dataset_id)
 
 
 def _page(

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import dpportal.budgets.amounts
-import dpportal.sealed
+import dpportal.platform.sealed
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
             name='PeriodSketch',
             fields=[
                 ('period', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='sketch', serialize=False, to='streams.period')),
-                ('content', dpportal.sealed.SealedField()),
+                ('content', dpportal.platform.sealed.SealedField()),
             ],
         ),
         migrations.CreateModel(
@@ -141,7 +141,7 @@ class Migration(migrations.Migration):
                 ('index', models.PositiveIntegerField(null=True)),
                 ('file', models.CharField(blank=True, max_length=200)),
                 ('file_name', models.CharField(blank=True, max_length=255)),
-                ('options', dpportal.sealed.SealedField(default=dict)),
+                ('options', dpportal.platform.sealed.SealedField(default=dict)),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('stream', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='streams.stream')),
             ],

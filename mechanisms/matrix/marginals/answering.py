@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
-from mechanisms.histogram.request import check_amount
 from mechanisms.matrix.marginals.cells import MarginalCells
 from mechanisms.matrix.marginals.errors import cell_variances
 from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals, term_axes
 from mechanisms.matrix.marginals.tables import Residuals, assembled, least_squares_cells
-from mechanisms.matrix.mechanism import QueryPlan, QueryResult
+from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise
-from mechanisms.noise.sums import half_widths
+from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement, PlanError
+from mechanisms.validation import check_amount
 
 # Numbers that are measured: 2 GiB of them.
 MAX_NUMBERS = 2**28
@@ -46,14 +46,11 @@ class Answered:
     half_widths: np.ndarray
 
 
-class MarginalMechanism(ABC):
+class MarginalMechanism(QueryMechanism):
     """Marginal tables from residuals of sets of columns; a subclass says how the residuals are measured.
 
     The cells of the whole domain are never counted, so it may have any number of them.
     """
-
-    title: ClassVar[str]
-    definitions: ClassVar[frozenset[Definition]]
 
     @abstractmethod
     def measured(self, plan: QueryPlan) -> MarginalSets:

@@ -17,11 +17,11 @@ from itertools import combinations
 
 import numpy as np
 
-from mechanisms import boxes
-from mechanisms.boxes import CellSum, Picks
+from mechanisms import box_queries
+from mechanisms.box_queries import CellSum, Picks
 from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.mechanism import QueryPlan
-from mechanisms.noise.sums import half_widths
+from mechanisms.noise.sum_quantiles import half_widths
 
 
 def cell_sum(
@@ -32,7 +32,7 @@ def cell_sum(
     values: the measurement.
     """
     shape, closed = plan.workload.shape, mechanism.closed(plan)
-    narrowed = boxes.narrowed(shape, picks)
+    narrowed = box_queries.narrowed(shape, picks)
     if narrowed not in closed.index:
         return None
     information, residuals = mechanism.information(plan, closed), mechanism.residuals(plan, closed, values)
@@ -42,8 +42,8 @@ def cell_sum(
         residual = residuals(np.array([place]))[0]
         share = math.prod(len(picks[i]) / shape[i] for i in narrowed if i not in columns)
         left = math.prod(len(picks[i]) * (1 - len(picks[i]) / shape[i]) for i in columns)
-        estimate += share * boxes.summed(residual, residual.shape, [picks[i] for i in columns])
+        estimate += share * box_queries.summed(residual, residual.shape, [picks[i] for i in columns])
         variance += share**2 * left / information[place]
     error = np.array(math.sqrt(plan.noise.variance * variance))
-    cells = boxes.size([picks[i] for i in narrowed])
+    cells = box_queries.size([picks[i] for i in narrowed])
     return CellSum(estimate, float(half_widths(plan.noise, error)), cells)

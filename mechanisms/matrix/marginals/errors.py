@@ -22,8 +22,8 @@ import numpy as np
 from mechanisms.accounting import Loss, Neighbours
 from mechanisms.arrays import Floats
 from mechanisms.calibration import law_for
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.marginals.sets import Axes, Batch, MarginalSets
+from mechanisms.sensitivity import Sensitivity
 
 
 def residual_costs(closed: MarginalSets, asked: Mapping[Axes, float]) -> Floats:

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
-from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import noise_law
 from mechanisms.matrix.marginals.answering import MarginalMechanism, details_of
@@ -21,6 +20,7 @@ from mechanisms.matrix.marginals.weights import MAX_COLUMNS, best_weights, latti
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 
 class WeightedMarginals(MarginalMechanism):
@@ -40,7 +40,6 @@ class WeightedMarginals(MarginalMechanism):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
     optimises: ClassVar[bool] = True
-    version: ClassVar[int] = 1
 
     def refusal(self, domain: Domain, workload: Workload, definition: Definition) -> str:
         """Why the strategy cannot serve this workload, and what to do; empty if it can."""
@@ -85,7 +84,7 @@ class WeightedMarginals(MarginalMechanism):
         the domain or the workload does not fit.
         """
         self.check(domain, workload, loss)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         if optimised is None:
             raise PlanError(f"{self.title}: find the weights first.")
         asked = asked_marginals(workload)

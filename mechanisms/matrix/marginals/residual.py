@@ -14,7 +14,7 @@ from mechanisms.matrix.marginals.errors import lower_bound, residual_costs
 from mechanisms.matrix.marginals.residual_weights import information, integer_weights, residual_sensitivity
 from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals
 from mechanisms.matrix.marginals.tables import Residuals, gathered, integer_residuals, projected
-from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
+from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.workload.union import Workload
 
 
@@ -34,13 +34,6 @@ class ResidualPlanner(MarginalMechanism):
         "that Gaussian noise allows."
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
-    optimises: ClassVar[bool] = False
-    version: ClassVar[int] = 1
-
-    def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
-    ) -> Optimised:
-        raise TypeError(f"{self.title} has nothing to optimise")
 
     def plan(
         self, domain: Domain, workload: Workload, loss: Loss, optimised: Optimised | None = None
@@ -52,7 +45,7 @@ class ResidualPlanner(MarginalMechanism):
         fit.
         """
         self.check(domain, workload, loss)
-        loss = loss.over(domain)
+        loss = loss.for_domain(domain)
         names = domain.names
         asked = asked_marginals(workload)
         closed = MarginalSets.closed(workload.shape, asked)

@@ -38,8 +38,8 @@ import numpy as np
 
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.arrays import Floats
-from mechanisms.counting import Sensitivity, unit_sensitivity
 from mechanisms.matrix.marginals.sets import MarginalSets
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 # The smallest weight, so that rounding costs less than 2^-16 of the error, unless large tables leave less room.
 _FINEST = 2**8

@@ -10,9 +10,9 @@ from scipy.linalg import eigvals_banded
 
 from mechanisms.accounting import Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
 from mechanisms.matrix.workload.union import Workload
+from mechanisms.sensitivity import Sensitivity
 
 # Cells up to which the Gram matrix of a union, or of a column's queries, is decomposed.
 MAX_CELLS = 4096

@@ -31,7 +31,7 @@ def gram_diagonal(gram: Gram) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class WrittenGram:
     """WᵀW itself, (n, n)."""
 
     matrix: np.ndarray
@@ -46,7 +46,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class GramBlocks:
     """The same workload asked of blocks of neighbouring cells whose rows are spread evenly over their cells."""
 
     cells: Gram

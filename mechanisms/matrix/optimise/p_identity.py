@@ -17,7 +17,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from mechanisms.arrays import Floats
 from mechanisms.matrix.mechanism import Progress
-from mechanisms.matrix.optimise.gram import Blocks, Gram, gram_diagonal
+from mechanisms.matrix.optimise.gram import Gram, GramBlocks, gram_diagonal
 from mechanisms.matrix.optimise.windows import Window, Windows
 from mechanisms.noise import repeatable
 
@@ -70,7 +70,7 @@ def weights_of(theta: Floats) -> Floats:
     return weights
 
 
-class Loss:
+class Objective:
     """‖WA⁺‖²_F and its gradient, as functions of the entries of Θ inside the windows."""
 
     def __init__(self, gram: Gram, windows: Windows) -> None:
@@ -159,7 +159,7 @@ def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: Progress
         raise ValueError("a workload that asks nothing has no strategy")
     glance = math.ceil(iterations / _GLANCE) if len(begin) > _FOLLOWED else 0
     counter = _Counter(on_progress, glance * len(begin) + min(len(begin), _FOLLOWED) * iterations)
-    looked = [(Loss(gram, windows), windows, values) for windows, values in begin]
+    looked = [(Objective(gram, windows), windows, values) for windows, values in begin]
     if glance:
         seen = [
             (loss, windows, _descend(loss, at, glance, _AT_FIRST, counter)) for loss, windows, at in looked
@@ -203,7 +203,7 @@ class _Paying:
 
 
 def _descend(
-    loss: Loss, start: np.ndarray, iterations: int, paying: tuple[int, float], counter: _Counter
+    loss: Objective, start: np.ndarray, iterations: int, paying: tuple[int, float], counter: _Counter
 ) -> OptimizeResult:
     options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": 1e-10, "gtol": 0.0}
     bounds, watch = [(0.0, _LARGEST)] * start.size, _Paying(*paying, counter)
@@ -213,7 +213,7 @@ def _descend(
 def _from_blocks(gram: Gram, starts: int) -> list[Start]:
     """A start: sums over all cells, as the optimum for blocks has them, and sums over neighbours at random."""
     n = gram.size
-    coarse = p_identity(Blocks(gram, SPACING), starts=starts).theta
+    coarse = p_identity(GramBlocks(gram, SPACING), starts=starts).theta
     coarse = coarse[coarse.any(axis=1)]
     near = Windows(n, tuple(_neighbours(n)))
     theta = _tents(n, near)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.histogram.dyadic import scales, workload_energies
+from mechanisms.linear.dyadic import scales, workload_energies
 from mechanisms.matrix.workload.factor import AllRange, Factor, Identity, Prefix, Width
 
 # Entries of a temporary array.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.haar import Haar, fitted_haar
-from mechanisms.histogram.tree import Tree, fitted_tree
+from mechanisms.linear.haar import Haar, fitted_haar
+from mechanisms.linear.tree import Tree, fitted_tree
 from mechanisms.matrix.strategy.energies import energies
 from mechanisms.matrix.strategy.grid import BITS
 from mechanisms.matrix.strategy.levels import HaarRows, TreeRows

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.arrays import Floats
-from mechanisms.counting import Sensitivity
-from mechanisms.matrix.strategy.inverse import Inverse
+from mechanisms.matrix.strategy.pseudo_inverse import Inverse
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.union import Term
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 
 # Cells up to which they are inverted together.
 MAX_JOINT = 4096

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.arrays import Floats
-from mechanisms.matrix.strategy.inverse import Inverse, too_many
+from mechanisms.matrix.strategy.pseudo_inverse import Inverse, too_many
 from mechanisms.matrix.workload.factor import Factor
 from mechanisms.protocol import PlanError
 

@@ -22,14 +22,14 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 
 from mechanisms.arrays import Floats, Integers
-from mechanisms.counting import Sensitivity
-from mechanisms.histogram.haar import Haar
-from mechanisms.histogram.tree import Tree
+from mechanisms.linear.haar import Haar
+from mechanisms.linear.tree import Tree
 from mechanisms.matrix.strategy.distances import Pairs
 from mechanisms.matrix.strategy.energies import energies, overlaps
 from mechanisms.matrix.strategy.ranges import by_solving
 from mechanisms.matrix.strategy.rows import Rows
 from mechanisms.matrix.workload.factor import Factor
+from mechanisms.sensitivity import Sensitivity
 
 # Entries of a temporary array.
 _CHUNK = 2**21

@@ -12,14 +12,14 @@ from scipy import sparse
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.distances import EXACT, farthest, farthest_of_union
-from mechanisms.matrix.strategy.inverse import Inverse
 from mechanisms.matrix.strategy.joint import MAX_JOINT, Joint
+from mechanisms.matrix.strategy.pseudo_inverse import Inverse
 from mechanisms.matrix.strategy.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.workload.factor import Factor
 from mechanisms.matrix.workload.union import Term, along
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 
 # Weights up to which the integer answers of 2^23 rows fit 64 bits; beyond `most_rows` they wrap, which costs accuracy.
 MAX_WEIGHT = 2**40

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.distances import Pairs
 from mechanisms.matrix.strategy.rows import PAIRED_CELLS, RangeRows, Rows
 from mechanisms.matrix.workload.factor import Factor
+from mechanisms.sensitivity import Sensitivity
 
 # Entries of a temporary array.
 _CHUNK = 2**21

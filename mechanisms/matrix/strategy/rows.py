@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.arrays import Floats
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.distances import EXACT, Pairs, farthest_of_all
-from mechanisms.matrix.strategy.inverse import MAX_DENSE, Inverse
 from mechanisms.matrix.strategy.least_squares import ByCells, LeastSquares, check_dense
+from mechanisms.matrix.strategy.pseudo_inverse import MAX_DENSE, Inverse
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
+from mechanisms.sensitivity import Sensitivity
 
 # Cells up to which pairs of columns are told apart in a product.
 PAIRED_CELLS = 2048

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.accounting import Definition
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.grid import BITS, kept_exactly, on_grid, tied
-from mechanisms.matrix.strategy.inverse import MAX_DENSE
 from mechanisms.matrix.strategy.least_squares import BySums, LeastSquares, product
+from mechanisms.matrix.strategy.pseudo_inverse import MAX_DENSE
 from mechanisms.matrix.strategy.rows import Inverted
+from mechanisms.sensitivity import Sensitivity
 
 # Work up to which the L1 distances of all pairs of columns are computed, in additions.
 _L1_PAIRS = 2**26

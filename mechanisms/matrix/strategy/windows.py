@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.distances import Pairs
 from mechanisms.matrix.strategy.ranges import AllRangeRows, RunningRows, by_solving
 from mechanisms.matrix.strategy.rows import PAIRED_CELLS, RangeRows
 from mechanisms.matrix.workload.factor import NEGLIGIBLE, AllRange, Factor, Prefix, Width
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 
 # Entries of the vectors that no window sees, where other queries are held against them.
 _MAX_UNSEEN = 2**24

@@ -31,7 +31,7 @@ _WEIGHT, _NUMBER = re.compile(r"\d+(?:\.\d+)?"), re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True)
-class Part:
+class NotationPart:
     """One kind of query. number: of cells of a width, or of columns of marginals; exact: "=" rather than "<="."""
 
     kind: str
@@ -51,11 +51,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductTerm:
     """Parts over different columns, with the weight of their errors."""
 
     weight: Decimal
-    parts: tuple[Part, ...]
+    parts: tuple[NotationPart, ...]
 
     def __str__(self) -> str:
         weight = "" if self.weight == 1 else f"{self.weight.normalize():f} * "
@@ -67,7 +67,7 @@ def quoted(column: str) -> str:
     return json.dumps(column, ensure_ascii=False)
 
 
-def parse(text: str) -> tuple[Product, ...]:
+def parse(text: str) -> tuple[ProductTerm, ...]:
     """The products that a text names, before they meet a domain. Raises PlanError."""
     return _Reader(text).workload()
 
@@ -80,7 +80,7 @@ class _Reader:
             raise PlanError(f"The workload's text is too long; at most {MAX_LENGTH:,} characters are read.")
         self._text, self._at = text, 0
 
-    def workload(self) -> tuple[Product, ...]:
+    def workload(self) -> tuple[ProductTerm, ...]:
         products = [self._product()]
         while self._has("+"):
             products.append(self._product())
@@ -89,7 +89,7 @@ class _Reader:
             self._refuse("expected + or x here, or the end")
         return tuple(products)
 
-    def _product(self) -> Product:
+    def _product(self) -> ProductTerm:
         weight = self._weight()
         parts = [self._part()]
         while self._has_word("x"):
@@ -101,7 +101,7 @@ class _Reader:
         named = [column for part in parts for column in part.columns]
         if len(set(named)) < len(named):
             self._refuse("a column is named twice in one product; name each once")
-        return Product(weight, tuple(parts))
+        return ProductTerm(weight, tuple(parts))
 
     def _weight(self) -> Decimal:
         self._skip()
@@ -118,7 +118,7 @@ class _Reader:
             self._refuse("expected * after a weight")
         return weight
 
-    def _part(self) -> Part:
+    def _part(self) -> NotationPart:
         self._skip()
         found = _WORD.match(self._text, self._at)
         if not found or found.group() not in KINDS:
@@ -126,27 +126,27 @@ class _Reader:
         kind = found.group()
         self._at = found.end()
         if kind == "total":
-            return Part(kind)
+            return NotationPart(kind)
         self._expect("(")
         part = self._arguments(kind)
         self._expect(")")
         return part
 
-    def _arguments(self, kind: str) -> Part:
+    def _arguments(self, kind: str) -> NotationPart:
         if kind in COLUMN_KINDS:
-            return Part(kind, (self._string(),))
+            return NotationPart(kind, (self._string(),))
         if kind == "marginal":
-            return Part(kind, self._strings(self._string()))
+            return NotationPart(kind, self._strings(self._string()))
         if kind == "width":
             number = self._number()
             self._expect(",")
-            return Part(kind, (self._string(),), number)
+            return NotationPart(kind, (self._string(),), number)
         if kind == "uploaded":
             digest = self._string()
-            return Part(kind, (self._string(),) if self._has(",") else (), digest=digest)
+            return NotationPart(kind, (self._string(),) if self._has(",") else (), digest=digest)
         exact = not self._has("<")
         self._expect("=")
-        return Part(kind, number=self._number(), exact=exact, columns=self._strings())
+        return NotationPart(kind, number=self._number(), exact=exact, columns=self._strings())
 
     def _strings(self, *first: str) -> tuple[str, ...]:
         strings = list(first)

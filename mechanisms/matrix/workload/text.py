@@ -19,7 +19,7 @@ from mechanisms.matrix.workload.factor import (
     Width,
     within_range,
 )
-from mechanisms.matrix.workload.notation import Part, Product, parse, quoted
+from mechanisms.matrix.workload.notation import NotationPart, ProductTerm, parse, quoted
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.protocol import PlanError
 
@@ -60,7 +60,9 @@ def _check_number(counts: Iterator[int]) -> None:
         )
 
 
-def _over_all_cells(products: tuple[Product, ...], domain: Domain, matrices: Matrices, text: str) -> Workload:
+def _over_all_cells(
+    products: tuple[ProductTerm, ...], domain: Domain, matrices: Matrices, text: str
+) -> Workload:
     if len(products) > 1 or len(products[0].parts) > 1:
         raise PlanError(
             "Uploaded queries over all cells stand alone. Release the other queries by themselves, or name the column "
@@ -72,7 +74,7 @@ def _over_all_cells(products: tuple[Product, ...], domain: Domain, matrices: Mat
     return Workload((domain.size,), (term,), text)
 
 
-def _uploaded(part: Part, cells: int, matrices: Matrices) -> Explicit:
+def _uploaded(part: NotationPart, cells: int, matrices: Matrices) -> Explicit:
     matrix = matrices.get(part.digest)
     if matrix is None:
         raise PlanError(f"No uploaded queries are known as {part.digest[:12]}…. Upload the file again.")
@@ -99,7 +101,7 @@ class _Expansion:
         self._axes = {name: axis for axis, name in enumerate(domain.names)}
         self._identities = [Identity(n) for n in domain.shape]
 
-    def count(self, product: Product) -> int:
+    def count(self, product: ProductTerm) -> int:
         """How many terms a product will have, before any is made."""
         part = product.parts[0]
         if part.kind != "marginals":
@@ -107,7 +109,7 @@ class _Expansion:
         columns = len(self._marginal_axes(part))
         return sum(math.comb(columns, k) for k in self._sizes(part))
 
-    def terms(self, product: Product) -> Iterator[Term]:
+    def terms(self, product: ProductTerm) -> Iterator[Term]:
         weight, part = float(product.weight), product.parts[0]
         if part.kind == "marginals":
             for size in self._sizes(part):
@@ -116,7 +118,7 @@ class _Expansion:
         else:
             yield Term(weight, dict(sorted(f for part in product.parts for f in self._factors(part))))
 
-    def _sizes(self, part: Part) -> range:
+    def _sizes(self, part: NotationPart) -> range:
         columns = len(self._marginal_axes(part))
         if part.number > columns:
             raise PlanError(
@@ -125,7 +127,7 @@ class _Expansion:
             )
         return range(part.number if part.exact else 1, part.number + 1)
 
-    def _marginal_axes(self, part: Part) -> list[int]:
+    def _marginal_axes(self, part: NotationPart) -> list[int]:
         return sorted(map(self._axis, part.columns)) or list(range(len(self._shape)))
 
     def _axis(self, column: str) -> int:
@@ -136,13 +138,13 @@ class _Expansion:
             )
         return self._axes[column]
 
-    def _factors(self, part: Part) -> list[tuple[int, Factor]]:
+    def _factors(self, part: NotationPart) -> list[tuple[int, Factor]]:
         axes = list(map(self._axis, part.columns))
         if part.kind in ("identity", "marginal"):
             return [(axis, self._identities[axis]) for axis in axes]
         return [(axis, self._factor(part, axis)) for axis in axes]
 
-    def _factor(self, part: Part, axis: int) -> Factor:
+    def _factor(self, part: NotationPart, axis: int) -> Factor:
         cells = self._shape[axis]
         if part.kind == "uploaded":
             return _uploaded(part, cells, self._matrices)

@@ -11,10 +11,10 @@ from scipy.sparse import csr_matrix
 
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.arrays import Integers
-from mechanisms.counting import Sensitivity, unit_sensitivity
-from mechanisms.histogram.spending import count_law
+from mechanisms.calibration import count_law
 from mechanisms.microdata.tables import Grouping
 from mechanisms.noise import NoiseLaw
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 HIDDEN = 64
 # Rows whose gradients are in memory at a time.

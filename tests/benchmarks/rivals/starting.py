@@ -11,12 +11,12 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata.coarsening import group
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.latent_classes import COARSENESS
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.mechanism import IndependentColumns, margins_of, within_groups
-from mechanisms.microdata.record import unpack
+from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.tables import Grouping
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 
 MARGIN_SHARE = Fraction(3, 10)

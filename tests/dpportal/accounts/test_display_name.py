@@ -35,7 +35,7 @@ def published(person, administrator):
 
     def make():
         release = building.requested_release(dataset)
-        execution.execute(release.pk)
+        execution.RELEASES.run(release.pk)
         release.refresh_from_db()
         release_services.publish(release, person)
         stream = stream_building.open_stream(dataset)
@@ -62,6 +62,7 @@ def downloads(client, page: str) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen, shown", [("", NEUTRAL), ("Health Statistics Office", "Health Statistics Office")]
 )
@@ -81,12 +82,14 @@ def test_no_public_page_or_download_has_the_sign_in_name(client, person, publish
         assert json.loads(files["release.json"])["curator"] == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["releases:list", "streams:list", "home", "guide"])
 def test_no_list_for_strangers_has_the_sign_in_name(client, published, address):
     published()
     assert SIGN_IN_NAME not in client.get(reverse(address), follow=True).text
 
 
+@pytest.mark.slow
 def test_the_series_for_programs_has_no_name(client, published):
     _release, stream = published()
     assert SIGN_IN_NAME not in client.get(reverse("streams:periods", args=[stream.pk])).text

@@ -148,6 +148,7 @@ def test_every_address_either_is_general_or_names_something_owned(db):
         assert bool(owned) == (name not in GENERAL), name
 
 
+@pytest.mark.slow
 def test_the_owner_finds_something_at_every_address(client, ready):
     client.force_login(ready.dataset.owner)
     for name, address in owned_addresses(ready).items():
@@ -198,6 +199,7 @@ def test_a_share_opens_nothing_to_who_is_not_a_curator_any_more(client, ready):
         assert set(answers(client, address).values()) <= CLOSED, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", Right)
 def test_lists_show_what_is_shared(client, ready, right):
     client.force_login(colleague_with(right))
@@ -228,6 +230,7 @@ def test_a_former_curator_finds_nothing_either(client, ready, role):
         assert 404 in found.values(), (name, found)
 
 
+@pytest.mark.slow
 def test_a_curator_who_is_switched_off_is_a_stranger_at_once(client, ready):
     client.force_login(ready.dataset.owner)
     User.objects.update(is_active=False)
@@ -235,6 +238,7 @@ def test_a_curator_who_is_switched_off_is_a_stranger_at_once(client, ready):
     assert client.get(reverse("datasets:list")).status_code == 302
 
 
+@pytest.mark.slow
 def test_a_stranger_is_asked_to_sign_in_or_finds_nothing(client, ready):
     sign_in = reverse("accounts:sign_in")
     for name, address in owned_addresses(ready).items():
@@ -242,6 +246,7 @@ def test_a_stranger_is_asked_to_sign_in_or_finds_nothing(client, ready):
         assert response.status_code in CLOSED or response.url == f"{sign_in}?next={address}", name
 
 
+@pytest.mark.slow
 def test_another_persons_release_looks_like_one_that_never_was(client, ready, other_curator):
     client.force_login(other_curator)
     theirs = client.get(reverse("releases:job", args=[ready.pk]))
@@ -249,6 +254,7 @@ def test_another_persons_release_looks_like_one_that_never_was(client, ready, ot
     assert TOKEN.sub("", theirs.text) == TOKEN.sub("", nobodys.text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["datasets:list", "releases:list", "releases:finished"])
 def test_lists_leave_other_peoples_things_out(client, ready, other_curator, address):
     client.force_login(other_curator)
@@ -268,6 +274,7 @@ def test_rooms_of_curators_are_closed_to_other_roles(client, request, role, addr
     assert client.get(reverse(address)).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_published_release_is_open_to_strangers_and_its_comparison_is_not(client, ready):
     services.publish(ready, ready.created_by)
     assert client.get(reverse("releases:public", args=[ready.pk])).status_code == 200

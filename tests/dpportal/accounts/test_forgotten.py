@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from dpportal.accounts import delivery, mailing, tasks
 from dpportal.accounts.models import AuditEntry, OutgoingMail
-from dpportal.mail import MailServer
+from dpportal.platform.mail import MailServer
 from tests.dpportal.building import deliver_mail
 
 NEW_PASSWORD = "a much better horse staple"

@@ -56,6 +56,7 @@ def test_four_wrong_passwords_do_not_count_once_the_right_one_came(client, curat
         client.logout()
 
 
+@pytest.mark.slow
 def test_a_name_that_nobody_has_is_locked_alike(client, curator):
     known, unknown = lock(client), lock(client, name="nobody")
     assert known.status_code == unknown.status_code == 429

@@ -24,6 +24,7 @@ def leave(request, curator):
     return lambda: User.objects.filter(pk=curator.pk).update(**LEFT[request.param])
 
 
+@pytest.mark.slow
 def test_no_release_is_confirmed_or_published(ready, leave):
     draft = building.complete_draft(ready.dataset)
     lines = LedgerEntry.objects.count()

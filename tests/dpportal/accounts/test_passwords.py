@@ -6,8 +6,8 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
-from dpportal import demonstration
 from dpportal.accounts.models import Role, User
+from dpportal.operations import demonstration
 
 CHOSEN = "seven quiet lemons dancing"
 PERSON = User(
@@ -37,6 +37,16 @@ GUESSED = [
     "emustermann-2026",
     "health-office-2026",
     "kX9vTq2mWp4",
+    "Summer2024Winter2025",
+    "Sommer2026Herbst2026",
+    "Welcome-to-2026",
+    "gesundheit-2026-amt",
+    "Universitaetsklinikum2026",
+    "Kr4nk3nh4us2026",
+    "Passw0rt2026!!!!",
+    "Das Passwort ist 1",
+    "nnamretsuM-akirE-1985",
+    "01.01.1985-02.02",
 ]
 GOOD = [
     CHOSEN,
@@ -44,6 +54,8 @@ GOOD = [
     "kX9vTq2mWp4zR",
     "7f-Kd-Lq-93-xu",
     "löwe teppich quark achtzehn",
+    "löwe teppich quark achtzehn 7",
+    "hQ7-vkTzm2xRwPd",
     "x" * 3 + "Q7mz!Tr4vB" * 20,
 ]
 

@@ -110,6 +110,7 @@ def test_nothing_changed_is_nothing_recorded(office, curator):
     assert lines(curator) == []
 
 
+@pytest.mark.slow
 def test_a_link_that_an_administrator_used_is_seen_by_its_person(client, office, curator):
     """An administrator takes the account over by a link, clears the notice, and the person hears of it all the same."""
     client.force_login(curator)

@@ -7,8 +7,8 @@ from django.core.files.storage import default_storage
 from django.urls import reverse
 
 from dpportal.accounts.models import Role, User
+from dpportal.datasets import records
 from dpportal.datasets.models import Conversion
-from dpportal.datasets.rawdata import records
 from tests.dpportal import building
 
 ADMIN_MODELS = [
@@ -47,6 +47,7 @@ def test_an_administrator_makes_a_user_with_a_role(client, administrator):
     assert User.objects.get(username="new").is_curator
 
 
+@pytest.mark.slow
 def test_an_administrator_sees_every_list(client, administrator, ready):
     client.force_login(administrator)
     seen = {m: client.get(reverse(f"admin:{m}_changelist")).status_code for m in ADMIN_MODELS}
@@ -64,6 +65,30 @@ def test_the_admin_does_not_tell_how_large_a_table_is_that_is_being_read(client,
     assert page.status_code == 200 and not {str(far), str(size)} & set(re.findall(r"\d+", page.text))
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "datasets/conversion/?progress__gt=100",
+        "datasets/dataset/?megabytes__gt=1",
+        "streams/streamjob/?progress__gt=100",
+        "releases/release/?people__gt=100",
+        "streams/stream/?token_sha256__startswith=a",
+    ],
+)
+def test_no_filter_of_the_admin_tells_what_its_lists_do_not(client, administrator, ready, asked):
+    client.force_login(administrator)
+    assert client.get(f"/admin/{asked}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "offered", ["datasets/dataset/?state__exact=stored", "datasets/dataset/?created_at__year=2026"]
+)
+def test_what_the_lists_offer_filters_them(client, administrator, ready, offered):
+    client.force_login(administrator)
+    assert client.get(f"/admin/{offered}").status_code == 200
+
+
+@pytest.mark.slow
 def test_the_admin_needs_no_record_to_show_datasets_and_releases(client, administrator, ready):
     """With every file of the records gone, the admin says the same: it reads none of them."""
     client.force_login(administrator)

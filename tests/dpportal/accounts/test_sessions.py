@@ -15,7 +15,7 @@ from dpportal.accounts import sessions
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import AuditEntry, PersonSession
 from dpportal.accounts.session_store import SessionStore
-from dpportal.environment import whole_number
+from dpportal.platform.environment import whole_number
 from dpportal.releases import services
 from tests.dpportal.building import PASSWORD
 
@@ -61,6 +61,7 @@ def test_work_prolongs_a_session(desk, clock):
         assert desk.get(LIST).status_code == 200
 
 
+@pytest.mark.slow
 def test_no_session_lives_longer_than_half_a_day(desk, clock):
     for _ in range(23):
         clock.pass_minutes(30)
@@ -98,6 +99,7 @@ def test_a_session_is_ended_from_another_browser(desk, elsewhere, curator):
     assert AuditEntry.objects.filter(by=curator, action="ended sessions").count() == 1
 
 
+@pytest.mark.slow
 def test_all_others_are_ended_at_once(desk, elsewhere, other_curator):
     stranger = Client()
     stranger.force_login(other_curator)
@@ -153,6 +155,7 @@ def test_a_part_of_a_page_whose_session_ended_has_the_page_loaded_again(client, 
     assert (answer.status_code, answer["HX-Refresh"], answer.content) == (204, "true", b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "back"),
     [
@@ -185,6 +188,7 @@ def test_a_limit_that_is_no_number_is_refused_at_start(monkeypatch, given):
         whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
 
 
+@pytest.mark.slow
 def test_nothing_of_a_signed_in_person_is_stored(client, ready):
     client.force_login(ready.dataset.owner)
     addresses = [
@@ -199,6 +203,7 @@ def test_nothing_of_a_signed_in_person_is_stored(client, ready):
         assert client.get(address)["Cache-Control"] == "no-store, private", address
 
 
+@pytest.mark.slow
 def test_what_is_public_may_be_stored_by_strangers(client, ready):
     services.publish(ready, ready.created_by)
     for name, more in (("public", []), ("download", ["release.json"])):

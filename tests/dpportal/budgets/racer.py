@@ -1,6 +1,6 @@
 """A process whose threads all try to reserve at the same moment; each has its own database connection.
 
-Usage: python -m tests.dpportal.budgets.racer prepare | <dataset id> <threads> <attempts of each>
+Usage: python -m tests.dpportal.budgets.racer prepare | charged | copies | <dataset id> <threads> <attempts of each>
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ import django
 
 django.setup()
 
-from django.db import connection  # noqa: E402
+from django.db import OperationalError, connection, models, transaction  # noqa: E402
+from django.db.migrations import Migration  # noqa: E402
 
 from dpportal.accounts.models import Role  # noqa: E402
-from dpportal.budgets import ledger  # noqa: E402
+from dpportal.budgets import ledger, triggers  # noqa: E402
+from dpportal.budgets.models import Budget, LedgerEntry  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
+from dpportal.datasets.services import lock_dataset  # noqa: E402
 from mechanisms.accounting import Definition  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 
@@ -30,10 +33,67 @@ GRANT = Decimal(5)
 
 def prepare() -> str:
     """A dataset with ε = 5; prints its id."""
-    curator = building.person("curator", Role.CURATOR)
+    curator = building.person(f"curator {uuid.uuid4()}", Role.CURATOR)
     dataset = Dataset.objects.create(owner=curator, name="Raced for", file_name="none.csv")
     ledger.grant(dataset, GRANT, definition="pure", reason="To race for", by=curator)
     return str(dataset.pk)
+
+
+def charged() -> str:
+    """A dataset with ε = 5, of which 0.1 is spent and 0.1 is reserved, in tables that a migration made again."""
+    _alter()
+    dataset = Dataset.objects.select_related("owner").get(pk=prepare())
+    _reserve_and_settle(dataset, spend=True)
+    return _reserve_and_settle(dataset, spend=False)
+
+
+def _alter() -> None:
+    """What a migration of both tables does, with what `migrate` does before and after; SQLite makes them again."""
+    triggers.make_way("default", plan=[(Migration("0002_other", "budgets"), False)])
+    for model, name in ((Budget, "unit_column"), (LedgerEntry, "reason")):
+        wider = models.CharField(max_length=400)
+        wider.set_attributes_from_name(name)
+        with connection.schema_editor() as editor:
+            editor.alter_field(model, model._meta.get_field(name), wider)
+    triggers.install("default")
+
+
+def copies() -> str:
+    """Whether a change of one copy of a table waits until one of another copy has ended."""
+    first = Dataset.objects.get(pk=prepare())
+    copy, other = (
+        Dataset.objects.create(owner=first.owner, name="Copy", file_name="none.csv", duplicate_of=first)
+        for _ in range(2)
+    )
+    held, tried = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            lock_dataset(copy)
+            held.set()
+            tried.wait()
+        connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    try:
+        return _lock_in_a_moment(other)
+    finally:
+        tried.set()
+        holder.join()
+
+
+def _lock_in_a_moment(dataset: Dataset) -> str:
+    postgres = connection.vendor == "postgresql"
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '200ms'" if postgres else "PRAGMA busy_timeout = 200")
+    try:
+        with transaction.atomic():
+            lock_dataset(dataset)
+    except OperationalError:
+        return "waits"
+    return "goes on"
 
 
 def race(dataset_id: str, threads: int, attempts: int) -> dict[str, int]:
@@ -76,8 +136,10 @@ def _reserve_and_settle(dataset: Dataset, spend: bool) -> str:
     return "granted"
 
 
+PREPARATIONS = {"prepare": prepare, "charged": charged, "copies": copies}
+
 if __name__ == "__main__":
-    if sys.argv[1] == "prepare":
-        print(prepare())
+    if sys.argv[1] in PREPARATIONS:
+        print(PREPARATIONS[sys.argv[1]]())
     else:
         print(json.dumps(race(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))), flush=True)

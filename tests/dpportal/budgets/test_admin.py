@@ -146,6 +146,7 @@ def test_a_reduction_without_a_budget_is_refused(admin, curator):
     assert errors(response)["amount"] == ["This dataset has no budget to reduce. Grant one first."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "amount", ["0", "-1", "NaN", "Infinity", "1e308", "0.1+0.2", "0.0000001", "1000.1", "", "ε", "1,5"]
 )

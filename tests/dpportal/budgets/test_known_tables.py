@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -15,7 +16,9 @@ from dpportal.budgets import ledger
 from dpportal.budgets.forms import ProtectedDatasetField
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import services
 from dpportal.datasets.models import Dataset, TableSketch
+from mechanisms.accounting import Definition
 from tests.dpportal import building
 
 # Each reads files in a process of its own, as the portal does.
@@ -47,8 +50,18 @@ def given(client: Client, by, content: bytes, name: str = "Table") -> Dataset:
 def funded(client, curator, administrator) -> Dataset:
     """A curator's table that has spent ε 0.3 of 1."""
     dataset = building.granted(given(client, curator, TABLE, "Confidential trial"), administrator)
-    dataset.budgets.update(spent=Decimal("0.3"))
+    protect(dataset, "replace-one")
+    spend(dataset, "0.3")
     return dataset
+
+
+def protect(dataset: Dataset, neighbours: str) -> None:
+    services.declare_unit(dataset, neighbours=neighbours, unit_column="", max_rows=1)
+
+
+def spend(dataset: Dataset, amount: str) -> None:
+    kind = {"definition": Definition.PURE, "key": uuid4(), "reason": "A release", "by": dataset.owner}
+    ledger.spend(ledger.reserve(dataset, Decimal(amount), **kind))
 
 
 def pages(client: Client, dataset: Dataset) -> list[str]:
@@ -143,10 +156,12 @@ def test_the_form_says_what_is_shared_and_what_is_spent(client, funded, other_cu
         "99 % or more of its rows with Confidential trial of curator, which has spent ε = 0.30 of 1.00"
         in page
     )
-    assert LedgerEntry.objects.count() == 1
+    assert LedgerEntry.objects.filter(kind="grant").count() == 1
     hidden = "It has promised that its number of rows stays hidden"
     assert hidden not in page
-    funded.budgets.update(is_fixed=True, neighbours="add-remove")
+    protect(funded, "add-remove")
+    building.granted(funded, administrator, knowing=True)
+    spend(funded, "0.1")
     assert hidden in client.post(ADD, form).content.decode()
     client.post(ADD, {**form, "knowing": [str(funded.pk)]})
     assert known.budgets.get().total == 1

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.core.exceptions import ValidationError
 
-from dpportal.budgets import ledger, remembered
+from dpportal.budgets import charge_journal, ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, LedgerEntry
 from mechanisms.accounting import Definition
@@ -137,6 +137,7 @@ def test_one_key_is_charged_once(dataset):
     assert parts(dataset) == amounts("1", "0", "0.1")
 
 
+@pytest.mark.slow
 def test_ten_releases_of_a_tenth_exhaust_one_and_the_eleventh_is_refused_with_both_numbers(dataset):
     for _ in range(10):
         ledger.spend(reserve(dataset, "0.1"))
@@ -220,7 +221,7 @@ def test_datasets_have_budgets_of_their_own(dataset, other_curator, administrato
 def test_a_charge_that_is_spent_while_another_job_looks_is_not_missing(dataset, monkeypatch):
     """As if whoever looks, without holding the dataset, was stopped before it read the ledger."""
     entry, others = reserve(dataset, "0.25"), [True]
-    lines = remembered._lines
+    lines = charge_journal._lines
 
     def after_another_spent(looked_at):
         if others:
@@ -228,6 +229,6 @@ def test_a_charge_that_is_spent_while_another_job_looks_is_not_missing(dataset, 
             ledger.spend(entry)
         return lines(looked_at)
 
-    monkeypatch.setattr(remembered, "_lines", after_another_spent)
-    remembered.require_complete(dataset)
+    monkeypatch.setattr(charge_journal, "_lines", after_another_spent)
+    charge_journal.require_complete(dataset)
     assert parts(dataset) == amounts("1", "0.25", "0")

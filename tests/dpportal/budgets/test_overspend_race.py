@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.dpportal.world import World, embedded, with_servers
+from tests.dpportal.world import World
 
 # Each starts racers as processes.
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def race(world: World) -> tuple[UUID, Counter[str]]:
     return UUID(dataset), outcomes
 
 
-def check(world: World) -> None:
+def test_a_race_grants_exactly_what_there_is_and_loses_nobody(world: World) -> None:
     dataset, outcomes = race(world)
     assert outcomes == {"granted": ROOM, "refused": WANTED - ROOM}
     [(total, spent, reserved)] = world.rows(
@@ -48,13 +48,6 @@ def check(world: World) -> None:
     assert world.rows(lines, dataset, "reserved") == [(reserved // STEP, reserved or None)]
 
 
-def test_sqlite_grants_exactly_what_there_is_and_loses_nobody(tmp_path):
-    with embedded(tmp_path) as world:
-        check(world)
-
-
-@pytest.mark.postgres
-@pytest.mark.redis
-def test_postgresql_grants_exactly_what_there_is_and_loses_nobody(tmp_path, postgres_url, redis_url):
-    with with_servers(tmp_path, postgres_url, redis_url) as world:
-        check(world)
+def test_copies_of_one_table_change_one_after_the_other(world: World) -> None:
+    """Or one could publish the number of rows while the other promises that it stays hidden."""
+    assert world.run("-m", "tests.dpportal.budgets.racer", "copies").strip() == "waits"

@@ -66,6 +66,11 @@ def test_a_grant_for_whom_the_domain_now_protects_opens_an_account_beside_the_fi
     assert found == {str(ROWS): ("1.000000", "0.250000"), str(PEOPLE): ("2.000000", "0.500000")}
 
 
+def test_a_first_line_says_whom_its_account_protects(dataset):
+    account = reserve(dataset, "0.25").budget
+    assert account.is_fixed and Protection.of(account) == ROWS and account.reserved == Decimal("0.25")
+
+
 def test_capitals_of_no_column_open_no_second_account(dataset):
     reserve(dataset, "0.25")
     services.declare_unit(dataset, neighbours="add-remove", unit_column="", max_rows=1, ignore_case=True)
@@ -92,6 +97,7 @@ def test_spending_and_voiding_change_the_account_that_was_charged(dataset, admin
     assert others == [False, True]
 
 
+@pytest.mark.slow
 def test_a_draft_says_why_nothing_can_be_paid(client, ready, dataset):
     protect(dataset, PEOPLE)
     draft = building.complete_draft(dataset)
@@ -100,6 +106,7 @@ def test_a_draft_says_why_nothing_can_be_paid(client, ready, dataset):
     assert "losses for different people are never added" in page
 
 
+@pytest.mark.slow
 def test_the_release_keeps_the_account_that_paid_for_it(ready, dataset):
     protect(dataset, PEOPLE)
     assert ready.account == ready.charge.budget and ready.account.protection == ROWS
@@ -123,6 +130,7 @@ def test_the_ledger_page_shows_one_account_for_each_protection(client, dataset, 
     assert str(PEOPLE) in client.get(f"/datasets/{dataset.pk}/ledger.csv").content.decode()
 
 
+@pytest.mark.slow
 def test_the_page_of_who_is_protected_names_the_accounts_once_one_is_fixed(client, dataset):
     client.force_login(dataset.owner)
     address = f"/datasets/{dataset.pk}/domain/unit/"

@@ -30,12 +30,14 @@ def read(release) -> int:
     return sum(Readership.objects.filter(pk=release.pk).values_list("times", flat=True))
 
 
+@pytest.mark.slow
 def test_pages_and_files_count(client, public):
     for address in (public.get_absolute_url(), f"{public.get_absolute_url()}download/release.json"):
         assert client.get(address, headers=BROWSER).status_code == 200
     assert read(public) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "headers",
     [{}, {"User-Agent": "Googlebot/2.1"}, {**BROWSER, "Sec-Purpose": "prefetch"}],
@@ -46,6 +48,7 @@ def test_robots_do_not_count(client, public, headers):
     assert read(public) == 0
 
 
+@pytest.mark.slow
 def test_neither_its_curator_nor_what_is_not_there_counts(client, public):
     client.get(f"{public.get_absolute_url()}download/none.csv", headers=BROWSER)
     client.head(public.get_absolute_url(), headers=BROWSER)
@@ -58,6 +61,7 @@ def test_nothing_but_a_number_is_kept():
     assert {field.name for field in Readership._meta.get_fields()} == {"publication", "times"}
 
 
+@pytest.mark.slow
 def test_what_comes_at_once_is_written_together(public, monkeypatch, django_assert_num_queries):
     monkeypatch.setattr(readers, "WRITTEN_EVERY_SECONDS", 60.0)
     tally = readers.Tally()
@@ -69,6 +73,7 @@ def test_what_comes_at_once_is_written_together(public, monkeypatch, django_asse
     assert read(public) == 10
 
 
+@pytest.mark.slow
 def test_a_page_is_shown_when_its_count_cannot_be_written(client, public, monkeypatch):
     def broken(*_args, **_kwargs):
         raise DatabaseError
@@ -77,6 +82,7 @@ def test_a_page_is_shown_when_its_count_cannot_be_written(client, public, monkey
     assert client.get(public.get_absolute_url(), headers=BROWSER).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_most_read_come_first_where_there_are_many(client, dataset):
     some = [published(dataset, f"Title {number}") for number in range(5)]
     for times, release in enumerate(some):

@@ -42,6 +42,7 @@ def stream(dataset):
     return streams.open_stream(dataset)
 
 
+@pytest.mark.slow
 def test_the_first_page_and_the_list_and_what_was_found_have_titles_that_tell_them_apart(client, shelf):
     pages = [client.get("/"), client.get(PAGE), client.get(PAGE, {"words": "ages"})]
     told = {page.text.partition("<title>")[2].partition("</title>")[0] for page in pages}
@@ -54,10 +55,12 @@ def titles(client, **asked):
     return [str(entry.it) for entry in page.context["entries"]]
 
 
+@pytest.mark.slow
 def test_everything_published_newest_first(client, shelf):
     assert titles(client) == ["Visits so far", "Ages of the county", "Straßen by colour"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked, found",
     [
@@ -76,6 +79,7 @@ def test_words_kind_and_year_narrow_it_down(client, shelf, asked, found):
     assert titles(client, **asked) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked", [{"kind": "nonsense"}, {"year": "MMXX"}, {"page": "-3"}, {"words": "\x00"}, {"words": "x" * 500}]
 )
@@ -83,6 +87,7 @@ def test_an_address_that_nobody_wrote_by_the_form_is_no_error(client, shelf, ask
     assert len(titles(client, **asked)) == 3
 
 
+@pytest.mark.slow
 def test_a_publisher_is_found_by_the_display_name_and_not_by_the_sign_in_name(client, shelf, curator):
     type(curator).objects.filter(pk=curator.pk).update(
         display_name="Bureau of Counts", username="hidden-name"
@@ -91,6 +96,7 @@ def test_a_publisher_is_found_by_the_display_name_and_not_by_the_sign_in_name(cl
     assert titles(client, words="hidden-name") == []
 
 
+@pytest.mark.slow
 def test_drafts_previews_and_what_was_withdrawn_are_not_found(client, dataset, draft, stream):
     published(dataset, "Taken back", withdrawn_at=timezone.now())
     building.requested_release(dataset, "0.01")
@@ -98,12 +104,14 @@ def test_drafts_previews_and_what_was_withdrawn_are_not_found(client, dataset, d
     assert "Nothing is published yet" in client.get(PAGE).text
 
 
+@pytest.mark.slow
 def test_what_a_curator_wrote_of_a_dataset_for_themselves_is_not_searched(client, shelf, dataset):
     type(dataset).objects.filter(pk=dataset.pk).update(description="private remark")
     assert titles(client, words="remark") == []
     assert "private remark" not in client.get(PAGE).text
 
 
+@pytest.mark.slow
 def test_a_stranger_opens_the_portal_with_it_and_an_analyst_comes_to_it(client, shelf, analyst):
     assert "Ages of the county" in client.get("/").text
     client.force_login(analyst)
@@ -111,6 +119,7 @@ def test_a_stranger_opens_the_portal_with_it_and_an_analyst_comes_to_it(client, 
     assert analyst.role == Role.ANALYST
 
 
+@pytest.mark.slow
 def test_as_many_queries_however_much_is_published(client, dataset, django_assert_num_queries):
     """Once the pictures of all were asked for."""
     for number in range(4):
@@ -125,6 +134,7 @@ def test_as_many_queries_however_much_is_published(client, dataset, django_asser
         client.get(PAGE)
 
 
+@pytest.mark.slow
 def test_many_come_page_by_page_and_keep_the_search(client, dataset):
     for number in range(21):
         published(dataset, f"Colours {number}")
@@ -148,6 +158,7 @@ def described(shelf, dataset):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked", ["survey HEALTH", "asked in spring", "fulton", "bureau", "fulton visits", "colour survey"]
 )
@@ -155,6 +166,7 @@ def test_what_is_told_of_a_dataset_is_found_by(client, described, asked):
     assert "Visits so far" in titles(client, words=asked)
 
 
+@pytest.mark.slow
 def test_what_is_not_shown_is_not_found_by(client, described):
     PublicDescription.objects.update(shown=False)
     for words in ("survey", "spring", "fulton", "bureau"):
@@ -162,6 +174,7 @@ def test_what_is_not_shown_is_not_found_by(client, described):
     assert "Fulton" not in client.get(PAGE).text
 
 
+@pytest.mark.slow
 def test_place_and_publisher_narrow_it_down_where_there_are_any_two(
     client, described, other_curator, administrator
 ):
@@ -175,6 +188,7 @@ def test_place_and_publisher_narrow_it_down_where_there_are_any_two(
     assert titles(client, publisher="Bureau of Counts", year="2025") == ["Straßen by colour"]
 
 
+@pytest.mark.slow
 def test_a_year_of_the_data_is_found_by_and_narrows_it_down(client, described):
     """Every year from the first to the last, whenever it was published."""
     PublicDescription.objects.update(first="2011-03", last="2013")

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from dpportal.catalogue import thumbnails
-from dpportal.catalogue.models import Thumbnail
+from dpportal.catalogue.thumbnails import THUMBNAILS
 from dpportal.charts.thumbnail import MOST_BARS, thumbnail
 from dpportal.releases import services
 from dpportal.streams.execution import Update, publish
@@ -17,27 +17,30 @@ PAGE = "/published/"
 
 
 def drawn() -> None:
-    for picture in Thumbnail.objects.filter(state="queued"):
-        thumbnails.draw(picture.pk)
+    for picture in THUMBNAILS.jobs().filter(state="queued"):
+        THUMBNAILS.run(picture.pk)
 
 
+@pytest.mark.slow
 def test_a_release_has_its_kind_until_a_worker_has_drawn_it(client, ready):
     services.publish(ready, ready.created_by)
     before = client.get(PAGE).text
     assert 'class="thumbnail kind"' in before and 'role="img"' not in before
     client.get(PAGE)
-    assert Thumbnail.objects.count() == 1
+    assert THUMBNAILS.jobs().count() == 1
     drawn()
     after = client.get(PAGE).text
     assert 'aria-label="Counts by colour × age"' in after and 'class="square"' in after
 
 
+@pytest.mark.slow
 def test_what_is_not_public_is_not_drawn(ready):
     assert thumbnails.of([ready]) == {}
     drawn()
-    assert Thumbnail.objects.get().marks == []
+    assert THUMBNAILS.jobs().get().answer["marks"] == []
 
 
+@pytest.mark.slow
 def test_a_running_count_is_drawn_anew_when_it_has_grown(client, dataset):
     stream = streams.open_stream(dataset)
     Stream.objects.filter(pk=stream.pk).update(published_at=timezone.now())
@@ -49,8 +52,8 @@ def test_a_running_count_is_drawn_anew_when_it_has_grown(client, dataset):
     publish(stream.pk, [Update(4, (5,), Period.Source.TYPED)])
     client.get(PAGE)
     drawn()
-    assert Thumbnail.objects.get().question["periods"] == 4
-    assert Thumbnail.objects.get().marks[0]["path"].count(" ") == 7
+    assert THUMBNAILS.jobs().get().question["periods"] == 4
+    assert THUMBNAILS.jobs().get().answer["marks"][0]["path"].count(" ") == 7
 
 
 def test_few_pictures_are_drawn_of_a_long_running_count():

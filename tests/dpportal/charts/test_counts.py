@@ -18,7 +18,7 @@ from dpportal.charts.counts import (
     noise_figure,
     residuals_figure,
 )
-from dpportal.charts.drawing import drawing
+from dpportal.charts.static_svg import drawing
 from mechanisms.domain import Categorical, Date, Domain, Integer
 from mechanisms.noise import DiscreteLaplace
 
@@ -190,6 +190,7 @@ class TestHeatMaps:
         assert "±" not in json.dumps(figure.json, ensure_ascii=False) + figure.caption
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape", [(100,), (4_000,), (1_000_000,), (1_000, 1_000), (3, 300, 900), (2, 4, 500, 700)]
 )

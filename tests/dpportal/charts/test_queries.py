@@ -139,6 +139,7 @@ def test_a_small_strategy_is_drawn_as_it_is() -> None:
     assert figure.title == "The strategy for sex" and "2 sums of 2 cells" in figure.caption
 
 
+@pytest.mark.slow
 def test_a_large_picture_stays_small() -> None:
     matrix = scipy.sparse.coo_array(np.tri(2_000))
     assert numbers(matrix_figure(matrix, "")) <= MAX_PICTURE**2 + 10

@@ -6,6 +6,7 @@ import json
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 from dpportal.charts.series import errors_figure, expectation_figure, series_figure
 from dpportal.charts.style import Figure
@@ -48,6 +49,7 @@ def test_a_thinned_series_says_so() -> None:
     assert "3 of 5,000 periods are drawn" in figure.caption
 
 
+@pytest.mark.slow
 def test_a_drawing_of_a_million_periods_has_few_points_and_the_last() -> None:
     values = np.arange(1_000_000)
     root = ElementTree.fromstring(

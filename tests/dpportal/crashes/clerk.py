@@ -21,18 +21,18 @@ from django.core.files.base import ContentFile  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
 
-from dpportal import storage, sweeping  # noqa: E402
 from dpportal.accounts.models import Role, User  # noqa: E402
 from dpportal.datasets import services as datasets  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
+from dpportal.jobs import claims, lock_timeouts  # noqa: E402
+from dpportal.jobs.clock import db_ago  # noqa: E402
+from dpportal.operations import sweeping  # noqa: E402
+from dpportal.platform import storage  # noqa: E402
 from dpportal.releases import bundle, drafts, execution, results  # noqa: E402
 from dpportal.releases import services as releases  # noqa: E402
+from dpportal.releases.display_texts import DisplayTexts  # noqa: E402
 from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
-from dpportal.releases.tasks import run_release  # noqa: E402
-from dpportal.releases.words import Words  # noqa: E402
-from dpportal.running import jobs, patience  # noqa: E402
-from dpportal.running.clock import ago  # noqa: E402
-from dpportal.streams import services, vault, working  # noqa: E402
+from dpportal.streams import job_execution, services, vault  # noqa: E402
 from dpportal.streams.models import Stream, StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 from tests.dpportal.crashes import rivals  # noqa: E402
@@ -82,8 +82,8 @@ def press_confirm() -> list[Any]:
 
 def sweep(*releases: str) -> list[str]:
     """Sweep once, besides the portal's own sweep; which of these have been hinted at since they waited for long."""
-    jobs.sweep(ReleaseJob, lambda pk: None, execution.give_up)
-    hinted = ReleaseJob.objects.filter(pk__in=releases, hinted_at__gt=ago(1800))
+    claims.sweep(ReleaseJob.objects.all(), lambda pk: None, execution.RELEASES.give_up)
+    hinted = ReleaseJob.objects.filter(pk__in=releases, hinted_at__gt=db_ago(1800))
     return [str(pk) for pk in hinted.values_list("pk", flat=True)]
 
 
@@ -96,12 +96,12 @@ def sweep_files() -> None:
 def let_wait(*releases: str) -> None:
     """Have all of these waited for long, for a worker that lives."""
     building.a_worker_lives()
-    ReleaseJob.objects.filter(pk__in=releases).update(hinted_at=ago(3600))
+    ReleaseJob.objects.filter(pk__in=releases).update(hinted_at=db_ago(3600))
 
 
 def claim(release: str) -> bool:
     """Try to take a job, as a worker does."""
-    return jobs.claim(ReleaseJob, UUID(release)) is not None
+    return claims.claim(ReleaseJob, UUID(release)) is not None
 
 
 def withdraw(release: str) -> None:
@@ -118,7 +118,7 @@ def ask_for_streams() -> list[str]:
     """Jobs that wait: to open a stream of ε = 0.5, and to publish a file of periods in an open one."""
     to_open = requested_stream(_dataset()).jobs.get()
     opened = requested_stream(_dataset())
-    working.execute(opened.jobs.get().pk)
+    job_execution.STREAM_JOBS.run(opened.jobs.get().pk)
     opened.refresh_from_db()
     file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
     to_publish = services.queue_counts(opened, file, {}, opened.created_by, confirmed=True)
@@ -173,7 +173,7 @@ def told(job_id: str) -> list[Any]:
 
 def deliver(release_id: str) -> None:
     """Deliver the job's message once more."""
-    run_release.delay(release_id)
+    execution.RELEASES.hint(release_id)
 
 
 def upload(path: str) -> str:
@@ -192,7 +192,7 @@ def cancel(dataset_id: str) -> None:
 def rebuild(release_id: str) -> dict[str, str]:
     """Write the bundle anew from the stored measurement; returns the digests of the new files."""
     release = Release.objects.get(pk=release_id)
-    written = bundle.write(results.reconstruct(release), Words.of(release))
+    written = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
     return {artifact.name: digest(artifact.stored) for artifact in written}
 
 
@@ -238,7 +238,7 @@ DEEDS: dict[str, Any] = {
 
 if __name__ == "__main__":
     setup_test_environment()
-    patience.keep_to(patience.WEB)  # as the web server does
+    lock_timeouts.keep_to(lock_timeouts.WEB)  # as the web server does
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
     for line in sys.stdin:

@@ -15,14 +15,14 @@ from django.db import connection
 
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.budgets.models import Budget
-from dpportal.catalogue import publications
+from dpportal.catalogue import entries
+from dpportal.datasets import records
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.jobs.claims import JobState
 from dpportal.releases import execution
 from dpportal.releases import services as releases
 from dpportal.releases.models import Release
-from dpportal.running.jobs import JobState
 from dpportal.streams import services as streams
 from dpportal.streams.models import Stream, StreamJob
 from tests.dpportal import building
@@ -36,7 +36,7 @@ def publication() -> list[str]:
     """A release and a stream are published and withdrawn in four browsers at once."""
     dataset = _dataset()
     release = building.requested_release(dataset)
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     both: list[tuple[Any, Any]] = [
         (releases, Release.objects.get(pk=release.pk)),
         (streams, open_stream(dataset)),
@@ -69,7 +69,7 @@ def _disagreements(thing: Any) -> list[str]:
         found.append(f"{thing}: the record says {acts}")
     if row.is_public != bool(acts and acts[-1] == "published"):
         found.append(f"{thing}: public {row.is_public} after {acts}")
-    listed = {publication.pk for publication in publications.published()}
+    listed = {publication.pk for publication in entries.published()}
     if (thing.pk in listed) != row.is_public:
         found.append(f"{thing}: public {row.is_public}, in the catalogue {thing.pk in listed}")
     return found

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import django
@@ -22,12 +21,13 @@ from django.utils import timezone
 
 django.setup()
 
-from dpportal import storage  # noqa: E402
 from dpportal.budgets import ledger  # noqa: E402
 from dpportal.celery import app  # noqa: E402
-from dpportal.datasets.rawdata import counting, records  # noqa: E402
-from dpportal.releases import execution, tasks  # noqa: E402
-from dpportal.running import jobs  # noqa: E402
+from dpportal.datasets import records  # noqa: E402
+from dpportal.jobs import claims  # noqa: E402
+from dpportal.platform import storage  # noqa: E402
+from dpportal.releases import execution  # noqa: E402
+from dpportal.tables import counting  # noqa: E402
 from tests.dpportal.crashes import points  # noqa: E402
 
 __all__ = ["app"]
@@ -90,10 +90,10 @@ def traced(function: Call) -> Call:
     return execute
 
 
-# Where the production code is touched: the module, the name in it, and whether to strike before or after.
-PLACES: dict[str, tuple[ModuleType, str, Callable[[Call], Call]]] = {
-    points.BEFORE_CLAIM: (execution, "execute", before),
-    points.AFTER_CLAIM: (jobs, "claim", after),
+# Where the production code is touched: a module or a kind of job, the name in it, whether to strike before or after.
+PLACES: dict[str, tuple[Any, str, Callable[[Call], Call]]] = {
+    points.BEFORE_CLAIM: (execution.RELEASES, "run", before),
+    points.AFTER_CLAIM: (claims, "claim", after),
     points.ENTITLED: (ledger, "require_complete", after),
     points.COUNTING: (counting, "whole_cell", after),
     points.COUNTED: (records, "keep_counts", before),
@@ -125,4 +125,4 @@ if POINT:
     module, name, when = PLACES[POINT]
     how = only_of_the_bundle if POINT == points.BUNDLING else when
     setattr(module, name, how(getattr(module, name)))
-tasks.execute = traced(execution.execute)
+execution.RELEASES.run = traced(execution.RELEASES.run)

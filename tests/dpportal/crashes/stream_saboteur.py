@@ -20,7 +20,8 @@ django.setup()
 from django.db import connection  # noqa: E402
 
 from dpportal.celery import app  # noqa: E402
-from dpportal.streams import tasks, working  # noqa: E402
+from dpportal.jobs import runner  # noqa: E402
+from dpportal.streams import job_execution  # noqa: E402
 
 __all__ = ["app"]
 
@@ -58,13 +59,13 @@ def sabotaged(job_id: Any) -> bool:
 
 
 def by_its_own_message(
-    _model: Any, job_id: Any, _to_owner: str, work: Callable[[Any], bool], _among: Any
+    _model: Any, job_id: Any, _to_owner: str, work: Callable[[Any], bool], _among: Any, *, singly: bool
 ) -> None:
     """Each job dies at its own place, so none is done in another's turn."""
     work(job_id)
 
 
-honest = tasks.execute
-tasks.execute = sabotaged
-tasks.in_turn = by_its_own_message
-working.BATCH = 2
+honest = job_execution.STREAM_JOBS.run
+job_execution.STREAM_JOBS.run = sabotaged
+runner.run_fairly = by_its_own_message
+job_execution.BATCH = 2

@@ -6,7 +6,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from dpportal.running.supervisor import Process, supervise
+from dpportal.jobs.supervisor import Process, supervise
 from tests.dpportal.crashes.saboteur import app
 
 

@@ -19,7 +19,7 @@ from tests.dpportal.world import kill
 
 pytestmark = pytest.mark.worker
 
-READER = "dpportal.datasets.rawdata.converter"
+READER = "dpportal.tables.formats.import_worker"
 ROWS = 700_000
 # Long for a machine at work, and far less than that file takes.
 SOON_SECONDS = 15

@@ -18,16 +18,16 @@ from django.utils import timezone
 
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.datasets import conversion, fit, fitting
+from dpportal.datasets import domain_fit, domain_fit_job, import_job, records
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Conversion, Dataset, Fit
-from dpportal.datasets.rawdata import counting, records
+from dpportal.jobs import claims
 from dpportal.releases import bundle, execution
 from dpportal.releases.models import Release, ReleaseJob
-from dpportal.running import jobs
 from dpportal.streams import execution as stream_execution
-from dpportal.streams import remembered, services, vault, working
+from dpportal.streams import job_execution, period_journal, services, vault
 from dpportal.streams.models import Stream, StreamJob
+from dpportal.tables import counting
 from tests.dpportal import building
 from tests.dpportal.crashes import points
 from tests.dpportal.streams.building import open_stream, requested_stream
@@ -35,7 +35,7 @@ from tests.dpportal.streams.building import open_stream, requested_stream
 pytestmark = pytest.mark.django_db
 
 IN_RELEASES: dict[str, tuple[ModuleType, str]] = {
-    points.AFTER_CLAIM: (jobs, "claim"),
+    points.AFTER_CLAIM: (claims, "claim"),
     points.COUNTING: (counting, "whole_cell"),
     points.COUNTED: (records, "keep_counts"),
     points.BEFORE_COMMIT: (ledger, "spend"),
@@ -43,15 +43,15 @@ IN_RELEASES: dict[str, tuple[ModuleType, str]] = {
     points.BUNDLING: (bundle, "write"),
 }
 IN_OPENINGS = {
-    "claimed": (jobs, "claim"),
+    "claimed": (claims, "claim"),
     "drawn": (vault, "keep_first"),
-    "remembered": (remembered, "begin"),
+    "remembered": (period_journal, "begin"),
 }
 IN_PERIODS = {
-    "claimed": (jobs, "claim"),
+    "claimed": (claims, "claim"),
     "counted": (records, "count_upload"),
     "stored": (vault, "replace"),
-    "decided": (remembered, "decide"),
+    "decided": (period_journal, "decide"),
     "published": (stream_execution, "publish"),
 }
 
@@ -103,13 +103,14 @@ def erase_at_last(dataset: Dataset) -> None:
     assert (budget.spent, budget.reserved) == (spent, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", IN_RELEASES)
 def test_a_release_that_died(requested, dies, point):
-    dies(IN_RELEASES[point], lambda: execution.execute(requested.pk))
+    dies(IN_RELEASES[point], lambda: execution.RELEASES.run(requested.pk))
     with pytest.raises(datasets.DatasetError, match="in work"):
         datasets.erase(requested.dataset, requested.created_by)
     expire(ReleaseJob)
-    execution.execute(requested.pk)
+    execution.RELEASES.run(requested.pk)
     requested.refresh_from_db()
     assert requested.state == Release.State.READY
     erase_at_last(requested.dataset)
@@ -121,27 +122,28 @@ def test_a_release_that_died(requested, dies, point):
 def test_the_opening_of_a_stream_that_died(dataset, dies, point):
     stream = requested_stream(dataset)
     job = stream.jobs.get()
-    dies(IN_OPENINGS[point], lambda: working.execute(job.pk))
+    dies(IN_OPENINGS[point], lambda: job_execution.STREAM_JOBS.run(job.pk))
     with pytest.raises(datasets.DatasetError, match="in work"):
         datasets.erase(dataset, dataset.owner)
     expire(StreamJob)
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     stream.refresh_from_db()
     assert stream.state == Stream.State.OPEN
     erase_at_last(dataset)
-    assert not remembered.is_ahead(stream.pk)
+    assert not period_journal.is_ahead(stream.pk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", IN_PERIODS)
 def test_a_period_that_died(dataset, dies, point):
     stream = open_stream(dataset)
     file = ContentFile(b"colour,age\nred,1\nred,2\nblue,3\n", "rows.csv")
     job = services.queue_records(stream, 1, file, dataset.owner)
-    dies(IN_PERIODS[point], lambda: working.execute(job.pk))
+    dies(IN_PERIODS[point], lambda: job_execution.STREAM_JOBS.run(job.pk))
     with pytest.raises(datasets.DatasetError, match="in work"):
         datasets.erase(dataset, dataset.owner)
     expire(StreamJob)
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     assert stream.periods.count() == 1
     erase_at_last(dataset)
     stream.refresh_from_db()
@@ -149,23 +151,25 @@ def test_a_period_that_died(dataset, dies, point):
     assert not vault.true_sums(list(stream.periods.all()))
 
 
+@pytest.mark.slow
 def test_a_reading_that_died(client, curator, dies):
     client.force_login(curator)
     dataset = building.sent(client, b"colour,age\nred,1\nblue,2\n")
-    dies((records, "convert"), lambda: conversion.convert(dataset.pk))
+    dies((records, "convert"), lambda: import_job.CONVERSIONS.run(dataset.pk))
     with pytest.raises(datasets.DatasetError, match="still being read"):
         datasets.erase(dataset, curator)
     expire(Conversion)
-    conversion.convert(dataset.pk)
+    import_job.CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     datasets.erase(dataset, curator)
     assert files(dataset) == []
     assert not default_storage.exists(dataset.upload)
 
 
+@pytest.mark.slow
 def test_a_look_at_the_fit_that_died_while_its_records_were_erased(dataset, dies, monkeypatch):
     """It writes after the records are gone, dies before it can clean up, and the next attempt does."""
-    fit.ask(dataset)
+    domain_fit.ask(dataset)
     keep = records.keep_fit
 
     def keep_late(*args: Any) -> None:
@@ -173,10 +177,10 @@ def test_a_look_at_the_fit_that_died_while_its_records_were_erased(dataset, dies
         keep(*args)
 
     monkeypatch.setattr(records, "keep_fit", keep_late)
-    dies((records, "keep_fit"), lambda: fitting.look(dataset.pk))
+    dies((records, "keep_fit"), lambda: domain_fit_job.FITS.run(dataset.pk))
     assert len(files(dataset)) == 1
     expire(Fit)
-    fitting.look(dataset.pk)
+    domain_fit_job.FITS.run(dataset.pk)
     assert files(dataset) == []
     assert Fit.objects.get().state == "cancelled"
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
-from dpportal.datasets.conversion import convert
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Conversion, Dataset
-from dpportal.datasets.rawdata import ReadOptions
-from dpportal.running import jobs
+from dpportal.jobs import claims
+from dpportal.tables import ReadOptions
 from tests.dpportal import building
 
 pytestmark = pytest.mark.django_db
@@ -47,26 +47,26 @@ def test_the_page_asks_before_it_cancels_and_says_what_to_do_after(desk, waiting
 
 
 def test_a_worker_that_was_reading_finds_its_claim_lost(desk, waiting):
-    claim = jobs.claim(Conversion, waiting.pk)
+    claim = claims.claim(Conversion, waiting.pk)
     assert claim is not None
     claim.advance(3, 10)
     press(desk, "cancel", waiting)
-    with pytest.raises(jobs.LostClaimError):
+    with pytest.raises(claims.LostClaimError):
         claim.advance(4, 10)
-    assert jobs.claim(Conversion, waiting.pk) is None
+    assert claims.claim(Conversion, waiting.pk) is None
     assert (waiting.conversion.progress, waiting.conversion.progress_total) == (0, 0)
 
 
 @pytest.mark.slow
 def test_what_was_cancelled_is_read_again(desk, waiting):
-    old = jobs.claim(Conversion, waiting.pk)
+    old = claims.claim(Conversion, waiting.pk)
     assert old is not None
     press(desk, "cancel", waiting)
     press(desk, "read_again", waiting)
     assert waiting.state == "converting"
-    with pytest.raises(jobs.LostClaimError):
+    with pytest.raises(claims.LostClaimError):
         old.advance(4, 10)
-    convert(waiting.pk)
+    CONVERSIONS.run(waiting.pk)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.rows) == ("stored", 1)
 
@@ -81,7 +81,7 @@ def test_what_was_cancelled_is_removed_with_its_file(desk, waiting):
 @pytest.mark.slow
 def test_with_a_budget_it_is_not_removed_but_its_records_are(desk, administrator):
     dataset = building.granted(building.uploaded(desk, b"colour,age\nred,1\n"), administrator)
-    services.read_otherwise(dataset, ReadOptions(header=False), dataset.owner)
+    services.change_parse_options(dataset, ReadOptions(header=False), dataset.owner)
     press(desk, "cancel", dataset)
     press(desk, "remove", dataset)
     assert dataset.state == "cancelled"

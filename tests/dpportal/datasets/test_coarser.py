@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from dpportal.datasets import services
+from dpportal.datasets import records, services
 from dpportal.datasets.coarser import by_edges, by_groups, by_step
-from dpportal.datasets.rawdata import records
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError
@@ -35,6 +34,7 @@ def counted(dataset, *names: str) -> list[int]:
     return records.count(dataset, version, domain, b"key").tolist()
 
 
+@pytest.mark.slow
 def test_groups_of_values_are_a_column_of_their_own(desk, dataset):
     answer = post(desk, dataset, 0, name="warm", groups="green = cold\nred = warm\nblue = cold")
     assert answer.status_code == 302, answer.content.decode()
@@ -43,6 +43,7 @@ def test_groups_of_values_are_a_column_of_their_own(desk, dataset):
     assert counted(dataset, "colour") == [100, 100, 100, 0]
 
 
+@pytest.mark.slow
 def test_edges_make_groups_of_ages(desk, dataset):
     assert post(desk, dataset, 1, name="age group", edges="0, 20, 60, 99").status_code == 302
     assert counted(dataset, "age group") == [60, 120, 120]
@@ -102,15 +103,16 @@ def test_both_in_one_release_are_refused_with_a_reason(desk, dataset):
         drafts.plan_of(draft)
 
 
+@pytest.mark.slow
 def test_the_coarser_column_is_released_by_itself(dataset):
-    from dpportal.releases.execution import execute
+    from dpportal.releases.execution import RELEASES
 
     services.declare(dataset, "age group", by_edges(AGE, "age group", (0, 50, 99)))
     draft = building.complete_draft(dataset)
     Release.objects.filter(pk=draft.pk).update(columns=["colour", "age group"])
     draft.refresh_from_db()
     building.confirm(draft)
-    execute(draft.pk)
+    RELEASES.run(draft.pk)
     draft.refresh_from_db()
     assert draft.state == Release.State.READY
     assert np.array(records.kept_counts(draft.true_counts)).tolist() == [50, 50, 50, 50, 50, 50, 0, 0]

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.releases import services
-from dpportal.releases.execution import execute
+from dpportal.releases.execution import RELEASES
 
 SAID = {
     "text": "Everyone in spring",
@@ -72,9 +72,10 @@ def test_without_the_tick_nobody_reads_it(desk, dataset):
     assert Dataset.objects.get().told.facts() == {}
 
 
+@pytest.mark.slow
 def test_readers_find_it_on_the_page_of_a_release_and_in_its_download(desk, requested):
     describe(desk, requested.dataset)
-    execute(requested.pk)
+    RELEASES.run(requested.pk)
     services.publish(requested, requested.created_by)
     desk.logout()
     page = desk.get(requested.get_absolute_url()).text

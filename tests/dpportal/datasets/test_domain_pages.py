@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.datasets import services
-from dpportal.datasets.strip import MAX_BOXES, strip
+from dpportal.datasets.cell_strip import MAX_BOXES, strip
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical, Date, Integer, Real
 from tests.dpportal import building

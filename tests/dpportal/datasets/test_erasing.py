@@ -7,21 +7,22 @@ from django.core.files.storage import default_storage
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets import services
+from dpportal.datasets import records, services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
 
 
 def files_of(dataset: Dataset) -> list[str]:
     return default_storage.listdir(records.folder(dataset.pk))[1]
 
 
+@pytest.mark.slow
 def test_no_file_with_true_values_is_left(ready) -> None:
     assert len(files_of(ready.dataset)) == 3  # the table, true counts, the comparison
     services.erase(ready.dataset, ready.created_by)
     assert files_of(ready.dataset) == []
 
 
+@pytest.mark.slow
 def test_release_ledger_and_downloads_stay(ready, client) -> None:
     services.erase(ready.dataset, ready.created_by)
     client.force_login(ready.created_by)
@@ -35,11 +36,13 @@ def test_it_is_refused_while_a_release_is_in_work(requested) -> None:
     assert files_of(requested.dataset)
 
 
+@pytest.mark.slow
 def test_it_is_recorded(ready) -> None:
     services.erase(ready.dataset, ready.created_by)
     assert AuditEntry.objects.filter(action="erased records").count() == 1
 
 
+@pytest.mark.slow
 def test_nothing_can_be_released_afterwards(ready, client) -> None:
     services.erase(ready.dataset, ready.created_by)
     client.force_login(ready.created_by)

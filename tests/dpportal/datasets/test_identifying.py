@@ -10,13 +10,13 @@ from django.test import Client
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata.identifiers import looks_like_identifier, named_like_identifier
-from dpportal.datasets.rawdata.options import ReadOptions
-from dpportal.datasets.rawdata.proposals import proposed_columns
 from dpportal.releases.models import Release
 from dpportal.releases.services import ReleaseError
 from dpportal.streams.models import Stream
 from dpportal.streams.services import StreamError
+from dpportal.tables.meaning.identifiers import looks_like_identifier, named_like_identifier
+from dpportal.tables.meaning.parse_options import ReadOptions
+from dpportal.tables.meaning.proposals import proposed_columns
 from tests.dpportal import building
 from tests.dpportal.streams import building as streams
 
@@ -112,6 +112,7 @@ def review_of_stream(desk: Client, asked: Dataset) -> tuple[str, Callable[[], st
     return f"/streams/{draft.pk}/review/", lambda: Stream.objects.get(pk=draft.pk).state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [review_of_release, review_of_stream])
 def test_nothing_is_spent_before_the_question_is_answered(desk, asked, made):
     address, state = made(desk, asked)

@@ -12,10 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.datasets import services
-from dpportal.datasets.conversion import convert
+from dpportal.datasets import records, services
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Real
 from tests.dpportal.building import FORM, uploaded
 
@@ -44,11 +43,13 @@ WRONG_ONCE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "attribute", "counts"), WRONG_ONCE)
 def test_tables_that_were_once_published_wrong_are_counted_right(desk, table, attribute, counts):
     assert counted(uploaded(desk, table.encode()), attribute) == counts
 
 
+@pytest.mark.slow
 def test_a_foreign_byte_spoils_its_own_row_alone_and_is_told(desk):
     dataset = uploaded(desk, b"x,y\n" + "Zürich,1\n".encode() * 20_000 + b"Bern,\xe9\n")
     assert counted(dataset, Categorical("x", values=("Zürich", "Bern"))) == [20_000, 1, 0]
@@ -56,6 +57,7 @@ def test_a_foreign_byte_spoils_its_own_row_alone_and_is_told(desk):
     assert "1 byte is none" in desk.get(reverse("datasets:home", args=[dataset.pk])).content.decode()
 
 
+@pytest.mark.slow
 def test_resolved_options_become_declarations(desk):
     dataset = uploaded(desk, b"a;d\n1,5;31.12.2020\n", missing="NA 'not known'")
     assert dataset.options["delimiter"] == ";"
@@ -63,6 +65,7 @@ def test_resolved_options_become_declarations(desk):
     assert dataset.options["missing"] == ["NA", "not known"]
 
 
+@pytest.mark.slow
 def test_marks_and_formats_change_without_reading_again(desk):
     dataset = uploaded(desk, b"a,x\n1,01/02/2020\n")
     address = reverse("datasets:reading", args=[dataset.pk])
@@ -76,6 +79,7 @@ def test_marks_and_formats_change_without_reading_again(desk):
     assert AuditEntry.objects.filter(action="changed how the file is read").count() == 2
 
 
+@pytest.mark.slow
 def test_another_delimiter_reads_the_file_again_and_forgets_columns_that_are_gone(desk):
     dataset = uploaded(desk, b"a;b\n1;2\n", delimiter=",")
     assert [c["name"] for c in dataset.columns] == ["a;b"]
@@ -83,35 +87,38 @@ def test_another_delimiter_reads_the_file_again_and_forgets_columns_that_are_gon
     desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "delimiter": ";"})
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.CONVERTING
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert [c["name"] for c in dataset.columns] == ["a", "b"]
     assert not dataset.current_domain().attributes.exists()
 
 
+@pytest.mark.slow
 def test_a_file_without_names_is_read_where_it_is_said(desk):
     dataset = uploaded(desk, b"1,x\n2,y\n", header="data", strip="kept")
     assert [c["name"] for c in dataset.columns] == ["column_1", "column_2"]
     assert (dataset.rows, dataset.options["header"], dataset.options["strip"]) == (2, False, False)
 
 
+@pytest.mark.slow
 def test_a_refused_file_can_be_read_otherwise(desk):
     dataset = uploaded(desk, b"a,b\n1,2\n3;4\n")
     assert dataset.state == Dataset.State.REFUSED
     desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "delimiter": ";"})
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.REFUSED
     desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "delimiter": "|"})
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert (dataset.state, dataset.rows) == (Dataset.State.STORED, 2)
 
 
+@pytest.mark.slow
 def test_nothing_changes_once_it_is_frozen(desk, curator, django_capture_on_commit_callbacks):
     dataset = uploaded(desk, b"a,b\n1,2\n")
     with django_capture_on_commit_callbacks(execute=True):
-        services.freeze_reading(dataset)
+        services.freeze_parse_options(dataset)
     assert not default_storage.exists(dataset.upload)
     desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, "decimal": ","})
     dataset.refresh_from_db()
@@ -137,6 +144,7 @@ def test_a_wrong_option_is_told_at_its_field(desk, fields, field):
     assert list(answer.json()["errors"]) == [field]
 
 
+@pytest.mark.slow
 def test_a_text_called_like_a_cell_is_not_declared_from_the_data(desk):
     dataset = uploaded(desk, b"a,b\nMissing,1\nx,2\n")
     answer = desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"}, follow=True)
@@ -144,6 +152,7 @@ def test_a_text_called_like_a_cell_is_not_declared_from_the_data(desk):
     assert dataset.current_domain() is None or not dataset.current_domain().attributes.exists()
 
 
+@pytest.mark.slow
 def test_the_mark_of_a_filled_column_stays_whatever_is_declared_after(desk):
     dataset = uploaded(desk, b"a,b\n1,2\n")
     desk.post(reverse("datasets:fill_column", args=[dataset.pk, 0]), {"public": "on"})
@@ -157,6 +166,7 @@ def declare(desk, dataset, **fields):
     return desk.post(reverse("datasets:column", args=[dataset.pk, 0]), fields)
 
 
+@pytest.mark.slow
 def test_a_categorical_column_asks_where_misfits_go(desk):
     dataset = uploaded(desk, b"a,b\n1,2\n")
     assert "Choose where values go" in declare(desk, dataset, kind="categorical", values="x").content.decode()
@@ -169,12 +179,14 @@ def test_a_categorical_column_asks_where_misfits_go(desk):
     assert (declared.closed, declared.as_numbers, declared.leaves_out) == (True, True, True)
 
 
+@pytest.mark.slow
 def test_a_yes_or_no_column_begins_closed(desk):
     dataset = uploaded(desk, b"a,b\n1,2\n")
     declare(desk, dataset, kind="boolean")
     assert dataset.current_domain().attributes.get().declared() == Boolean("a", closed=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fields",
     [
@@ -190,6 +202,7 @@ def test_a_value_called_like_another_cell_is_refused_at_its_field(desk, fields):
     assert answer.context["form"].errors.keys() == {"values"}
 
 
+@pytest.mark.slow
 def test_the_persons_page_tells_how_many_the_first_rows_have(desk):
     dataset = uploaded(desk, b"who,x\nP1,1\nP1 ,2\np1,3\n")
     unit = {"neighbours": "add-remove", "unit_column": "who", "max_rows": "1"}

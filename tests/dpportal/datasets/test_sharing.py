@@ -7,18 +7,18 @@ import pytest
 from django.db import transaction
 from django.urls import reverse
 
+from dpportal.accounts import bell
 from dpportal.accounts.models import AuditEntry, Role, User
-from dpportal.connections.models import Connection, SharedTable
 from dpportal.datasets import sharing
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Right, Share
-from dpportal.pages import bell
+from dpportal.jobs.claims import JobState
 from dpportal.releases import execution
 from dpportal.releases.models import Release
-from dpportal.running.jobs import JobState
 from dpportal.streams import services as streams
 from dpportal.streams.models import Period
+from dpportal.tables.connections.models import Connection, SharedTable
 from tests.dpportal import building
 from tests.dpportal.streams import building as streaming
 
@@ -87,6 +87,7 @@ def test_a_curator_is_named_by_user_name_or_address(client, dataset, colleague, 
     assert "Kim Lee" in client.get(reverse("datasets:home", args=[dataset.pk])).text
 
 
+@pytest.mark.slow
 def test_whoever_is_no_curator_is_answered_like_one_who_does_not_exist(client, dataset, analyst, colleague):
     twin = building.person("twin", Role.CURATOR)
     User.objects.filter(pk=twin.pk).update(email=colleague.email)
@@ -127,6 +128,7 @@ def test_everyone_gives_their_own_right_back(client, shared, colleague):
     assert client.get(reverse("datasets:home", args=[shared.pk])).status_code == 404
 
 
+@pytest.mark.slow
 def test_who_may_only_see_is_told_no_number_of_rows_and_no_draft(client, dataset, colleague):
     type(dataset).objects.filter(pk=dataset.pk).update(rows=98765)
     sharing.share(dataset, "colleague", Right.SEE, dataset.owner)
@@ -146,7 +148,7 @@ def test_who_may_only_see_is_told_no_number_of_rows_and_no_draft(client, dataset
 
 def test_a_queued_job_of_who_lost_the_right_ends_without_spending(asked, colleague):
     sharing.take_back(Share.objects.get(), asked.dataset.owner)
-    execution.execute(asked.pk)
+    execution.RELEASES.run(asked.pk)
     asked.refresh_from_db()
     assert asked.job.state == JobState.FAILED
     assert "may not release from this dataset any more" in asked.job.failure
@@ -156,11 +158,12 @@ def test_a_queued_job_of_who_lost_the_right_ends_without_spending(asked, colleag
 
 def test_a_job_of_who_may_now_only_see_ends_so_too(asked, colleague):
     sharing.share(asked.dataset, "colleague", Right.SEE, asked.dataset.owner)
-    execution.execute(asked.pk)
+    execution.RELEASES.run(asked.pk)
     asked.refresh_from_db()
     assert asked.state == Release.State.FAILED
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_finished_whoever_asked(asked, monkeypatch):
     """The right is taken back between the commit of the measurement and the post-processing."""
     finish = execution.finish
@@ -170,15 +173,16 @@ def test_what_was_measured_is_finished_whoever_asked(asked, monkeypatch):
         finish(release_id, claim)
 
     monkeypatch.setattr(execution, "finish", taken_back)
-    execution.execute(asked.pk)
+    execution.RELEASES.run(asked.pk)
     asked.refresh_from_db()
     assert asked.state == Release.State.READY
     assert left(asked.dataset) == Decimal("0.9")
 
 
+@pytest.mark.slow
 def test_the_bell_rings_for_who_asked(asked, colleague):
     Share.objects.update(seen=True)
-    execution.execute(asked.pk)
+    execution.RELEASES.run(asked.pk)
     assert (bell.news(colleague), bell.news(asked.dataset.owner)) == (1, 0)
     sharing.take_back(Share.objects.get(), asked.dataset.owner)
     assert bell.news(colleague) == 0
@@ -200,19 +204,20 @@ def test_a_token_ends_with_the_right_of_who_made_it(client, shared, colleague):
     assert Period.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_co_owner_goes_on_when_the_first_owner_leaves(shared, colleague):
     sharing.share(shared, "colleague", Right.OWN, shared.owner)
     draft = building.complete_draft(shared)
     building.confirm(draft, colleague)
     User.objects.filter(pk=shared.owner_id).update(role=Role.ANALYST)
-    execution.execute(draft.pk)
+    execution.RELEASES.run(draft.pk)
     draft.refresh_from_db()
     assert draft.state == Release.State.READY
 
 
 def test_who_may_release_does_not_when_no_owner_is_left(asked, colleague):
     User.objects.filter(pk=asked.dataset.owner_id).update(is_active=False)
-    execution.execute(asked.pk)
+    execution.RELEASES.run(asked.pk)
     asked.refresh_from_db()
     assert asked.state == Release.State.FAILED
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import BytesIO
 
+import pyarrow as pa
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pyarrow import feather
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
-from dpportal.datasets.conversion import convert
+from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
 from tests.dpportal import building
 
@@ -67,11 +70,11 @@ def test_the_files_name_is_used_where_none_is_given(desk):
 def test_the_original_is_kept_until_the_reading_is_frozen(desk, django_capture_on_commit_callbacks):
     send(desk)
     dataset = Dataset.objects.get()
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     assert default_storage.exists(dataset.upload)
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
-            services.freeze_reading(dataset)
+            services.freeze_parse_options(dataset)
     assert not default_storage.exists(dataset.upload)
     dataset.refresh_from_db()
     assert (dataset.upload, dataset.reading_frozen) == ("", True)
@@ -83,7 +86,7 @@ def test_progress_reloads_the_page_once_reading_has_ended(desk):
     dataset = Dataset.objects.get()
     address = reverse("datasets:progress", args=[dataset.pk])
     assert "HX-Refresh" not in desk.get(address)
-    convert(dataset.pk)
+    CONVERSIONS.run(dataset.pk)
     assert desk.get(address)["HX-Refresh"] == "true"
 
 
@@ -92,8 +95,8 @@ def test_the_same_content_again_links_to_the_first(desk):
     for _ in range(2):
         send(desk)
     first, second = Dataset.objects.order_by("created_at")
-    convert(first.pk)
-    convert(second.pk)
+    CONVERSIONS.run(first.pk)
+    CONVERSIONS.run(second.pk)
     page = desk.get(reverse("datasets:home", args=[second.pk])).content.decode()
     assert "was uploaded before" in page
     assert reverse("datasets:home", args=[first.pk]) in page
@@ -123,3 +126,18 @@ def test_the_list_takes_as_many_queries_however_long(desk, curator, django_asser
         building.stored_dataset(curator, f"Table {number}")
     with django_assert_max_num_queries(10):
         assert desk.get(reverse("datasets:list")).status_code == 200
+
+
+@pytest.mark.slow
+def test_a_feather_file_is_offered_uploaded_and_read(desk):
+    assert 'accept=".csv,' in (page := desk.get(UPLOAD).content.decode())
+    assert ".feather" in page
+    file = BytesIO()
+    feather.write_feather(pa.table({"colour": ["red", "green"], "age": [1, 2]}), file, compression="zstd")
+    upload = SimpleUploadedFile("ages.feather", file.getvalue())
+    desk.post(UPLOAD, {"file": upload, "arrived": "whole"})
+    dataset = Dataset.objects.get()
+    CONVERSIONS.run(dataset.pk)
+    dataset.refresh_from_db()
+    assert (dataset.state, dataset.facts["format"]) == (Dataset.State.STORED, "feather")
+    assert [column["name"] for column in dataset.columns] == ["colour", "age"]

@@ -125,7 +125,7 @@ def released(dataset: Dataset, case: Case, administrator) -> np.ndarray:
             people=OTHERS,
         )
         assert building.confirm(draft)
-        execution.execute(draft.pk)
+        execution.RELEASES.run(draft.pk)
         draft.refresh_from_db()
         assert draft.state == Release.State.READY
         counts.append(results.reconstruct(draft).result.counts.ravel())

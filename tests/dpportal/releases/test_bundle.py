@@ -8,7 +8,6 @@ import math
 import re
 from typing import Any
 
-import frictionless
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -16,15 +15,15 @@ from django.core.files.storage import default_storage
 
 from dpportal.datasets import services as dataset_services
 from dpportal.releases import bundle, results
-from dpportal.releases.execution import execute
+from dpportal.releases.display_texts import DisplayTexts
+from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
-from dpportal.releases.words import Words
 from mechanisms.domain import Boolean, Categorical
 from tests.dpportal import building
 
 
 def finish(release: Release) -> Release:
-    execute(release.pk)
+    RELEASES.run(release.pk)
     return Release.objects.get(pk=release.pk)
 
 
@@ -45,15 +44,19 @@ def table(release: Release, name: str) -> pd.DataFrame:
 def valid(release: Release, folder) -> bool:
     for artifact in release.artifacts.all():
         (folder / artifact.name).write_bytes(content(release, artifact.name))
+    import frictionless
+
     return frictionless.validate(str(folder / "datapackage.json")).valid
 
 
+@pytest.mark.slow
 def test_writing_the_bundle_again_gives_the_same_bytes(finished):
     before = {artifact.name: artifact.sha256 for artifact in finished.artifacts.all()}
-    again = bundle.write(results.reconstruct(finished), Words.of(finished))
+    again = bundle.write(results.reconstruct(finished), DisplayTexts.of(finished))
     assert {artifact.name: artifact.sha256 for artifact in again} == before
 
 
+@pytest.mark.slow
 def test_the_histogram_has_a_line_for_each_cell_in_order(finished):
     histogram = table(finished, "histogram.csv")
     assert histogram["colour"].unique().tolist() == ["red", "green", "blue", "Other"]
@@ -61,10 +64,12 @@ def test_the_histogram_has_a_line_for_each_cell_in_order(finished):
     assert len(histogram) == 4 * 10
 
 
+@pytest.mark.slow
 def test_the_synthetic_table_has_the_rows_that_were_counted(finished):
     assert len(table(finished, "synthetic.csv")) == table(finished, "histogram.csv")["count"].sum()
 
 
+@pytest.mark.slow
 def test_release_json_names_what_was_filled_from_the_data(dataset, curator):
     colours = Categorical("colour", values=("red", "green", "blue"))
     dataset_services.declare(dataset, "colour", colours, filled=True)
@@ -74,6 +79,7 @@ def test_release_json_names_what_was_filled_from_the_data(dataset, curator):
     assert told["plan"]["loss"]["amount"] == "1/10"
 
 
+@pytest.mark.slow
 def test_the_package_of_plain_columns_is_valid(finished, tmp_path):
     assert valid(finished, tmp_path)
 
@@ -87,6 +93,7 @@ def test_the_package_of_columns_with_missing_values_is_valid(dataset, tmp_path):
     assert table(release, "synthetic.csv").isna().all(axis=1).sum() > 100
 
 
+@pytest.mark.slow
 def test_a_boolean_is_a_boolean_in_parquet(dataset):
     dataset_services.declare(dataset, "colour", Boolean("colour", True))
     release = finish(building.requested_release(dataset, "0.05"))
@@ -94,6 +101,7 @@ def test_a_boolean_is_a_boolean_in_parquet(dataset):
     assert str(schema.field("colour").type) == "bool"
 
 
+@pytest.mark.slow
 def test_the_readmes_python_runs_and_its_interval_is_that_of_a_sum(finished, tmp_path, monkeypatch):
     """Ten cells with Laplace noise of ε = 0.1 each; 95 % is promised as the explorer promises it (`half_widths`)."""
     (tmp_path / "histogram.csv").write_bytes(content(finished, "histogram.csv"))
@@ -113,10 +121,12 @@ def test_the_readmes_python_runs_and_its_interval_is_that_of_a_sum(finished, tmp
     )
 
 
+@pytest.mark.slow
 def test_the_readme_says_what_is_promised(finished):
     assert "differentially private with ε = 0.1" in content(finished, "README.md").decode()
 
 
+@pytest.mark.slow
 def test_downloads_have_codes_and_their_labels(dataset, tmp_path):
     colours = Categorical("colour", True, ("red", "green", "blue"), words=("Rot", "Grün", "Blau"))
     dataset_services.declare(dataset, "colour", colours)
@@ -130,6 +140,7 @@ def test_downloads_have_codes_and_their_labels(dataset, tmp_path):
     assert {"red": "Rot", "green": "Grün", "blue": "Blau"}.items() <= named.items()
 
 
+@pytest.mark.slow
 def test_values_with_one_label_are_counted_together(dataset):
     warm = Categorical("colour", values=("red", "green", "blue"), words=("warm", "cold", "cold"))
     dataset_services.declare(dataset, "colour", warm)

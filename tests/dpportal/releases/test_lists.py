@@ -43,6 +43,7 @@ def test_a_curator_can_see_what_everyone_published(client, dataset, other_curato
     assert "For everyone" in client.get(LIST, {"show": "published"}).content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("releases", [1, 12])
 @pytest.mark.parametrize("address", ["list", "finished", "home", "ledger"])
 def test_a_list_takes_as_many_queries_however_long(
@@ -61,6 +62,7 @@ def test_a_list_takes_as_many_queries_however_long(
         assert client.get(pages[address]).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["releases/release", "releases/releasejob", "budgets/ledgerentry"])
 def test_an_admin_list_takes_few_queries(
     client, administrator, dataset, django_assert_max_num_queries, address

@@ -15,11 +15,11 @@ from dpportal.budgets.promises import AccountPromise
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.jobs.claims import JobState
 from dpportal.releases import drafts, execution, services
 from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan
-from dpportal.releases.promise import promise
-from dpportal.running.jobs import JobState
 from mechanisms.accounting import Definition, Loss
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files
@@ -42,7 +42,7 @@ def funded(dataset: Dataset, by, total: str = "5", **unit) -> Dataset:
 
 def released(dataset: Dataset, amount: str = "0.1") -> Release:
     release = building.requested_release(dataset, amount)
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     return fresh(release)
 
 
@@ -70,6 +70,7 @@ def test_a_total_that_was_promised_hidden_is_published_by_no_later_release(datas
     assert "while the number of rows is public" not in promise(later, plan.loss, later.other_promises)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_original", [True, False], ids=["the first one", "the copy"])
 def test_a_hidden_total_is_not_published_through_another_copy_of_the_table(
     client, dataset, administrator, is_original
@@ -145,6 +146,7 @@ def test_a_promise_after_the_total_was_published_promises_no_more_than_is_true(
     assert "The number of rows is public already" in page
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_table_whose_total_is_public_says_so(client, dataset, administrator):
     copy = building.granted(declared(building.stored_dataset(dataset.owner), **HIDDEN), administrator)
     Dataset.objects.filter(pk=copy.pk).update(duplicate_of=dataset)
@@ -167,6 +169,7 @@ def test_the_page_of_who_is_protected_says_what_stays(client, dataset, administr
     assert "a person with 10 rows up to ε = 50 (10 × 5)" in page
 
 
+@pytest.mark.slow
 def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_was_made_before(
     client, dataset, administrator
 ):
@@ -181,7 +184,7 @@ def test_a_person_in_both_is_told_of_both_on_every_page_and_file_also_of_what_wa
     worked = "That can cost a person with 10 rows up to ε = 50 (10 × 5)."
     assert worked in public and "are being written anew" in public
     assert client.get(reverse("releases:download", args=[person.pk, "release.json"])).status_code == 503
-    assert execution.execute(person.pk)  # queued by the charge alone
+    assert execution.RELEASES.run(person.pk)  # queued by the charge alone
     written = facts(fresh(person))
     assert worked in written["statement"]
     assert written["protects"]["released_under_other_protections_too"] is True
@@ -203,6 +206,7 @@ def test_a_promise_in_rho_grows_with_the_square():
     assert rows.from_release(Loss(Definition.ZCDP, Fraction(1)), Protection("add-remove", "id"), "this") == ""
 
 
+@pytest.mark.slow
 def test_a_grant_for_another_promise_is_refused_until_it_was_read(client, dataset, administrator):
     building.requested_release(funded(dataset, administrator, total="5", **HIDDEN), "5")
     there = declared(dataset, **PEOPLE)

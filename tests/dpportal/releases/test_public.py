@@ -9,13 +9,13 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.releases import services
-from dpportal.releases.execution import execute
+from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 
 
 @pytest.fixture
 def finished(requested) -> Release:
-    execute(requested.pk)
+    RELEASES.run(requested.pk)
     return Release.objects.get(pk=requested.pk)
 
 
@@ -33,15 +33,18 @@ def download(client, release: Release, name: str = "histogram.csv"):
     return client.get(reverse("releases:download", args=[release.pk, name]))
 
 
+@pytest.mark.slow
 def test_a_stranger_sees_a_published_release(client, published):
     assert status(client, published) == 200
 
 
+@pytest.mark.slow
 def test_a_stranger_finds_nothing_before(client, finished):
     assert status(client, finished) == 404
     assert download(client, finished).status_code == 404
 
 
+@pytest.mark.slow
 def test_its_curator_sees_a_preview(client, finished, curator):
     client.force_login(curator)
     assert (
@@ -49,28 +52,33 @@ def test_its_curator_sees_a_preview(client, finished, curator):
     )
 
 
+@pytest.mark.slow
 def test_another_curator_finds_nothing_before(client, finished, other_curator):
     client.force_login(other_curator)
     assert status(client, finished) == 404
 
 
+@pytest.mark.slow
 def test_an_administrator_finds_nothing_before(client, finished, administrator):
     client.force_login(administrator)
     assert status(client, finished) == 404
 
 
+@pytest.mark.slow
 def test_a_withdrawn_release_is_gone(client, published, curator):
     services.withdraw(published, curator)
     assert status(client, published) == 410
     assert download(client, published).status_code == 410
 
 
+@pytest.mark.slow
 def test_a_withdrawn_release_can_be_published_again(client, published, curator):
     services.withdraw(published, curator)
     services.publish(published, curator)
     assert status(client, published) == 200
 
 
+@pytest.mark.slow
 def test_each_download_has_the_bytes_of_its_sha256(client, published):
     for artifact in published.artifacts.all():
         content = b"".join(download(client, published, artifact.name).streaming_content)
@@ -78,17 +86,20 @@ def test_each_download_has_the_bytes_of_its_sha256(client, published):
         assert len(content) == artifact.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["comparison.json", "..", "measurement", "synthetic.csv.bak"])
 def test_no_other_file_can_be_downloaded(client, published, name):
     assert download(client, published, name).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_csv_is_downloaded_not_shown(client, published):
     answer = download(client, published)
     assert answer["Content-Disposition"] == 'attachment; filename="colours-by-age-histogram.csv"'
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
 
 
+@pytest.mark.slow
 def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, published):
     page = client.get(published.get_absolute_url()).content.decode()
     differ = "tables that differ in one person, added or removed"
@@ -96,6 +107,7 @@ def test_the_page_states_loss_neighbours_and_where_the_domain_is_from(client, pu
         assert text in page
 
 
+@pytest.mark.slow
 def test_kinds_of_columns_are_called_as_the_curator_was_asked_for_them(client, published, curator):
     public = client.get(published.get_absolute_url()).content.decode()
     client.force_login(curator)
@@ -104,6 +116,7 @@ def test_kinds_of_columns_are_called_as_the_curator_was_asked_for_them(client, p
     assert "<td>Whole numbers</td>" in own and "<td>Categories</td>" in own
 
 
+@pytest.mark.slow
 def test_names_of_the_program_are_no_words_for_readers(client, published):
     page = client.get(published.get_absolute_url()).content.decode()
     facts = page[page.index('<dl class="facts">') :]
@@ -112,6 +125,7 @@ def test_names_of_the_program_are_no_words_for_readers(client, published):
         assert name not in facts
 
 
+@pytest.mark.slow
 def test_a_second_browser_publishes_nothing_again(finished, curator):
     """It moves no date of publication, and writes no second line."""
     stale = Release.objects.get(pk=finished.pk)

@@ -23,6 +23,7 @@ def release(request, dataset):
     return finished(dataset, request.param, columns, "0.5", method, **parameters)
 
 
+@pytest.mark.slow
 def test_every_product_has_one_that_fetches_nothing_and_runs_nothing(release):
     text = files(release)["report.html"].decode()
     assert "differentially private with ε = 0.5" in text
@@ -30,6 +31,7 @@ def test_every_product_has_one_that_fetches_nothing_and_runs_nothing(release):
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script|<form", text)
 
 
+@pytest.mark.slow
 def test_it_says_the_numbers_of_the_tables_and_draws_them(dataset):
     release = finished(dataset, "histogram", ["colour"], "0.5", "laplace-histogram", within_bins="uniform")
     given = files(release)
@@ -41,6 +43,7 @@ def test_it_says_the_numbers_of_the_tables_and_draws_them(dataset):
     assert text.count('<svg class="still"') == 1
 
 
+@pytest.mark.slow
 def test_a_workbook_says_the_same_as_its_table(dataset):
     given = files(
         finished(dataset, "histogram", ["colour", "age"], "0.5", "laplace-histogram", within_bins="uniform")

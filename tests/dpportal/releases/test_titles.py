@@ -59,6 +59,7 @@ def test_the_review_names_title_and_method(desk, draft):
     assert f"<dt>Method</dt><dd>{LaplaceHistogram.title}" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("published", [False, True])
 def test_a_title_is_changed_also_after_publishing(desk, client, ready, published):
     if published:
@@ -83,6 +84,7 @@ def test_a_title_that_is_none_is_refused_with_a_sentence(desk, draft, title):
     assert not AuditEntry.objects.filter(action="renamed").exists()
 
 
+@pytest.mark.slow
 def test_nobody_renames_what_is_not_theirs(client, other_curator, ready):
     client.force_login(other_curator)
     assert client.post(reverse("releases:rename", args=[ready.pk]), {"title": "Mine"}).status_code == 404
@@ -107,16 +109,18 @@ def test_a_draft_in_which_something_was_chosen_stays(desk, dataset):
     assert "Kept" in desk.get("/releases/").content.decode()
 
 
+@pytest.mark.slow
 def test_what_waits_to_be_published_is_listed_first(dataset):
     waiting = building.requested_release(dataset, "0.01")
-    execution.execute(waiting.pk)
+    execution.RELEASES.run(waiting.pk)
     public = building.requested_release(dataset, "0.01")
-    execution.execute(public.pk)
+    execution.RELEASES.run(public.pk)
     Release.objects.filter(pk=public.pk).update(published_at=timezone.now())
     draft = building.complete_draft(dataset)
     assert list(Release.objects.listed().values_list("pk", flat=True)) == [waiting.pk, draft.pk, public.pk]
 
 
+@pytest.mark.slow
 def test_a_finished_release_is_the_beginning_of_another(desk, ready):
     Release.objects.filter(pk=ready.pk).update(purpose="ranges")
     assert (
@@ -133,6 +137,7 @@ def test_a_finished_release_is_the_beginning_of_another(desk, ready):
     assert Release.objects.get(state=Release.State.DRAFT) == draft
 
 
+@pytest.mark.slow
 def test_a_proposed_title_follows_the_columns_of_another_release(desk, ready):
     again = reverse("releases:again", args=[ready.pk])
     Release.objects.filter(pk=ready.pk).update(title=ready.proposed_title)

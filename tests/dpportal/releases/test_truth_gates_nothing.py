@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
 from dpportal.releases import execution
-from dpportal.releases.products.histogram.product import HistogramProduct
+from dpportal.releases.products.histogram.presenter import HistogramPresenter
 from mechanisms.domain import Categorical
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import finished
@@ -21,15 +21,16 @@ def rich(curator, administrator) -> Dataset:
     return building.granted(building.stored_dataset(curator), administrator, "100")
 
 
+@pytest.mark.slow
 def test_a_comparison_that_cannot_be_made_of_the_truth_keeps_no_release_back(
     rich, client, monkeypatch, caplog
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("of 100 red ones")
 
-    monkeypatch.setattr(HistogramProduct, "compare", fail)
+    monkeypatch.setattr(HistogramPresenter, "compare", fail)
     release = building.requested_release(rich)
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     release.refresh_from_db()
     assert (release.is_ready, release.job.state) == (True, "done")
     assert records.comparison(rich.pk, release.pk) is None
@@ -38,6 +39,7 @@ def test_a_comparison_that_cannot_be_made_of_the_truth_keeps_no_release_back(
     assert "comparison could not be made" in client.get(f"/releases/{release.pk}/compare/", follow=True).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "product, mechanism, columns, parameters",
     [

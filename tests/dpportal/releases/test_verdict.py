@@ -10,11 +10,11 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.datasets.rawdata import records
-from dpportal.publishing.verdict import Level, Verdict, of_answers
+from dpportal.datasets import records
+from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers
 from dpportal.releases import execution
 from dpportal.releases.models import Release
-from dpportal.releases.products import product_of
+from dpportal.releases.products import presenter_of
 from dpportal.releases.products.histogram import usefulness
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
@@ -50,7 +50,7 @@ def test_the_share_that_is_foreseen_is_what_releases_have(amount):
             for _ in range(300)
         ]
     )
-    calmer = usefulness.foreseen(plan, 5000, "cells").calmer
+    calmer = usefulness.expected(plan, 5000, "cells").calmer
     assert calmer == pytest.approx(max(1.0, seen / 0.1), rel=0.05)
 
 
@@ -59,11 +59,11 @@ def test_the_share_that_is_foreseen_is_what_releases_have(amount):
 @pytest.mark.parametrize("amount", ["0.0001", "0.001", "0.01"])
 def test_at_the_cost_that_is_named_it_is_useful_and_below_it_is_not(definition, purpose, amount):
     method = "laplace" if definition is Definition.PURE else "gaussian"
-    verdict = usefulness.foreseen(histogram_plan(amount, 500, definition, method), 2000, purpose)
+    verdict = usefulness.expected(histogram_plan(amount, 500, definition, method), 2000, purpose)
     named = verdict.amount(Decimal(amount), definition)
     assert not verdict.is_useful and named is not None
     at, below = (
-        usefulness.foreseen(histogram_plan(str(cost), 500, definition, method), 2000, purpose)
+        usefulness.expected(histogram_plan(str(cost), 500, definition, method), 2000, purpose)
         for cost in (named, named * Decimal("0.7"))
     )
     assert at.is_useful
@@ -79,22 +79,22 @@ def test_the_cost_that_is_named_does_not_depend_on_the_one_at_hand(method, amoun
     2q/(1 + 2q), q = exp(-ρ), which is 0.0940 at 2.96.
     """
     definition = Definition.ZCDP if method == "gaussian" else Definition.PURE
-    verdict = usefulness.foreseen(histogram_plan(amount, 8500, definition, method), 4000, "cells")
+    verdict = usefulness.expected(histogram_plan(amount, 8500, definition, method), 4000, "cells")
     named = verdict.amount(Decimal(amount), definition)
     assert named == Decimal("3.0" if method == "gaussian" else "3.1")
 
 
 def test_plain_noise_is_named_alike_whatever_method_it_stands_for():
     """At ε = 0.05 a cell is ± 60, not the ± 55 of a normal law with that variance."""
-    said = usefulness.foreseen(histogram_plan("0.05", 400, method="dawa"), 50, "cells").text
+    said = usefulness.expected(histogram_plan("0.05", 400, method="dawa"), 50, "cells").text
     assert "± 60." in said
-    assert "± 60." in usefulness.foreseen(histogram_plan("0.05", 400), 50, "cells").text
+    assert "± 60." in usefulness.expected(histogram_plan("0.05", 400), 50, "cells").text
 
 
 def test_a_sum_that_is_said_to_stand_out_does():
     """Twice half its interval, by the noise of independent cells: 1.96 √(block) σ."""
     plan = histogram_plan("0.1", 400)
-    text = usefulness.foreseen(plan, 20_000, "ranges").text
+    text = usefulness.expected(plan, 20_000, "ranges").text
     block = int(text.split("about ")[1].split(" ")[0])
     sigma = plan.standard_error
     assert 50 * block >= 2 * 1.96 * sigma * block**0.5
@@ -104,20 +104,20 @@ def test_a_sum_that_is_said_to_stand_out_does():
 def test_a_method_whose_error_depends_on_the_data_is_never_called_useless():
     domain = Domain((Integer("x", lower=1, upper=4000),))
     plan = registry.mechanism("dawa-histogram").plan(domain, {}, Loss(Definition.PURE, Fraction("0.001")))
-    verdict = usefulness.foreseen(plan, 1000, "cells")
-    assert verdict.level is Level.DOUBTFUL
+    verdict = usefulness.expected(plan, 1000, "cells")
+    assert verdict.level is VerdictLevel.DOUBTFUL
     assert "depends on the data" in verdict.text
 
 
 def test_a_cost_is_named_with_two_digits_rounded_up():
-    assert Verdict(Level.USELESS, "", 3.21).amount(Decimal("0.1"), Definition.PURE) == Decimal("0.33")
-    assert Verdict(Level.USELESS, "", 3.21).amount(Decimal("0.1"), Definition.ZCDP) == Decimal("1.1")
-    assert Verdict(Level.USEFUL, "").amount(Decimal("0.1"), Definition.PURE) is None
+    assert Verdict(VerdictLevel.USELESS, "", 3.21).amount(Decimal("0.1"), Definition.PURE) == Decimal("0.33")
+    assert Verdict(VerdictLevel.USELESS, "", 3.21).amount(Decimal("0.1"), Definition.ZCDP) == Decimal("1.1")
+    assert Verdict(VerdictLevel.USEFUL, "").amount(Decimal("0.1"), Definition.PURE) is None
 
 
 def test_the_levels_of_answers():
     levels = [of_answers(half, 100, "A count").level for half in (20, 21, 60, 61)]
-    assert levels == [Level.USEFUL, Level.DOUBTFUL, Level.DOUBTFUL, Level.USELESS]
+    assert levels == [VerdictLevel.USEFUL, VerdictLevel.DOUBTFUL, VerdictLevel.DOUBTFUL, VerdictLevel.USELESS]
 
 
 def test_a_typical_answer_is_that_of_people_spread_evenly():
@@ -142,6 +142,7 @@ def test_the_review_warns_of_a_useless_release_and_leads_to_a_better_one(desk, d
     assert "Expected: useful." in review(desk, draft)
 
 
+@pytest.mark.slow
 def test_the_offered_cost_is_in_the_dial(desk, draft):
     page = desk.get(reverse("releases:method", args=[draft.pk]) + "?amount=0.37").content.decode()
     assert 'value="0.37"' in page
@@ -153,11 +154,12 @@ def released(draft: Release, amount: str) -> Release:
     Release.objects.filter(pk=draft.pk).update(amount=Decimal(amount))
     draft.refresh_from_db()
     assert building.confirm(draft)
-    execution.execute(draft.pk)
+    execution.RELEASES.run(draft.pk)
     draft.refresh_from_db()
     return draft
 
 
+@pytest.mark.slow
 def test_a_useless_release_is_not_published_without_a_word(desk, draft):
     release = released(draft, "0.0001")
     address = reverse("releases:publish", args=[release.pk])
@@ -173,6 +175,7 @@ def test_a_useless_release_is_not_published_without_a_word(desk, draft):
     assert release.published_at is not None
 
 
+@pytest.mark.slow
 def test_a_useful_one_is_published_with_one_press(desk, draft):
     release = released(draft, "0.9")
     address = reverse("releases:publish", args=[release.pk])
@@ -183,6 +186,7 @@ def test_a_useful_one_is_published_with_one_press(desk, draft):
     assert release.published_at is not None
 
 
+@pytest.mark.slow
 def test_what_the_truth_says_is_for_its_curator_alone(client, other_curator, desk, draft):
     release = released(draft, "0.9")
     desk.get(reverse("releases:compare", args=[release.pk]))
@@ -194,10 +198,11 @@ def test_what_the_truth_says_is_for_its_curator_alone(client, other_curator, des
     assert client.get(reverse("releases:publish", args=[release.pk])).status_code == 404
 
 
+@pytest.mark.slow
 def test_every_product_judges_its_own_comparison(draft):
     release = released(draft, "0.5")
     comparison = records.comparison(release.dataset_id, release.pk)
     assert comparison is not None
-    verdict = product_of(release).found(comparison)
+    verdict = presenter_of(release).verdict(comparison)
     share = comparison["errors"]["total_variation"]["counts"]
     assert verdict is not None and verdict.is_useful == (share <= 0.1)

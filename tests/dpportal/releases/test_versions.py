@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.pages.publishing import set_details
+from dpportal.publications.publishing import set_details
 from dpportal.releases import services
-from dpportal.releases.execution import execute
+from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from mechanisms.histogram.noisy import LaplaceHistogram
 from tests.dpportal import building
@@ -24,7 +24,7 @@ def desk(client, curator):
 
 def finished(dataset, title: str) -> Release:
     release = building.requested_release(dataset, "0.1")
-    execute(release.pk)
+    RELEASES.run(release.pk)
     Release.objects.filter(pk=release.pk).update(title=title)
     return Release.objects.get(pk=release.pk)
 
@@ -49,6 +49,7 @@ def page(client, release: Release) -> str:
     return client.get(release.get_absolute_url()).text
 
 
+@pytest.mark.slow
 def test_versions_said_when_publishing_point_to_each_other(desk, older, newer):
     details(desk, newer, "publish", supersedes=older.pk)
     assert "There is a newer version" in page(desk, older)
@@ -56,6 +57,7 @@ def test_versions_said_when_publishing_point_to_each_other(desk, older, newer):
     assert older.get_absolute_url() in page(desk, newer)
 
 
+@pytest.mark.slow
 def test_who_publishes_reads_that_the_names_are_public_too(desk, newer):
     newer.dataset.name = "clinic_2011 <final>.csv"
     newer.dataset.save()
@@ -66,6 +68,7 @@ def test_who_publishes_reads_that_the_names_are_public_too(desk, newer):
     assert reverse("datasets:edit", args=[newer.dataset_id]) in asked
 
 
+@pytest.mark.slow
 def test_earlier_ones_of_one_title_are_told_apart(desk, older, newer, curator):
     services.rename(newer, "First edition", curator)
     services.publish(newer, curator)
@@ -78,6 +81,7 @@ def test_earlier_ones_of_one_title_are_told_apart(desk, older, newer, curator):
     )
 
 
+@pytest.mark.slow
 def test_they_can_be_said_later_and_the_change_is_recorded(desk, older, newer, curator):
     services.publish(newer, curator)
     assert (
@@ -89,11 +93,13 @@ def test_they_can_be_said_later_and_the_change_is_recorded(desk, older, newer, c
     assert AuditEntry.objects.filter(action="changed details of").count() == 1
 
 
+@pytest.mark.slow
 def test_readers_hear_nothing_of_a_newer_version_that_is_not_public(client, older, newer, curator):
     set_details(newer, doi="", supersedes=older, by=curator)
     assert "Second edition" not in page(client, older)
 
 
+@pytest.mark.slow
 def test_no_two_releases_replace_each_other(desk, older, newer):
     details(desk, newer, "publish", supersedes=older.pk)
     answer = details(desk, older, supersedes=newer.pk)
@@ -102,16 +108,19 @@ def test_no_two_releases_replace_each_other(desk, older, newer):
     assert older.supersedes is None
 
 
+@pytest.mark.slow
 def test_another_curators_release_is_not_replaced(desk, older, other_curator, administrator):
     theirs = building.granted(building.stored_dataset(other_curator), administrator, knowing=True)
     assert details(desk, finished(theirs, "Theirs"), supersedes=older.pk).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("doi", ["10.5281", "zenodo.7", '10.1234/"><b>', "10.1234/a b"])
 def test_what_is_no_doi_is_refused(desk, older, doi):
     assert details(desk, older, doi=doi).status_code == 422
 
 
+@pytest.mark.slow
 def test_who_opens_a_withdrawn_release_reads_why_and_is_led_on(desk, older, newer):
     details(desk, newer, "publish", supersedes=older.pk)
     desk.post(reverse("releases:withdraw", args=[older.pk]), {"because": "A column was <wrong>."})
@@ -122,6 +131,7 @@ def test_who_opens_a_withdrawn_release_reads_why_and_is_led_on(desk, older, newe
     assert newer.get_absolute_url() in answer.text
 
 
+@pytest.mark.slow
 def test_the_newer_version_does_not_tell_what_a_withdrawn_one_was_called(desk, older, newer):
     details(desk, newer, "publish", supersedes=older.pk)
     assert "First edition" in page(desk, newer)
@@ -131,6 +141,7 @@ def test_the_newer_version_does_not_tell_what_a_withdrawn_one_was_called(desk, o
     assert "First edition" not in told and older.get_absolute_url() in told
 
 
+@pytest.mark.slow
 def test_published_again_the_reason_is_gone(older, curator):
     services.withdraw(older, curator, "A mistake")
     services.publish(older, curator)
@@ -138,6 +149,7 @@ def test_published_again_the_reason_is_gone(older, curator):
     assert older.withdrawn_because == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form, begins", [("bib", "@misc{"), ("ris", "TY  - DATA")])
 def test_a_citation_is_downloaded(client, older, form, begins):
     answer = client.get(reverse("releases:cite", args=[older.pk, form]))
@@ -146,6 +158,7 @@ def test_a_citation_is_downloaded(client, older, form, begins):
     assert answer["Content-Disposition"] == f'attachment; filename="first-edition.{form}"'
 
 
+@pytest.mark.slow
 def test_of_other_forms_there_is_no_citation(client, older, newer):
     assert client.get(reverse("releases:cite", args=[older.pk, "exe"])).status_code == 404
     assert client.get(reverse("releases:cite", args=[newer.pk, "bib"])).status_code == 404

@@ -9,12 +9,11 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.datasets import sharing
+from dpportal.datasets import records, sharing
 from dpportal.datasets.models import Right
-from dpportal.datasets.rawdata import records
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release
-from dpportal.releases.products import product_of
+from dpportal.releases.products import presenter_of
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files
 
@@ -35,10 +34,11 @@ def fresh(release: Release) -> Release:
     return Release.objects.get(pk=release.pk)
 
 
+@pytest.mark.slow
 def test_the_question_before_publishing_does_not_follow_the_truth(desk, dataset):
     """Foreseen as useful, and wrong in truth: there is no box to tick, no word of the error, and no look."""
     release = building.requested_release(dataset, "0.9")
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     comparison = records.comparison(release.dataset_id, release.pk)
     assert comparison is not None
     comparison["errors"]["total_variation"]["counts"] = 0.99
@@ -50,13 +50,14 @@ def test_the_question_before_publishing_does_not_follow_the_truth(desk, dataset)
     assert not AuditEntry.objects.filter(action="viewed true counts").exists()
     assert desk.post(at(release, "publish")).status_code == 302
     assert fresh(release).is_public
-    verdict = product_of(release).found(comparison)
+    verdict = presenter_of(release).verdict(comparison)
     assert verdict is not None
     assert not [name for name, content in files(release).items() if verdict.text.encode() in content]
     guide = desk.get(reverse("guide")).content.decode()
     assert 'id="looking"' in guide and "Harmless: decide before you compare" in guide
 
 
+@pytest.mark.slow
 def test_what_is_not_published_after_a_look_is_on_record(
     client, curator, other_curator, administrator, ready
 ):
@@ -83,6 +84,7 @@ def test_what_is_not_published_after_a_look_is_on_record(
     assert AuditEntry.objects.get(action="published").detail.startswith("after its comparison was seen")
 
 
+@pytest.mark.slow
 def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator, dataset, ready):
     services.publish(ready, curator)
     services.withdraw(ready, curator)
@@ -90,7 +92,7 @@ def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator
     services.publish(ready, curator)
     desk.get(at(ready, "compare"))
     newer = building.requested_release(dataset, "0.2")
-    execution.execute(newer.pk)
+    execution.RELEASES.run(newer.pk)
     desk.post(at(newer, "publish"), {"supersedes": ready.pk, "all_the_same": "on"})
     assert fresh(ready).withheld.startswith("Replaced after its comparison")
     assert AuditEntry.objects.get(action="replaced", subject__endswith=str(ready.pk)).detail
@@ -100,6 +102,7 @@ def test_a_withdrawal_and_a_replacement_after_a_look_are_on_record(desk, curator
     assert fresh(ready).amount == Decimal("0.1")
 
 
+@pytest.mark.slow
 def test_lists_and_the_bell_lead_to_a_page_without_true_counts_that_publishes_and_withdraws(
     desk, curator, ready
 ):
@@ -114,6 +117,7 @@ def test_lists_and_the_bell_lead_to_a_page_without_true_counts_that_publishes_an
     assert fresh(ready).compared_at is None
 
 
+@pytest.mark.slow
 def test_a_page_with_true_counts_neither_publishes_nor_withdraws(desk, ready, curator):
     """The verdict against the truth is seen nowhere in the moment of choosing."""
     shown = desk.get(at(ready, "compare")).content.decode()

@@ -24,16 +24,17 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import DatabaseError, connections  # noqa: E402
 
-from dpportal import restoring, storage, sweeping  # noqa: E402
 from dpportal.accounts.models import Role, User  # noqa: E402
-from dpportal.budgets import remembered as charges  # noqa: E402
+from dpportal.budgets import charge_journal as charges  # noqa: E402
 from dpportal.budgets.ledger import BudgetRefusedError  # noqa: E402
 from dpportal.datasets.models import Dataset  # noqa: E402
+from dpportal.operations import restore_check, sweeping  # noqa: E402
+from dpportal.platform import storage  # noqa: E402
 from dpportal.releases import execution as releasing  # noqa: E402
 from dpportal.releases import services as releases  # noqa: E402
 from dpportal.releases.models import Release, ReleaseJob  # noqa: E402
 from dpportal.releases.services import ReleaseError  # noqa: E402
-from dpportal.streams import execution, remembered, working  # noqa: E402
+from dpportal.streams import execution, job_execution, period_journal  # noqa: E402
 from dpportal.streams.execution import PeriodRefusedError, Update  # noqa: E402
 from dpportal.streams.models import Period, Stream, StreamJob  # noqa: E402
 from dpportal.streams.vault import VaultError  # noqa: E402
@@ -64,7 +65,7 @@ def requested_opening(dataset_id: str) -> str:
 def open_requested(stream_id: str) -> list[str]:
     """Run its job; returns the stream's and the job's state, and why it failed."""
     job = Stream.objects.get(pk=stream_id).jobs.get()
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     job.refresh_from_db()
     return [Stream.objects.get(pk=stream_id).state, job.state, job.failure]
 
@@ -80,7 +81,7 @@ def publish(stream_id: str, index: int, count: int) -> Any:
 
 def publish_and_die(stream_id: str, index: int, count: int) -> None:
     """As if the machine lost power between the memory's write and the database's commit."""
-    die_after(remembered, "decide")
+    die_after(period_journal, "decide")
     publish(stream_id, index, count)
 
 
@@ -96,7 +97,7 @@ def die_after(module: Any, name: str) -> None:
 
 def publish_late(stream_id: str, index: int, count: int) -> Any:
     """As if the machine was suspended just before what is about to be published is remembered."""
-    stop_before(remembered, "decide")
+    stop_before(period_journal, "decide")
     return publish(stream_id, index, count)
 
 
@@ -142,7 +143,7 @@ def stop_before(module: Any, name: str) -> None:
 
 def decided(stream_id: str) -> Any:
     """What the memory says that is about to be published."""
-    decision = remembered.pending(Stream.objects.get(pk=stream_id))
+    decision = period_journal.pending(Stream.objects.get(pk=stream_id))
     assert decision is not None
     return [[period.index, period.released[0]] for period in decision.periods]
 
@@ -181,7 +182,7 @@ def cancelled(release_id: str) -> str:
 
 def executed(release_id: str) -> list[Any]:
     """Run its job; returns states of release, job and charge, the digest of the measurement, and why it failed."""
-    releasing.execute(Release.objects.get(pk=release_id).pk)
+    releasing.RELEASES.run(Release.objects.get(pk=release_id).pk)
     release = Release.objects.select_related("job", "charge").get(pk=release_id)
     assert release.charge is not None
     digest = ""
@@ -193,7 +194,7 @@ def executed(release_id: str) -> list[Any]:
 
 def measure_and_die(release_id: str) -> None:
     die_after(charges, "settle")
-    releasing.execute(Release.objects.get(pk=release_id).pk)
+    releasing.RELEASES.run(Release.objects.get(pk=release_id).pk)
 
 
 def sweep_files() -> None:
@@ -220,7 +221,7 @@ def appoint(name: str, role: str) -> None:
 
 
 def enter_missing(dataset_id: str) -> int:
-    return restoring.enter_missing(UUID(dataset_id), User.objects.get(username="administrator"))
+    return restore_check.enter_missing(UUID(dataset_id), User.objects.get(username="administrator"))
 
 
 def _dataset(dataset_id: str) -> Dataset:

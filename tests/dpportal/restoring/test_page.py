@@ -10,11 +10,12 @@ from uuid import uuid4
 import pytest
 from django.core.cache import cache
 
-from dpportal import memory, restoring
 from dpportal.accounts.models import AuditEntry
-from dpportal.budgets import ledger, remembered
+from dpportal.budgets import charge_journal, ledger
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
+from dpportal.operations import restore_check
+from dpportal.platform import journal
 from dpportal.releases import execution
 from dpportal.releases.models import ReleaseJob
 from mechanisms.accounting import Definition
@@ -46,8 +47,8 @@ def lacking(dataset, spent):
 def remember_another(entry, dataset_id=None, **other) -> str:
     """As a transaction does whose database is then put back; returns the key."""
     key = uuid4().hex
-    charge = replace(remembered.charge_of(entry), key=key, **other)
-    assert memory.create(f"charges/{dataset_id or entry.dataset_id}/{key}", asdict(charge))
+    charge = replace(charge_journal.charge_of(entry), key=key, **other)
+    assert journal.create(f"charges/{dataset_id or entry.dataset_id}/{key}", asdict(charge))
     return key
 
 
@@ -130,15 +131,15 @@ def test_a_charge_of_another_protection_opens_its_account(office, dataset, spent
 def test_a_memory_that_an_administrator_let_begin_anew_knows_where_measurements_lie(ready, memory_of_its_own):
     """Or a copy of before would have none of them, though their files are there."""
     shutil.rmtree(memory_of_its_own)
-    restoring.accept()
-    charge = remembered.charge_of(ready.charge)
-    assert execution.Measured.again(charge.outcome).measurement == ready.measurement
+    restore_check.accept()
+    charge = charge_journal.charge_of(ready.charge)
+    assert execution.CommittedMeasurement.again(charge.outcome).measurement == ready.measurement
 
 
 def test_a_charge_of_which_nothing_else_is_remembered_ends_its_job_with_a_reason(requested):
     """And the sweep does not break over it each time."""
-    remembered.settle(requested.charge, {})
-    assert execution.execute(requested.pk)
+    charge_journal.settle(requested.charge, {})
+    assert execution.RELEASES.run(requested.pk)
     job = ReleaseJob.objects.get()
     requested.charge.refresh_from_db()
     assert (job.state, job.failure, requested.charge.state) == ("failed", execution.LOST, "spent")

@@ -17,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from dpportal.serving import gunicorn_conf
+
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "dpportal" / "serving" / "deploy"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
@@ -163,3 +165,8 @@ def test_the_lock_file_has_every_requirement_in_a_version_that_it_allows_with_di
         version, _digests = pins[canonicalize_name(wanted.name)]
         assert version in wanted.specifier, line
     assert all(digests for _version, digests in pins.values())
+
+
+def test_a_web_process_that_stands_still_is_ended_soon() -> None:
+    """It may hold SQLite's one lock, and nothing else in the portal could be written."""
+    assert 0 < gunicorn_conf.timeout <= 30

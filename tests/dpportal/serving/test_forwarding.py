@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from dpportal.accounts.addresses import client_address
-from dpportal.environment import networks
-from dpportal.serving import options
+from dpportal.platform.environment import networks
+from dpportal.serving import gunicorn_conf
 from dpportal.serving.forwarding import FORWARDED, DeclaredProxies
 
 SECURE = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -64,7 +64,7 @@ def test_the_visitor_is_whom_the_outermost_declared_proxy_saw(settings, peer, sa
 
 
 def test_gunicorn_itself_believes_nobody() -> None:
-    assert options.forwarded_allow_ips == ""
+    assert gunicorn_conf.forwarded_allow_ips == ""
 
 
 def test_a_list_of_networks_is_read_and_a_wrong_one_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,9 @@ def test_hundreds_keep_nobody_waiting_on_postgresql_either(tmp_path, postgres_ur
     """Gunicorn by its own command, as on several machines; what the page of health says of workers does not matter."""
     port = free_port()
     with with_servers(tmp_path, postgres_url, redis_url) as world:
-        world.start("-m", "gunicorn", "-c", "python:dpportal.serving.options", "--bind", f"127.0.0.1:{port}")
+        world.start(
+            "-m", "gunicorn", "-c", "python:dpportal.serving.gunicorn_conf", "--bind", f"127.0.0.1:{port}"
+        )
         wait_until(lambda: asks_after_its_health(port), "gunicorn answers", seconds=60)
         for said in (b"", PART_OF_A_HEAD, PART_OF_A_BODY):
             with crowd(port, MANY, said):

@@ -9,14 +9,17 @@ import pytest
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.urls import reverse
 
-from dpportal import storage
 from dpportal.accounts.session_store import SessionStore
-from dpportal.asgi import application
-from dpportal.serving.bodies import ANYONE_BYTES
+from dpportal.platform import storage
+from dpportal.serving.admission import AdmissionControl
+from dpportal.serving.handler import PortalHandler
+from dpportal.serving.request_body import ANYONE_BYTES
 from tests.dpportal.streams import building
 from tests.dpportal.streams.test_api import token_of
 
 MEGABYTE = 2**20
+# As dpportal.asgi makes it; to import that module would set up the whole process as a web server, for all other tests.
+application = AdmissionControl(PortalHandler())
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
-from dpportal.streams import downloads, drafts, services, working
+from dpportal.streams import downloads, drafts, job_execution, services
 from dpportal.streams.downloads import Offered
 from dpportal.streams.models import Period, Stream
 from mechanisms.domain import Categorical
@@ -50,7 +50,7 @@ def confirm(stream: Stream) -> bool:
 
 def open_stream(dataset: Dataset, **chosen: Any) -> Stream:
     stream = requested_stream(dataset, **chosen)
-    working.execute(stream.jobs.get().pk)
+    job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
     stream.refresh_from_db()
     return stream
 
@@ -91,5 +91,5 @@ def long_stream(dataset: Dataset, periods: int, counts: int) -> Stream:
 def with_files(stream: Stream) -> Offered:
     """What readers are offered once a worker has written the files of the newest period."""
     downloads.request(stream)
-    downloads.execute(stream.pk)
+    downloads.DOWNLOADS.run(stream.pk)
     return downloads.offered(stream)

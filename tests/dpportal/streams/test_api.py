@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dpportal.keys import Keyring
+from dpportal.platform.keys import Keyring
 from dpportal.streams import api, execution, services, vault
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, Stream
@@ -70,6 +70,7 @@ def test_a_new_period_is_201_with_its_count_and_interval(stream, token) -> None:
 KEYS = [f'"8e03978e-40d5-43dd-bc93-6894a57f93{ending}"' for ending in ("24", "25")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", Period.Source.values)
 def test_guessing_a_published_count_is_answered_alike_by_all_that_is_seen_of_an_answer(
     stream, token, source: str
@@ -94,6 +95,7 @@ def test_guessing_a_published_count_is_answered_alike_by_all_that_is_seen_of_an_
     assert vault.true_sums(stream.periods.all()) == [[13]]
 
 
+@pytest.mark.slow
 def test_a_key_changes_nothing_of_what_a_published_period_answers(stream, token) -> None:
     first = post(stream, token, {"period": 1, "counts": 12}, **{"Idempotency-Key": KEYS[0]})
     answers = [
@@ -105,6 +107,7 @@ def test_a_key_changes_nothing_of_what_a_published_period_answers(stream, token)
     assert Period.objects.get().key not in KEYS[0] and len(Period.objects.get().key) == 64
 
 
+@pytest.mark.slow
 def test_a_request_that_is_repeated_under_the_next_period_counts_nobody_twice(stream, token) -> None:
     key = {"Idempotency-Key": KEYS[0]}
     post(stream, token, {"period": 1, "counts": 12}, **key)
@@ -123,6 +126,7 @@ def test_a_key_that_could_be_worked_out_from_a_count_is_400(stream, token, key: 
     assert_nothing_happened()
 
 
+@pytest.mark.slow
 def test_a_wrong_order_is_409(stream, token) -> None:
     post(stream, token, {"period": 1, "counts": 12})
     early = post(stream, token, {"period": 3, "counts": 13})
@@ -139,6 +143,7 @@ def test_a_future_period_is_409(dataset) -> None:
     assert_nothing_happened()
 
 
+@pytest.mark.slow
 def test_a_period_may_be_given_by_its_day(dataset) -> None:
     stream = building.monthly_stream(dataset)
     token = token_of(stream)
@@ -156,6 +161,7 @@ def test_counts_by_value(dataset) -> None:
     assert list(answer.json()["released"]) == ["red", "green", "blue", "Other"]
 
 
+@pytest.mark.slow
 def test_what_is_new_has_an_interval_of_its_own_wherever_the_answer_begins(dataset) -> None:
     stream = building.open_stream(dataset, split=True, mechanism="p-identity")
     token = token_of(stream)
@@ -307,6 +313,7 @@ def test_without_a_token_401_and_with_a_wrong_one_403(stream, token) -> None:
     assert_nothing_happened()
 
 
+@pytest.mark.slow
 def test_a_token_of_another_stream_and_an_unknown_stream_get_the_same_answer(dataset, stream, token) -> None:
     other = building.open_stream(dataset, amount=Decimal("0.1"))
     body = {"period": 1, "counts": 1}
@@ -344,6 +351,7 @@ def test_other_methods_are_405(stream) -> None:
     assert Client().delete(f"/streams/{stream.pk}/periods").status_code == 405
 
 
+@pytest.mark.slow
 def test_the_series_is_public_once_it_is_published(stream, token, client) -> None:
     sent = [post(stream, token, {"period": i, "counts": 1}).json() for i in (1, 2)]
     address = f"/streams/{stream.pk}/periods"
@@ -358,6 +366,7 @@ def test_the_series_is_public_once_it_is_published(stream, token, client) -> Non
     assert client.get(address).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_long_series_comes_in_pages(stream, token, client, monkeypatch) -> None:
     monkeypatch.setattr(api, "PAGE_PERIODS", 2)
     for i in range(1, 6):
@@ -378,6 +387,7 @@ def test_a_strange_place_to_begin_at_is_the_beginning(stream, token, client, fir
     assert client.get(f"/streams/{stream.pk}/periods", {"from": first}).status_code == 200
 
 
+@pytest.mark.slow
 def test_errors_and_logs_hold_no_count_and_no_token(stream, token, caplog) -> None:
     post(stream, token, {"period": 1, "counts": 12345671})
     for period, count in [(1, 87654321), (5, 87654322), (2, -87654323)]:

@@ -13,8 +13,9 @@ from django.db.models import F
 from django.test import Client
 
 from dpportal.datasets.models import Dataset
-from dpportal.running.jobs import JobState
-from dpportal.streams import bundle, downloads, execution, services
+from dpportal.jobs.claims import JobState
+from dpportal.jobs.runner import JobKind
+from dpportal.streams import bundle, downloads, execution, services, tasks
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from tests.dpportal import building as world
@@ -53,6 +54,7 @@ def _nothing_is_written(public: Stream, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(f"dpportal.streams.{place}", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_nothing_is_written")
 def test_a_request_writes_no_file_and_says_when_to_come_again(public: Stream) -> None:
     visitor = Client()
@@ -64,6 +66,7 @@ def test_a_request_writes_no_file_and_says_when_to_come_again(public: Stream) ->
     assert _state() == JobState.QUEUED and SeriesBundle.objects.get().fence == 0
 
 
+@pytest.mark.slow
 def test_who_has_a_file_is_not_sent_it_again(public: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     offered = building.with_files(public)
     address = f"/streams/{public.pk}/download/series.csv"
@@ -77,6 +80,7 @@ def test_who_has_a_file_is_not_sent_it_again(public: Stream, monkeypatch: pytest
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
 
 
+@pytest.mark.slow
 def test_the_page_offers_what_is_written_and_each_opens(public: Stream) -> None:
     offered = building.with_files(public)
     page = Client().get(public.get_absolute_url())
@@ -88,36 +92,39 @@ def test_the_page_offers_what_is_written_and_each_opens(public: Stream) -> None:
     assert Client().get(f"/streams/{public.pk}/download/other.csv").status_code == 404
 
 
+@pytest.mark.slow
 def test_many_periods_in_a_short_time_are_written_once(public: Stream) -> None:
     building.with_files(public)
     address = f"/streams/{public.pk}/download/series.csv"
     for index in range(3, 7):
         _add(public, index)
-        downloads.sweep()
+        tasks.sweep()
         assert _state() == JobState.DONE
         # Meanwhile readers have the former files, and the page says how far they go.
         assert b"".join(Client().get(address).streaming_content).count(b"\n") == 3
         assert "The files hold 2 periods, up to 2; newer ones" in Client().get(public.get_absolute_url()).text
     _later(seconds=downloads.PAUSE_SECONDS)
-    downloads.sweep()
+    tasks.sweep()
     assert _state() == JobState.QUEUED
-    downloads.execute(public.pk)
+    downloads.DOWNLOADS.run(public.pk)
     assert SeriesBundle.objects.get().fence == 2
     assert b"".join(Client().get(address).streaming_content).count(b"\n") == 7
 
 
+@pytest.mark.slow
 def test_what_takes_long_to_write_is_written_less_often(public: Stream) -> None:
     building.with_files(public)
     SeriesBundle.objects.update(started_at=F("finished_at") - timedelta(seconds=30))
     _add(public, 3)
     _later(seconds=200)
-    downloads.sweep()
+    tasks.sweep()
     assert _state() == JobState.DONE
     _later(seconds=101)
-    downloads.sweep()
+    tasks.sweep()
     assert _state() == JobState.QUEUED
 
 
+@pytest.mark.slow
 def test_files_stay_closed_until_they_say_what_the_page_says(public: Stream) -> None:
     building.with_files(public)
     address = f"/streams/{public.pk}/download/README.md"
@@ -126,26 +133,28 @@ def test_files_stay_closed_until_they_say_what_the_page_says(public: Stream) -> 
     assert Client().get(address).status_code == 503
     assert "/download/" not in Client().get(public.get_absolute_url()).text
     assert _state() == JobState.QUEUED
-    downloads.execute(public.pk)
+    downloads.DOWNLOADS.run(public.pk)
     assert b"Another name" in b"".join(Client().get(address).streaming_content)
 
 
+@pytest.mark.slow
 def test_replaced_files_are_there_for_those_who_read_them_and_then_go(public: Stream) -> None:
     building.with_files(public)
     former = downloads.stored_names()
     _add(public, 3)
     _later(hours=1)
     building.with_files(public)
-    downloads.sweep()
+    tasks.sweep()
     assert former < downloads.stored_names() and all(map(default_storage.exists, former))
     SeriesFile.objects.exclude(replaced_at=None).update(
         replaced_at=F("replaced_at") - timedelta(seconds=downloads.REPLACED_SECONDS + 1)
     )
-    downloads.sweep()
+    tasks.sweep()
     assert not former & downloads.stored_names() and not any(map(default_storage.exists, former))
     assert all(map(default_storage.exists, downloads.stored_names()))
 
 
+@pytest.mark.slow
 def test_a_worker_that_fails_on_the_way_leaves_no_half_download(
     public: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,14 +168,15 @@ def test_a_worker_that_fails_on_the_way_leaves_no_half_download(
 
     with monkeypatch.context() as broken:
         broken.setattr(downloads.storage, "keep", failing)
-        downloads.execute(public.pk)
+        downloads.DOWNLOADS.run(public.pk)
     assert not SeriesFile.objects.exists() and _state() == JobState.RUNNING
     # Its lease ended at once, so another worker takes it.
-    downloads.execute(public.pk)
+    downloads.DOWNLOADS.run(public.pk)
     assert _state() == JobState.DONE and SeriesFile.objects.count() > 3
     assert not downloads.stored_names() & set(stored)
 
 
+@pytest.mark.slow
 def test_a_database_that_does_not_let_it_go_on_uses_up_no_attempt(
     public: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,12 +186,13 @@ def test_a_database_that_does_not_let_it_go_on_uses_up_no_attempt(
     with monkeypatch.context() as held:
         held.setattr(downloads, "_write", refused)
         for _ in range(settings.JOB_ATTEMPTS + 1):
-            downloads.execute(public.pk)
+            downloads.DOWNLOADS.run(public.pk)
     assert SeriesBundle.objects.get().attempts == 0
-    downloads.execute(public.pk)
+    downloads.DOWNLOADS.run(public.pk)
     assert _state() == JobState.DONE
 
 
+@pytest.mark.slow
 def test_files_that_the_storage_lost_are_written_again(public: Stream) -> None:
     offered = building.with_files(public)
     default_storage.delete(offered.files[1].stored)
@@ -194,15 +205,16 @@ def test_files_that_the_storage_lost_are_written_again(public: Stream) -> None:
 def test_a_lost_message_is_sent_again_by_the_sweep(public: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     world.a_worker_lives()
     SeriesBundle.objects.update(hinted_at=F("hinted_at") - timedelta(hours=1))
-    sent: list[str] = []
-    monkeypatch.setattr(downloads.write_files, "delay", sent.append)
-    downloads.sweep()
-    assert sent == [str(public.pk)]
+    sent: list[Any] = []
+    monkeypatch.setattr(JobKind, "hint", lambda _kind, pk: sent.append(pk))
+    downloads.DOWNLOADS.sweep()
+    assert sent == [public.pk]
 
 
+@pytest.mark.slow
 def test_nothing_is_written_of_what_is_not_public_unless_its_curator_looks(stream: Stream, curious) -> None:
     _add(stream, 1)
-    downloads.sweep()
+    tasks.sweep()
     assert not SeriesBundle.objects.exists()
     curious.get(stream.get_absolute_url())
     assert _state() == JobState.QUEUED

@@ -10,7 +10,7 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.releases import services as release_services
-from dpportal.releases.execution import execute
+from dpportal.releases.execution import RELEASES
 from dpportal.streams import services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period, Stream
@@ -46,6 +46,7 @@ def newer(dataset, older) -> Stream:
     return building.open_stream(dataset, name="Second series", amount=Decimal("0.4"), expected=10**6)
 
 
+@pytest.mark.slow
 def test_a_useless_stream_is_not_published_without_a_word(curious, dataset) -> None:
     stream = counted(building.open_stream(dataset, expected=1), 1)
     address = f"/streams/{stream.pk}/publish/"
@@ -58,6 +59,7 @@ def test_a_useless_stream_is_not_published_without_a_word(curious, dataset) -> N
     assert is_public(stream)
 
 
+@pytest.mark.slow
 def test_one_foreseen_as_useful_is_published_with_one_press_whatever_the_truth(curious, dataset) -> None:
     stream = counted(building.open_stream(dataset, expected=10**6), 1)
     page = curious.get(f"/streams/{stream.pk}/publish/").text
@@ -66,6 +68,7 @@ def test_one_foreseen_as_useful_is_published_with_one_press_whatever_the_truth(c
     assert is_public(stream)
 
 
+@pytest.mark.slow
 def test_before_the_first_period_what_is_expected_is_repeated_with_nothing_to_change(
     curious, dataset
 ) -> None:
@@ -76,12 +79,14 @@ def test_before_the_first_period_what_is_expected_is_repeated_with_nothing_to_ch
     assert not AuditEntry.objects.filter(action="viewed true counts").exists()
 
 
+@pytest.mark.slow
 def test_without_an_estimate_its_use_is_in_doubt(curious, stream) -> None:
     page = curious.get(f"/streams/{stream.pk}/publish/").text
     assert "Expected: doubtful." in page and "nobody can say whether a running count ±" in page
     assert asked(curious, stream).status_code == 422
 
 
+@pytest.mark.slow
 def test_the_verdict_is_for_its_curator_alone_and_the_look_is_recorded(curious, stream) -> None:
     counted(stream, 1)
     curious.get(f"/streams/{stream.pk}/compare/")
@@ -104,6 +109,7 @@ def test_a_draft_cannot_be_published(curious, dataset) -> None:
     assert not is_public(draft)
 
 
+@pytest.mark.slow
 def test_versions_said_when_publishing_point_to_each_other(curious, older, newer) -> None:
     asked(curious, newer, doi="https://doi.org/10.5281/zenodo.7", supersedes=older.pk)
     before, after = (curious.get(one.get_absolute_url()).text for one in (older, newer))
@@ -112,12 +118,13 @@ def test_versions_said_when_publishing_point_to_each_other(curious, older, newer
     assert "10.5281/zenodo.7" in curious.get(f"/streams/{newer.pk}/cite.bib").text
 
 
+@pytest.mark.slow
 def test_a_stream_replaces_only_what_was_opened_before_it_and_is_a_stream(
     curious, older, newer, dataset
 ) -> None:
     asked(curious, newer, supersedes=older.pk)
     release = around.requested_release(dataset, "0.0001")
-    execute(release.pk)
+    RELEASES.run(release.pk)
     release_services.publish(release, dataset.owner)
     for other in (newer.pk, release.pk, older.pk):
         assert asked(curious, older, "details", supersedes=other).status_code == 422
@@ -125,12 +132,14 @@ def test_a_stream_replaces_only_what_was_opened_before_it_and_is_a_stream(
     assert older.supersedes is None
 
 
+@pytest.mark.slow
 def test_who_opens_a_withdrawn_stream_reads_why_and_is_led_on(curious, older, newer) -> None:
     asked(curious, newer, supersedes=older.pk)
     asked(curious, older, "withdraw", because="A month was <wrong>.")
     answer = Client().get(older.get_absolute_url())
     assert answer.status_code == 410
     assert "A month was &lt;wrong&gt;." in answer.text and newer.get_absolute_url() in answer.text
+    assert f"Its newer version: {newer.name}" in answer.text
     asked(curious, older)
     older.refresh_from_db()
     assert older.withdrawn_because == ""

@@ -13,14 +13,14 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
-from dpportal.datasets.rawdata import records
-from dpportal.running.jobs import Claim, claim
-from dpportal.streams import execution, many, services, tokens, vault, working
+from dpportal.jobs.claims import Claim, claim
+from dpportal.operations.sweeping import sweep_files
+from dpportal.streams import bulk_csv, execution, job_execution, services, tokens, vault
+from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
-from dpportal.streams.many import ManyError
 from dpportal.streams.models import Period, Stream, StreamJob
-from dpportal.sweeping import sweep_files
 from tests.dpportal.streams import building
 
 COVID = Path(__file__).parents[2] / "data" / "us_covid_daily.csv"
@@ -35,7 +35,7 @@ def queue(stream: Stream, text: str | bytes, **options: Any) -> StreamJob:
 
 
 def done(job: StreamJob) -> StreamJob:
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     job.refresh_from_db()
     return job
 
@@ -59,10 +59,10 @@ def taken(job: StreamJob) -> Claim:
 def test_542_days_in_one_file_and_day_by_day_by_program_publish_the_same(dataset, monkeypatch) -> None:
     at_once, by_day = (building.daily_stream(dataset, amount=amount) for amount in building.HALVES)
     job = queue(at_once, COVID.read_bytes(), **OPTIONS)
-    working.publish_counts(job, taken(job), noise=building.repeated_noise())
+    job_execution.publish_counts(job, taken(job), noise=building.repeated_noise())
 
     noise = building.repeated_noise()
-    monkeypatch.setattr(execution, "Noise", lambda: noise)
+    monkeypatch.setattr(execution, "secret_noise", lambda: noise)
     monkeypatch.setattr(tokens, "REQUESTS_PER_MINUTE", 1000)
     token = services.renew_token(by_day, by_day.created_by)
     client = Client(headers={"Authorization": f"Bearer {token}"})
@@ -89,8 +89,9 @@ def test_the_true_running_counts_of_the_file_are_kept_for_the_curator(dataset) -
     assert [sums[0] for sums in true] == [sum(cases[: i + 1]) for i in range(542)]
 
 
+@pytest.mark.slow
 def test_a_job_that_died_goes_on_where_it_was(stream, monkeypatch) -> None:
-    monkeypatch.setattr(working, "BATCH", 2)
+    monkeypatch.setattr(job_execution, "BATCH", 2)
     text = "period,count\n" + "".join(f"{i},{i}\n" for i in range(1, 10))
     job = queue(stream, text)
     held = taken(job)
@@ -104,22 +105,24 @@ def test_a_job_that_died_goes_on_where_it_was(stream, monkeypatch) -> None:
 
     monkeypatch.setattr(execution, "publish", dying)
     with pytest.raises(MemoryError):
-        working.publish_counts(job, held)
+        job_execution.publish_counts(job, held)
     seen = list(stream.periods.values())
     assert len(seen) == 4
-    working.publish_counts(job, held)
+    job_execution.publish_counts(job, held)
     assert list(stream.periods.values())[:4] == seen
     assert stream.periods.count() == 9
     job.refresh_from_db()
     assert (job.state, job.progress, job.progress_total) == ("done", 9, 9)
 
 
+@pytest.mark.slow
 def test_a_file_may_begin_with_what_is_published(stream) -> None:
     done(queue(stream, "period,count\n1,4\n2,5\n"))
     job = done(queue(stream, "period,count\n1,4\n2,5\n3,6\n"))
     assert (job.state, stream.periods.count()) == ("done", 3)
 
 
+@pytest.mark.slow
 def test_of_what_is_published_a_file_changes_nothing_whatever_it_says(stream) -> None:
     done(queue(stream, "period,count\n1,4\n"))
     assert done(queue(stream, "period,count\n1,5\n2,5\n")).state == "done"
@@ -171,11 +174,13 @@ def test_a_wrong_file_is_refused_before_anything_is_published(stream, text: str 
     assert told in failure(stream, text)
 
 
+@pytest.mark.slow
 def test_no_refusal_quotes_a_count(stream) -> None:
     for wrong in ("-7654321", "7654321.5", "7654321x"):
         assert "7654321" not in failure(stream, f"period,count\n1,{wrong}\n")
 
 
+@pytest.mark.slow
 def test_the_file_is_deleted_when_its_job_has_ended(stream) -> None:
     good, bad = "period,count\n1,4\n", "period,count\n"
     for text in (good, bad):
@@ -343,7 +348,7 @@ def test_a_file_that_came_after_its_period_was_published_is_not_used_and_its_cur
 
 
 def test_reading_stops_at_the_first_wrong_line(stream) -> None:
-    updates = many.read(iter(["period,count\n", "1,5\n", "x,y\n"]), stream)
+    updates = bulk_csv.read(iter(["period,count\n", "1,5\n", "x,y\n"]), stream)
     assert next(updates) == Update(1, (5,), "counts")
     with pytest.raises(ManyError, match="Line 3"):
         next(updates)

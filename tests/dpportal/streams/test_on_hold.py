@@ -8,11 +8,12 @@ from uuid import uuid4
 import pytest
 from django.core.files.base import ContentFile
 
-from dpportal import memory, restoring
-from dpportal.budgets import remembered
+from dpportal.budgets import charge_journal
 from dpportal.budgets.models import LedgerEntry
-from dpportal.running.jobs import JobState
-from dpportal.streams import services, working
+from dpportal.jobs.claims import JobState
+from dpportal.operations import restore_check
+from dpportal.platform import journal
+from dpportal.streams import job_execution, services
 from dpportal.streams.models import Stream, StreamJob
 from tests.dpportal.streams.building import HALVES, open_stream, requested_stream
 
@@ -26,18 +27,19 @@ def jobs(dataset) -> list[StreamJob]:
     to_open = requested_stream(dataset, amount=HALVES[1]).jobs.get()
     file = ContentFile(b"period,count\n1,5\n2,3\n", "counts.csv")
     to_publish = services.queue_counts(opened, file, {}, dataset.owner, confirmed=True)
-    charge = replace(remembered.charge_of(opened.charge), key=uuid4().hex, amount="0.1")
-    assert memory.create(f"charges/{dataset.pk}/{charge.key}", asdict(charge))
+    charge = replace(charge_journal.charge_of(opened.charge), key=uuid4().hex, amount="0.1")
+    assert journal.create(f"charges/{dataset.pk}/{charge.key}", asdict(charge))
     return [to_open, to_publish]
 
 
 def work_on(jobs: list[StreamJob]) -> list[tuple[str, str]]:
     for job in jobs:
-        working.execute(job.pk)
+        job_execution.STREAM_JOBS.run(job.pk)
         job.refresh_from_db()
     return [(job.state, job.failure) for job in jobs]
 
 
+@pytest.mark.slow
 def test_they_wait_and_say_so_and_go_on_once_the_charges_are_entered(jobs, dataset, administrator, client):
     assert work_on(jobs) == [(JobState.QUEUED, ""), (JobState.QUEUED, "")]
     to_open, to_publish = jobs
@@ -46,7 +48,7 @@ def test_they_wait_and_say_so_and_go_on_once_the_charges_are_entered(jobs, datas
     for job in jobs:
         page = client.get(f"/streams/{job.stream_id}/home/").content.decode()
         assert "This waits for an administrator" in page
-    restoring.enter_missing(dataset.pk, administrator)
+    restore_check.enter_missing(dataset.pk, administrator)
     assert work_on(jobs) == [(JobState.DONE, ""), (JobState.DONE, "")]
     assert Stream.objects.get(pk=to_open.stream_id).is_open
     assert to_publish.stream.periods.count() == 2

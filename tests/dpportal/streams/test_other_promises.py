@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 
+import pytest
+
 from dpportal.budgets import ledger
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
@@ -37,6 +39,7 @@ def published_stream(dataset: Dataset, amount: str) -> Stream:
     return Stream.objects.get(pk=stream.pk)
 
 
+@pytest.mark.slow
 def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, administrator):
     datasets.declare_unit(dataset, **PEOPLE)
     person = published_stream(fresh(dataset), "0.1")
@@ -53,6 +56,7 @@ def test_each_of_two_streams_names_the_promise_of_the_other(client, dataset, adm
     assert f"this stream can cost {worked}" in public and "have spent ε = 0.1 in all" in public
 
 
+@pytest.mark.slow
 def test_files_that_a_worker_wrote_are_written_anew_when_another_account_spends(
     client, dataset, administrator
 ):
@@ -69,7 +73,7 @@ def test_files_that_a_worker_wrote_are_written_anew_when_another_account_spends(
         stale = [client.get(f"{files}/{name}") for name in ("release.json", "README.md", "report.html")]
         assert {answer.status_code for answer in stale} == {503}
         assert "/download/" not in client.get(person.get_absolute_url()).text
-        downloads.execute(person.pk)
+        downloads.DOWNLOADS.run(person.pk)
         written = facts(client, person)
         assert worked in written["statement"]
         assert [other["spent"] for other in written["protects"]["other_protections"]] == [spent]

@@ -11,9 +11,9 @@ from django.test import Client
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets import fit, fitting
+from dpportal.datasets import domain_fit, domain_fit_job
 from dpportal.datasets import services as dataset_services
-from dpportal.streams import execution, services, tokens, vault, working
+from dpportal.streams import execution, job_execution, services, tokens, vault
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
@@ -29,6 +29,7 @@ COUNTED = {"name": "Red ones", "mode": "chosen", "column": "colour"}
 TIMING = {"step": "month", "first_day": "2020-03-15", "horizon": "24", "cells": ["0", "2"]}
 
 
+@pytest.mark.slow
 def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     step = curious.post(f"/streams/new/{dataset.pk}/", COUNTED, follow=True)
     draft = Stream.objects.get()
@@ -40,7 +41,7 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     reviewed = step.context["form"]["reviewed"].value()
     step = curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"}, follow=True)
     assert "Waiting for a worker" in text(step)
-    working.execute(draft.jobs.get().pk)
+    job_execution.STREAM_JOBS.run(draft.jobs.get().pk)
     draft.refresh_from_db()
     assert (draft.state, draft.cells, draft.horizon) == ("open", [0, 2], 24)
 
@@ -199,12 +200,12 @@ def test_pasted_periods_appear_without_a_reload(curious, stream) -> None:
     assert "Waiting for a worker" in text(before)
     seen = {"seen": before.context["mark"], "state": "open"}
     assert curious.get(live, seen).status_code == 204
-    working.execute(StreamJob.objects.get(kind="counts").pk)
+    job_execution.STREAM_JOBS.run(StreamJob.objects.get(kind="counts").pk)
     asked = curious.get(live, seen)
     assert "Publish 2 periods?" in text(asked) and not Period.objects.exists()
     seen["seen"] = asked.context["mark"]
     curious.post(f"/streams/{stream.pk}/add/file/confirm/")
-    working.execute(StreamJob.objects.get(kind="counts").pk)
+    job_execution.STREAM_JOBS.run(StreamJob.objects.get(kind="counts").pk)
     after = curious.get(live, seen)
     assert after.status_code == 200
     assert "everything in it is published" in text(after)
@@ -227,7 +228,7 @@ def test_the_bell_rings_for_a_stream_that_was_opened_until_someone_looked(curiou
     bell = 'aria-label="1 piece of news"'
     stream = building.requested_stream(dataset)
     assert bell not in text(curious.get("/streams/"))
-    working.execute(stream.jobs.get().pk)
+    job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
     assert bell in text(curious.get("/streams/"))
     finished = text(curious.get("/releases/finished/"))
     assert f'<a href="/streams/{stream.pk}/home/">Red ones so far: Open the stream</a>' in finished
@@ -242,7 +243,7 @@ def test_a_job_whose_end_the_stream_page_showed_does_not_ring(curious, dataset) 
 
 def test_the_page_reloads_when_the_stream_is_opened(curious, dataset) -> None:
     stream = building.requested_stream(dataset)
-    working.execute(stream.jobs.get().pk)
+    job_execution.STREAM_JOBS.run(stream.jobs.get().pk)
     live = curious.get(f"/streams/{stream.pk}/live/", {"state": "opening"})
     assert live["HX-Refresh"] == "true"
 
@@ -252,7 +253,7 @@ def test_a_file_of_records_in_the_browser(curious, stream) -> None:
     file = SimpleUploadedFile("march.csv", b"colour,age\nred,3\nred,4\nblue,5\n")
     page = curious.post(f"/streams/{stream.pk}/add/records/", {"index": "1", "file": file}, follow=True)
     assert "being counted" in text(page)
-    working.execute(StreamJob.objects.get(kind="records").pk)
+    job_execution.STREAM_JOBS.run(StreamJob.objects.get(kind="records").pk)
     assert "march.csv: everything in it is published" in text(curious.get(f"/streams/{stream.pk}/live/"))
 
 
@@ -294,7 +295,7 @@ def test_the_compare_page_shows_true_counts_and_is_recorded(curious, stream) -> 
 def test_a_failed_opening_gives_the_budget_back_and_says_so(curious, dataset) -> None:
     stream = building.requested_stream(dataset)
     StreamJob.objects.update(state="running", attempts=3, lease_until=dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
-    working.give_up(stream.jobs.get().pk, "It was interrupted.")
+    job_execution.STREAM_JOBS.give_up(stream.jobs.get().pk, "It was interrupted.")
     stream.refresh_from_db()
     assert (stream.state, LedgerEntry.objects.get(key=stream.pk).state) == ("failed", "void")
     assert "budget is free again" in text(curious.get(f"/streams/{stream.pk}/home/"))
@@ -317,8 +318,8 @@ def test_the_review_warns_of_rows_that_nothing_declared_has_a_place_for(curious,
     assert "No look at the fit yet" in text(curious.get(f"/streams/{draft.pk}/review/"))
     dataset_services.declare(dataset, "colour", Categorical("colour", values=("red",)))
     Stream.objects.filter(pk=draft.pk).update(cells=[0])
-    fit.ask(dataset)
-    fitting.look(dataset.pk)
+    domain_fit.ask(dataset)
+    domain_fit_job.FITS.run(dataset.pk)
     answer = curious.get(f"/streams/{draft.pk}/review/")
     assert "of the rows fit nothing declared in colour" in text(answer)
     assert "no-store" in answer["Cache-Control"]

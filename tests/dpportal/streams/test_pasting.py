@@ -7,6 +7,7 @@ import pytest
 from dpportal.streams.models import StreamJob
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [{}, {"pasted": "  "}, {"pasted": "period,count\n1,2", "dates": "%c"}])
 def test_many_periods_need_one_source(curious, stream, sent: dict[str, str]) -> None:
     page = curious.post(f"/streams/{stream.pk}/add/many/", {"dates": "%Y-%m-%d", **sent})
@@ -30,6 +31,7 @@ def test_pasted_lines_in_which_something_is_wrong_stay_in_their_box(curious, str
     assert not StreamJob.objects.filter(kind="counts").exists()
 
 
+@pytest.mark.slow
 def test_pasted_lines_stay_in_their_box_while_another_file_is_in_work(curious, stream) -> None:
     sent = {"pasted": "period,count\n1,5\n", "dates": "%Y-%m-%d"}
     curious.post(f"/streams/{stream.pk}/add/many/", sent)

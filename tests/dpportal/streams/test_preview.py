@@ -10,9 +10,9 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from dpportal.streams import execution, services, vault, working
-from dpportal.streams.counted import DraftError, read_increments
+from dpportal.streams import execution, job_execution, services, vault
 from dpportal.streams.execution import Update
+from dpportal.streams.measure import StreamDraftError, read_increments
 from dpportal.streams.models import Period, SealedState, Stream, StreamJob
 from tests.dpportal.streams import building
 
@@ -26,7 +26,7 @@ def sent(stream: Stream, *lines: str, head: str = "period,count") -> StreamJob:
 
 
 def done(job: StreamJob) -> StreamJob:
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     job.refresh_from_db()
     return job
 
@@ -35,6 +35,7 @@ def told(desk: Any, stream: Stream) -> dict[str, Any]:
     return desk.get(f"/streams/{stream.pk}/home/").context["preview"]
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_or_shown_of_a_file_before_its_curator_agrees(curious, stream) -> None:
     state = bytes(SealedState.objects.get().sealed)
     job = sent(stream, f"1,{SECRET}", "2,5")
@@ -49,6 +50,7 @@ def test_nothing_is_drawn_or_shown_of_a_file_before_its_curator_agrees(curious, 
     assert told(curious, stream) is None
 
 
+@pytest.mark.slow
 def test_what_is_told_is_which_periods_how_many_numbers_and_what_is_missing(curious, dataset) -> None:
     today = timezone.localdate()
     first = dt.date(today.year - 1, today.month, 1)
@@ -65,12 +67,14 @@ def test_what_is_told_is_which_periods_how_many_numbers_and_what_is_missing(curi
     assert (found["missing"], found["missing_first"], found["missing_last"]) == (6, label(8), label(13))
 
 
+@pytest.mark.slow
 def test_without_a_calendar_or_beyond_the_end_nothing_is_missing(curious, stream) -> None:
     sent(stream, *(f"{t},1" for t in range(1, 13)))
     found = told(curious, stream)
     assert (found["missing"], found["left"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_who_does_not_agree_has_the_file_deleted(curious, stream, django_capture_on_commit_callbacks) -> None:
     job = sent(stream, "1,5")
     with django_capture_on_commit_callbacks(execute=True):
@@ -79,6 +83,7 @@ def test_who_does_not_agree_has_the_file_deleted(curious, stream, django_capture
     assert told(curious, stream) is None and not stream.periods.exists()
 
 
+@pytest.mark.slow
 def test_another_file_or_the_end_of_the_stream_takes_the_place_of_the_question(
     curious, stream, django_capture_on_commit_callbacks
 ) -> None:
@@ -94,12 +99,14 @@ def test_another_file_or_the_end_of_the_stream_takes_the_place_of_the_question(
     assert not stream.periods.exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_holds_nothing_new_asks_nothing(curious, stream) -> None:
     execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
     job = sent(stream, "1,5")
     assert (job.state, job.asks) == ("done", False)
 
 
+@pytest.mark.slow
 def test_a_line_of_a_published_period_is_not_compared(curious, stream) -> None:
     execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
     found = []
@@ -111,6 +118,7 @@ def test_a_line_of_a_published_period_is_not_compared(curious, stream) -> None:
     assert curious.post(f"/streams/{stream.pk}/add/many/", pasted).status_code == 302
 
 
+@pytest.mark.slow
 def test_who_sends_many_numbers_is_told_how_many_are_above_the_declared_largest(curious, dataset) -> None:
     stream = building.open_stream(dataset, largest_increment=20)
     execution.publish(stream.pk, [Update(1, (5,), Period.Source.TYPED)])
@@ -119,6 +127,7 @@ def test_who_sends_many_numbers_is_told_how_many_are_above_the_declared_largest(
     assert "2 numbers, taken as 20. Check them." in curious.get(f"/streams/{stream.pk}/home/").text
 
 
+@pytest.mark.slow
 def test_what_was_published_meanwhile_is_not_published_twice(curious, stream) -> None:
     job = sent(stream, "1,5", "2,6")
     execution.publish(stream.pk, [Update(1, (5,), Period.Source.PROGRAM)])
@@ -147,6 +156,6 @@ def test_values_that_are_lacking_are_named(dataset) -> None:
 def test_a_program_is_told_the_place_of_a_name_that_is_not_listed(dataset) -> None:
     stream = building.open_stream(dataset, split=True)
     given = {"red": 1, "Ms Secret": 2, "green": 3, "blue": 4, "Other": 5}
-    with pytest.raises(DraftError, match=r"no\. 2 is no value .* red, green, blue, Other") as refusal:
+    with pytest.raises(StreamDraftError, match=r"no\. 2 is no value .* red, green, blue, Other") as refusal:
         read_increments(stream, given)
     assert "Secret" not in str(refusal.value)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from dpportal.datasets import services as dataset_services
-from dpportal.streams import corrections
-from dpportal.streams.counted import DraftError, read_increments
+from dpportal.streams import correction_rule
+from dpportal.streams.measure import StreamDraftError, read_increments
 from dpportal.streams.series import as_epsilon_delta, promise_of
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
@@ -33,21 +33,22 @@ def test_a_correction_is_offered_only_where_it_is_paid_for() -> None:
     once, more = PrivacyUnit(), PrivacyUnit(max_rows=3)
     replaced = PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=3)
     for definition in Definition:
-        stays = corrections.rule(Loss(definition, Fraction(1), once))
+        stays = correction_rule.rule(Loss(definition, Fraction(1), once))
         assert stays.startswith("What was counted too much stays")
-        offered = corrections.rule(Loss(definition, Fraction(1), more))
+        offered = correction_rule.rule(Loss(definition, Fraction(1), more))
         assert "lower a later period" in offered
         assert "at most 3 for each person" in offered
-    assert "lower a later period" in corrections.rule(Loss(Definition.PURE, Fraction(1), replaced))
-    assert "stays" in corrections.rule(Loss(Definition.ZCDP, Fraction(1), replaced))
+    assert "lower a later period" in correction_rule.rule(Loss(Definition.PURE, Fraction(1), replaced))
+    assert "stays" in correction_rule.rule(Loss(Definition.ZCDP, Fraction(1), replaced))
 
 
+@pytest.mark.slow
 def test_the_page_and_the_messages_say_what_was_paid_for(dataset, client, curator) -> None:
     client.force_login(curator)
     stream = building.open_stream(dataset)
     home = client.get(f"/streams/{stream.pk}/home/").content.decode()
     assert "What was counted too much stays" in home
-    with pytest.raises(DraftError, match="What was counted too much stays"):
+    with pytest.raises(StreamDraftError, match="What was counted too much stays"):
         read_increments(stream, -1)
 
 
@@ -61,5 +62,5 @@ def test_the_promise_says_who_sees_to_it_that_nobody_is_counted_more_often(datas
 def test_with_several_rows_a_person_corrections_are_offered_as_one_of_them(dataset) -> None:
     dataset_services.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
     stream = building.open_stream(dataset)
-    with pytest.raises(DraftError, match="rows and corrections together are at most 3 for each person"):
+    with pytest.raises(StreamDraftError, match="rows and corrections together are at most 3 for each person"):
         read_increments(stream, -1)

@@ -11,13 +11,13 @@ import pytest
 from dpportal.budgets import ledger
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as dataset_services
-from dpportal.keys import Keyring, UnsealError, key_id
-from dpportal.running.jobs import Claim, LostClaimError
-from dpportal.streams import drafts, execution, remembered, services, tokens, vault, working
-from dpportal.streams.counted import DraftError
-from dpportal.streams.execution import PeriodRefusedError, Published, Update, Why
+from dpportal.jobs.claims import Claim, LostClaimError
+from dpportal.platform.keys import Keyring, UnsealError, key_id
+from dpportal.streams import drafts, execution, job_execution, period_journal, services, tokens, vault
+from dpportal.streams.execution import PeriodRefusedError, Published, RefusalReason, Update
+from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
-from dpportal.streams.remembered import DecidedPeriod, Decision
+from dpportal.streams.period_journal import DecidedPeriod, Decision
 from mechanisms import registry
 from mechanisms.noise import Noise
 from tests.dpportal import building as world
@@ -64,8 +64,8 @@ def test_opening_reserves_then_spends_once(dataset) -> None:
     stream = building.requested_stream(dataset)
     assert LedgerEntry.objects.get(key=stream.pk).state == "reserved"
     job = stream.jobs.get()
-    working.execute(job.pk)
-    working.execute(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
+    job_execution.STREAM_JOBS.run(job.pk)
     stream.refresh_from_db()
     assert stream.state == "open"
     assert LedgerEntry.objects.get(key=stream.pk).state == "spent"
@@ -92,6 +92,7 @@ def test_a_stream_above_the_budget_is_refused_and_stays_a_draft(dataset) -> None
     assert not StreamJob.objects.exists()
 
 
+@pytest.mark.slow
 def test_published_counts_are_the_true_ones_plus_noise_of_the_stated_width(dataset) -> None:
     """At ε = 40 the noise of a count is 0 but for a chance of 2 e^-40."""
     rich = world.granted(dataset, dataset.owner, "40")
@@ -112,6 +113,7 @@ def test_whatever_is_sent_again_returns_what_was_published_and_draws_nothing(str
     assert vault.true_sums(stream.periods.all()) == [[5]]
 
 
+@pytest.mark.slow
 def test_a_key_of_another_period_publishes_nothing_and_one_of_the_same_changes_nothing(stream) -> None:
     first, second = (Update(index, (5,), Period.Source.PROGRAM, "a" * 64) for index in (1, 2))
     execution.publish(stream.pk, [first])
@@ -120,7 +122,7 @@ def test_a_key_of_another_period_publishes_nothing_and_one_of_the_same_changes_n
     source = CountingSource()
     with pytest.raises(PeriodRefusedError) as refused:
         execution.publish(stream.pk, [second], noise=Noise(source))
-    assert (refused.value.why, source.drawn, stream.periods.count()) == (Why.KEY, 0, 1)
+    assert (refused.value.why, source.drawn, stream.periods.count()) == (RefusalReason.KEY, 0, 1)
     assert publish(stream, 2, 5).new and publish(stream, 3, 5).new
 
 
@@ -137,6 +139,7 @@ def test_counts_beyond_the_declared_largest_are_published_as_that_and_only_the_c
     assert [one.clipped.tolist() for one in counted] == [[False] * 4, [True, True, False, False]]
 
 
+@pytest.mark.slow
 def test_of_a_period_nothing_in_the_open_depends_on_its_counts_but_the_noisy_ones(dataset) -> None:
     """A digest of a small count would be one, to whoever has the dump and the keys, or can have guesses compared."""
     rows = []
@@ -154,16 +157,16 @@ def test_of_a_period_nothing_in_the_open_depends_on_its_counts_but_the_noisy_one
 @pytest.mark.parametrize("index", [2, 3, 12])
 def test_a_period_out_of_order_is_refused(stream, index: int) -> None:
     refused = refusal(stream, index, 5)
-    assert refused.why is Why.ORDER
+    assert refused.why is RefusalReason.ORDER
     assert "Period 1 is due next" in str(refused)
 
 
 def test_a_period_beyond_the_horizon_is_refused(dataset) -> None:
     stream = building.open_stream(dataset, horizon=2)
-    assert refusal(stream, 3, 1).why is Why.HORIZON
+    assert refusal(stream, 3, 1).why is RefusalReason.HORIZON
     publish(stream, 1, 1)
     publish(stream, 2, 1)
-    assert refusal(stream, 3, 1).why is Why.HORIZON
+    assert refusal(stream, 3, 1).why is RefusalReason.HORIZON
 
 
 def test_after_its_last_period_a_stream_is_closed_and_keeps_no_noise(dataset) -> None:
@@ -181,14 +184,14 @@ def test_a_period_that_has_not_begun_is_refused(dataset, monkeypatch) -> None:
     publish(stream, 1, 5)
     publish(stream, 2, 5)
     refused = refusal(stream, 3, 5)
-    assert refused.why is Why.FUTURE
+    assert refused.why is RefusalReason.FUTURE
     assert "2020-05-01" in str(refused)
 
 
 @pytest.mark.parametrize("state", ["draft", "opening", "closed", "failed"])
 def test_a_stream_that_is_not_open_takes_nothing(stream, state: str) -> None:
     Stream.objects.filter(pk=stream.pk).update(state=state)
-    assert refusal(stream, 1, 5).why is Why.CLOSED
+    assert refusal(stream, 1, 5).why is RefusalReason.CLOSED
 
 
 def test_several_periods_are_all_published_or_none(stream) -> None:
@@ -199,6 +202,7 @@ def test_several_periods_are_all_published_or_none(stream) -> None:
     assert SealedState.objects.get().version == 0
 
 
+@pytest.mark.slow
 def test_one_by_one_and_all_at_once_publish_the_same_from_the_same_noise(dataset) -> None:
     one, all_at_once = (building.open_stream(dataset, amount=Decimal("0.25")) for _ in range(2))
     noise = building.repeated_noise()
@@ -230,6 +234,7 @@ def test_true_sums_are_kept_for_the_curator_and_nowhere_in_plain(stream) -> None
     assert "123457" not in everything
 
 
+@pytest.mark.slow
 def test_a_count_for_every_cell_costs_no_more(dataset) -> None:
     """A person is in one cell: the noise is that of a single count."""
     single = building.open_stream(dataset, amount=Decimal("0.25"))
@@ -261,6 +266,7 @@ def test_a_state_that_changed_meanwhile_is_not_overwritten(stream) -> None:
         vault.replace(stream, state, version)
 
 
+@pytest.mark.slow
 def test_the_length_of_what_is_sealed_tells_nothing_of_a_count(dataset) -> None:
     few, many = (building.open_stream(dataset, amount=half, split=True) for half in building.HALVES)
     publish(few, 1, 0, 1, 9, 0)
@@ -269,12 +275,13 @@ def test_the_length_of_what_is_sealed_tells_nothing_of_a_count(dataset) -> None:
         assert len({len(row.sealed) for row in model.objects.all()}) == 1
 
 
+@pytest.mark.slow
 def test_the_size_of_a_remembered_file_tells_nothing_of_a_count(dataset, settings) -> None:
     few, many = (building.open_stream(dataset, amount=half, split=True) for half in building.HALVES)
     for stream, sums in ((few, [0, 1, 9, 99]), (many, [10**17] * 4)):
         period = DecidedPeriod(1, [7] * 4, 3, Period.Source.COUNTS, sums, "0" * 4, "")
-        remembered.decide(stream, Decision(0, "{}", (period,) * 50))
-        decided = remembered.pending(stream)
+        period_journal.decide(stream, Decision(0, "{}", (period,) * 50))
+        decided = period_journal.pending(stream)
         assert decided is not None and decided.periods[0].sums == sums
     sizes = {(settings.MEMORY_DIR / f"streams/{s.pk}/1").stat().st_size for s in (few, many)}
     assert len(sizes) == 1
@@ -309,7 +316,7 @@ def test_erasing_the_records_closes_streams_and_forgets_true_counts(stream) -> N
     stream.refresh_from_db()
     assert stream.state == "closed"
     assert not SealedState.objects.exists() and not SealedSums.objects.exists()
-    assert refusal(stream, 2, 5).why is Why.CLOSED
+    assert refusal(stream, 2, 5).why is RefusalReason.CLOSED
     assert not publish(stream, 1, 4).new
 
 
@@ -319,7 +326,7 @@ def test_what_another_window_changed_is_not_confirmed_unread(dataset, change) ->
     version, plan = drafts.plan_of(draft)
     shown = services.reviewed_as(draft, version, plan)
     Stream.objects.filter(pk=draft.pk).update(**change)
-    with pytest.raises((services.StreamError, DraftError)):
+    with pytest.raises((services.StreamError, StreamDraftError)):
         services.request_opening(draft, reviewed=shown, by=dataset.owner)
     assert not LedgerEntry.objects.filter(key=draft.pk).exists()
 
@@ -341,7 +348,7 @@ def test_closing_ends_the_token_and_the_noise(stream) -> None:
     stream.refresh_from_db()
     assert not tokens.opens(token, stream)
     assert not SealedState.objects.exists()
-    assert refusal(stream, 1, 5).why is Why.CLOSED
+    assert refusal(stream, 1, 5).why is RefusalReason.CLOSED
 
 
 def test_half_widths_are_those_of_the_plan(stream) -> None:

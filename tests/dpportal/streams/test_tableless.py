@@ -12,7 +12,7 @@ from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset
-from dpportal.streams import services, working
+from dpportal.streams import job_execution, services
 from dpportal.streams.models import SealedState, SealedSums, Stream
 from dpportal.streams.services import StreamError
 from tests.dpportal import building as around
@@ -36,6 +36,7 @@ def begun(curious, administrator):
     return begin
 
 
+@pytest.mark.slow
 def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None:
     dataset = begun(**BY_REGION)
     home = curious.get(f"/datasets/{dataset.pk}/")
@@ -53,7 +54,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     assert "A person is counted once" in review.text and "in the table" not in review.text
     reviewed = review.context["form"]["reviewed"].value()
     curious.post(f"/streams/{draft.pk}/review/", {"reviewed": reviewed, "agreed": "on"})
-    working.execute(draft.jobs.get().pk)
+    job_execution.STREAM_JOBS.run(draft.jobs.get().pk)
     page = curious.get(f"/streams/{draft.pk}/home/")
     assert "File of records" not in page.text
     typed = {"index": "1", "count-0": "12", "count-1": "3", "count-2": "0"}
@@ -68,6 +69,7 @@ def test_the_whole_way_from_a_name_to_a_published_period(curious, begun) -> None
     assert Dataset.objects.get().budgets.get().left == Decimal("0.75")
 
 
+@pytest.mark.slow
 def test_without_categories_there_is_one_number_and_nothing_to_choose(curious, begun) -> None:
     dataset = begun()
     page = curious.get(f"/streams/new/{dataset.pk}/")
@@ -78,6 +80,7 @@ def test_without_categories_there_is_one_number_and_nothing_to_choose(curious, b
     assert stream.labels == [""]
 
 
+@pytest.mark.slow
 def test_a_program_feeds_it(client, begun) -> None:
     stream = building.open_stream(begun(**BY_REGION), **{**WHOLE, "column": "region", "split": True})
     token = services.renew_token(stream, stream.created_by)
@@ -102,6 +105,7 @@ def test_whoever_is_counted_three_times_is_protected_as_such(begun) -> None:
     assert dataset.budgets.get().reserved == Decimal("0.6")
 
 
+@pytest.mark.slow
 def test_its_budget_is_not_overspent(begun) -> None:
     dataset = begun()
     building.open_stream(dataset, **WHOLE, amount=Decimal("0.7"))
@@ -130,6 +134,7 @@ def test_what_cannot_be_is_refused_in_the_form(curious, wrong: dict[str, str], t
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.slow
 def test_nothing_that_needs_a_table_can_be_done(curious, begun) -> None:
     dataset = begun(**BY_REGION)
     curious.post(f"/releases/new/{dataset.pk}/")
@@ -159,6 +164,7 @@ def test_who_tells_persons_apart_stays_when_the_unit_page_is_saved(curious, begu
     assert (dataset.current_domain().max_rows, dataset.current_domain().unit_column) == (2, "patient number")
 
 
+@pytest.mark.slow
 def test_closed_for_ever_its_streams_are_closed_and_true_counts_gone(curious, begun) -> None:
     dataset = begun()
     stream = building.open_stream(dataset, **WHOLE)

@@ -54,6 +54,7 @@ def test_an_owner_who_became_administrator_may_still_publish(client, stream, tok
     assert send(client, stream, token).status_code == 201
 
 
+@pytest.mark.slow
 def test_a_token_lasts_ninety_days_and_a_new_one_as_long(client, stream, token):
     Token.objects.update(expires_at=F("expires_at") - timedelta(days=89))
     assert send(client, stream, token).status_code == 201
@@ -71,6 +72,7 @@ def test_a_token_without_a_date_has_expired(client, stream, token):
     assert send(client, stream, token).status_code == 403
 
 
+@pytest.mark.slow
 def test_sixty_requests_a_minute_are_answered(client, stream, token, monkeypatch):
     monkeypatch.setattr(tokens, "TruncMinute", lambda now, tzinfo: Token.objects.values("expires_at")[:1])
     statuses = [send(client, stream, token).status_code for _ in range(tokens.REQUESTS_PER_MINUTE)]
@@ -82,6 +84,7 @@ def test_sixty_requests_a_minute_are_answered(client, stream, token, monkeypatch
     assert Period.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_the_next_minute_counts_from_the_start(client, stream, token):
     send(client, stream, token)
     full = {"requests": tokens.REQUESTS_PER_MINUTE, "minute": F("minute") - timedelta(minutes=1)}
@@ -90,6 +93,7 @@ def test_the_next_minute_counts_from_the_start(client, stream, token):
     assert Token.objects.get().requests == 1
 
 
+@pytest.mark.slow
 def test_a_minute_that_lies_ahead_locks_nobody_out(client, stream, token):
     Token.objects.update(requests=tokens.REQUESTS_PER_MINUTE, minute=Now())
     Token.objects.update(minute=F("minute") + timedelta(days=1))
@@ -112,6 +116,7 @@ def test_a_published_period_is_in_the_record_once(client, stream, token):
     )
 
 
+@pytest.mark.slow
 def test_the_pages_say_until_when_and_when_last(client, stream):
     client.force_login(stream.created_by)
     made = client.post(reverse("streams:token", args=[stream.pk])).text

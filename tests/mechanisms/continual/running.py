@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.direct import WeightedFenwick
 from mechanisms.continual.epochs import DoublingEpochs, Hybrid, epoch_splits
+from mechanisms.continual.fenwick_slsqp import WeightedFenwick
 from mechanisms.continual.hierarchy import Hierarchy
-from mechanisms.continual.levels import Levels
+from mechanisms.continual.level_tree import LevelTree
 from mechanisms.continual.naive import Increments, Republication
-from mechanisms.continual.p_identity import Windows
+from mechanisms.continual.p_identity import NestedWindows
 from mechanisms.continual.splits import Splits, SplitStrategy
-from mechanisms.continual.strategy import Strategy
-from mechanisms.continual.tree import Blocks, RefinedBlocks
+from mechanisms.continual.strategy import StreamStrategy
+from mechanisms.continual.tree import RefinedBlocks, TreeBlocks
 from mechanisms.continual.triangular import Triangular
 
 # What the weights add up to, where a test builds its own strategy.
@@ -27,7 +27,7 @@ GRID = 2**16
 class Answers:
     """A strategy run on given noise: `given` is handed out in the order in which it is asked for."""
 
-    strategy: Strategy
+    strategy: StreamStrategy
     asked: int = field(default=0)
 
     def noise_of(self, given: np.ndarray, periods: int) -> np.ndarray:
@@ -80,7 +80,7 @@ def split_answers(n: int, strategy: SplitStrategy, splits: Splits, after: int = 
     return [Answer(after + a, after + b, strategy.weight(b)) for a, b in walk(n, 0)]
 
 
-def hierarchy_answers(shape: Levels) -> list[Answer]:
+def hierarchy_answers(shape: LevelTree) -> list[Answer]:
     """Stretch by stretch: the root, the children of each block that begins, and all blocks inside the stretch."""
     weights, sizes = [int(w) for w in shape.weights], shape.sizes
     answers: list[Answer] = []
@@ -99,7 +99,7 @@ def hierarchy_answers(shape: Levels) -> list[Answer]:
     return answers
 
 
-def epoch_answers(trees: list[Levels], periods: int, definition: Definition) -> list[Answer]:
+def epoch_answers(trees: list[LevelTree], periods: int, definition: Definition) -> list[Answer]:
     answers = []
     for epoch in range(periods.bit_length()):
         n = 1 << epoch
@@ -141,7 +141,7 @@ def weighted_blocks(strategy: WeightedFenwick, periods: int) -> list[Answer]:
     return [Answer(a.after, a.upto, w) for a, w in zip(blocks(periods), strategy._weights, strict=True)]
 
 
-def strategy_matrix(strategy: Strategy, periods: int, definition: Definition) -> np.ndarray:
+def strategy_matrix(strategy: StreamStrategy, periods: int, definition: Definition) -> np.ndarray:
     """A, (answers, periods) whole numbers, of a strategy as it is planned."""
     answers: list[Answer]
     match strategy:
@@ -149,12 +149,12 @@ def strategy_matrix(strategy: Strategy, periods: int, definition: Definition) ->
             return np.eye(periods, dtype=np.int64)
         case Republication():
             return np.tril(np.ones((periods, periods), dtype=np.int64))
-        case Windows():
+        case NestedWindows():
             return np.vstack([np.diag(strategy.own), strategy.unit * strategy.multiples])
         case Triangular():
             rows = [strategy.row(t) for t in range(1, periods + 1)]
             return np.array([np.pad(row, (0, periods - row.size)) for row in rows])
-        case Blocks():
+        case TreeBlocks():
             answers = blocks(periods)
         case RefinedBlocks():
             answers = refined_blocks(periods)

@@ -146,6 +146,7 @@ def test_a_few_buffers_do_as_well_as_the_square_root(periods: int) -> None:
     assert plan_for(periods).mean_squared_error < root.mean_squared_error
 
 
+@pytest.mark.slow
 def test_a_million_periods_are_planned_with_a_state_of_some_hundred_bytes() -> None:
     plan = plan_for(2**20)
     # The square root's error there: the largest sum of squares of its coefficients times their mean.

@@ -54,6 +54,7 @@ def test_no_strategy_at_random_beats_the_bound() -> None:
         assert ((np.tri(6) @ np.linalg.inv(strategy)) ** 2).sum() >= bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("periods", "root"), [(256, 2.5244), (1024, 2.9555)])
 def test_the_root_mean_error_is_the_published_one(periods: int, root: float) -> None:
     mean = total_error(GaussianOptimumStream(), periods) / periods

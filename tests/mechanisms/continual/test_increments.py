@@ -13,13 +13,13 @@ import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
+from mechanisms.continual.block_tree import Nested
 from mechanisms.continual.buffered import PARAMETER_BITS
 from mechanisms.continual.buffered_stream import BufferedToeplitzStream
 from mechanisms.continual.gaussian_optimum import OptimalTriangle
 from mechanisms.continual.mechanism import StreamMechanism, StreamRequest
-from mechanisms.continual.nested import Nested
-from mechanisms.continual.p_identity import Windows
-from mechanisms.continual.strategy import Strategy
+from mechanisms.continual.p_identity import NestedWindows
+from mechanisms.continual.strategy import StreamStrategy
 from mechanisms.continual.toeplitz import RootToeplitz
 from mechanisms.continual.windows import best_layers
 from tests.mechanisms.continual.lanes import publish, repeatable_noise
@@ -27,10 +27,10 @@ from tests.mechanisms.continual.running import Answers
 
 GRID = 2**20
 # Three streams' lengths: a block that ends with the stream, one that does not, and one block alone.
-NESTED = Nested(Windows(4, (), GRID // 3), Windows(12, best_layers(12, True), GRID - GRID // 3))
-CASES: list[tuple[str, Strategy, int]] = [
-    ("windows of 9", Windows(9, best_layers(9, False), GRID), 9),
-    ("windows of 140 in two layers", Windows(140, best_layers(140, False), GRID), 140),
+NESTED = Nested(NestedWindows(4, (), GRID // 3), NestedWindows(12, best_layers(12, True), GRID - GRID // 3))
+CASES: list[tuple[str, StreamStrategy, int]] = [
+    ("windows of 9", NestedWindows(9, best_layers(9, False), GRID), 9),
+    ("windows of 140 in two layers", NestedWindows(140, best_layers(140, False), GRID), 140),
     ("four blocks of 12", NESTED, 48),
     ("four blocks, cut off", NESTED, 41),
     ("square-root weights", RootToeplitz(50, GRID // 2), 50),
@@ -39,7 +39,7 @@ CASES: list[tuple[str, Strategy, int]] = [
 STRONG = 2**38
 
 
-def coefficients(strategy: Strategy, periods: int) -> np.ndarray:
+def coefficients(strategy: StreamStrategy, periods: int) -> np.ndarray:
     """B, (periods, answers): what a unit of each answer's noise does to each published count."""
     answers = Answers(strategy)
     many = np.zeros(4 * periods + 1000, dtype=np.int64)
@@ -49,7 +49,7 @@ def coefficients(strategy: Strategy, periods: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("strategy", "periods"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_the_energies_are_those_of_neighbouring_rows(strategy: Strategy, periods: int) -> None:
+def test_the_energies_are_those_of_neighbouring_rows(strategy: StreamStrategy, periods: int) -> None:
     B, each = coefficients(strategy, periods), np.arange(1, periods + 1)
     covariance = B @ B.T
     before = np.pad(np.diag(covariance), (1, 0))[:-1]

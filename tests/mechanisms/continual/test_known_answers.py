@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.continual.direct import rows_of, solved
 from mechanisms.continual.epochs import REUSE, EpochStream, epoch_splits, epoch_trees
 from mechanisms.continual.fda import FactorisationDiagonal, fenwick_splits
+from mechanisms.continual.fenwick_slsqp import rows_of, solved
 from mechanisms.continual.hierarchy import best_levels
-from mechanisms.continual.levels import Levels
+from mechanisms.continual.level_tree import LevelTree
 from mechanisms.continual.mechanism import StreamRequest
 from mechanisms.continual.naive import Increments, Republication
 from mechanisms.continual.optimal_split import optimal_splits
 from mechanisms.continual.splits import SHARE_BITS, SplitStrategy, root
-from mechanisms.continual.tree import Blocks, RefinedBlocks
+from mechanisms.continual.tree import RefinedBlocks, TreeBlocks
 from mechanisms.histogram.combination import Combination
 
 KNOWN = json.loads((Path(__file__).parents[2] / "data" / "known_answers.json").read_text())
@@ -87,12 +87,12 @@ def test_doubling_the_third_row_of_three_helps_as_known() -> None:
     ("horizon", "wanted"), [(255, 514.0), (1023, 1001.0), (65535, 4096), (2**20 - 1, 8000)]
 )
 def test_the_binary_tree_has_the_known_error(horizon: int, wanted: float) -> None:
-    tree = Blocks(horizon)
+    tree = TreeBlocks(horizon)
     assert mean_squared_error(tree.mean_energy(horizon), tree.column.l1) == pytest.approx(wanted, rel=2e-4)
 
 
 def test_the_small_trees_have_the_known_errors() -> None:
-    trees = Blocks(7), RefinedBlocks(7)
+    trees = TreeBlocks(7), RefinedBlocks(7)
     errors = [mean_squared_error(tree.mean_energy(7), tree.column.l1) for tree in trees]
     assert errors == pytest.approx([KNOWN["chan_mse_N7_eps1"], KNOWN["honaker_causal_mse_N7_eps1"]], rel=1e-7)
     assert RefinedBlocks(8).energies(2 ** np.arange(4)) == pytest.approx(KNOWN["honaker_node_variance"])
@@ -139,7 +139,7 @@ def test_reconciled_blocks_reach_a_seventh_of_the_trees_error(horizon: int, want
     levels = best_levels(horizon, PURE)
     assert sum(levels.weights) == pytest.approx(1)
     error = mean_squared_error(levels.mean_energy(horizon), 1)
-    tree = Blocks(horizon)
+    tree = TreeBlocks(horizon)
     assert error <= wanted
     assert error < mean_squared_error(tree.mean_energy(horizon), tree.column.l1) / 7
 
@@ -167,7 +167,7 @@ def test_a_long_epoch_shares_its_weight_as_is_best_for_its_reuse(epoch: int, def
 def test_the_trees_of_epochs_are_the_best_there_are(epoch: int, definition: Definition) -> None:
     n = 1 << epoch
 
-    def energy(levels: Levels) -> float:
+    def energy(levels: LevelTree) -> float:
         return levels.mean_energy(n) + REUSE * float(levels.energies(np.array([n]))[0])
 
     assert energy(epoch_trees(definition)[epoch]) < 1.001 * energy(best_levels(n, definition, REUSE))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
+from mechanisms.continual.block_tree import Nested
 from mechanisms.continual.fda import FactorisationDiagonal
 from mechanisms.continual.mechanism import StreamPlan, StreamRequest
-from mechanisms.continual.nested import Nested
-from mechanisms.continual.p_identity import Windows
+from mechanisms.continual.p_identity import NestedWindows
 from mechanisms.continual.tree import BinaryTree
 from mechanisms.continual.window_stream import WindowStream
 from mechanisms.continual.windows import UNIT, Layer, best_layers
@@ -24,11 +24,11 @@ TWO_LAYERS = (
     Layer((10 * UNIT, 28 * UNIT), (850, 400)),
 )
 WINDOWS = [
-    Windows(1, (), 2**14),
-    Windows(7, (), 2**24),
-    Windows(33, TWO_LAYERS, 2**14),
-    Windows(33, TWO_LAYERS, 2**24 - 12345),
-    Windows(40, best_layers(40, False), 2**20),
+    NestedWindows(1, (), 2**14),
+    NestedWindows(7, (), 2**24),
+    NestedWindows(33, TWO_LAYERS, 2**14),
+    NestedWindows(33, TWO_LAYERS, 2**24 - 12345),
+    NestedWindows(40, best_layers(40, False), 2**20),
 ]
 
 
@@ -40,7 +40,7 @@ def plan_for(periods: int, amount: str = "1", series: int = 1) -> StreamPlan:
     return MECHANISM.plan(StreamRequest(periods, series), epsilon(amount))
 
 
-def dense(strategy: Windows) -> np.ndarray:
+def dense(strategy: NestedWindows) -> np.ndarray:
     """A, (n + p, n) integers, answers in the order in which their noise is drawn."""
     return np.vstack([np.diag(strategy.own), strategy.unit * strategy.multiples])
 
@@ -54,7 +54,7 @@ def dense_nested(strategy: Nested, periods: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("strategy", WINDOWS, ids=str)
-def test_every_column_adds_up_to_the_grid(strategy: Windows) -> None:
+def test_every_column_adds_up_to_the_grid(strategy: NestedWindows) -> None:
     columns = dense(strategy)
     assert (columns >= 0).all()
     assert set(columns.sum(axis=0).tolist()) == {strategy.grid} == {strategy.column.l1}
@@ -62,7 +62,7 @@ def test_every_column_adds_up_to_the_grid(strategy: Windows) -> None:
 
 
 @pytest.mark.parametrize("strategy", WINDOWS, ids=str)
-def test_the_energies_are_those_of_best_linear_estimates(strategy: Windows) -> None:
+def test_the_energies_are_those_of_best_linear_estimates(strategy: NestedWindows) -> None:
     best = np.tri(strategy.periods) @ np.linalg.pinv(dense(strategy).astype(float))
     periods = np.arange(1, strategy.periods + 1)
     np.testing.assert_allclose(strategy.energies(periods), (best**2).sum(axis=1), rtol=1e-8)
@@ -72,7 +72,7 @@ def test_the_energies_are_those_of_best_linear_estimates(strategy: Windows) -> N
 
 @pytest.mark.parametrize("strategy", WINDOWS, ids=str)
 @pytest.mark.parametrize("width", [10.0, 1e6, 1e12])
-def test_answers_that_are_shifted_shift_the_counts_exactly(strategy: Windows, width: float) -> None:
+def test_answers_that_are_shifted_shift_the_counts_exactly(strategy: NestedWindows, width: float) -> None:
     """G(z + Ax) = G(z) + Wx, whatever the noise: the counts are a function of the noisy answers alone."""
     generator = np.random.default_rng(4)
     matrix = dense(strategy)
@@ -84,6 +84,7 @@ def test_answers_that_are_shifted_shift_the_counts_exactly(strategy: Windows, wi
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("periods", "largest"), [(255, 56), (1023, 95), (4095, 150), (65_535, 345), (2**20 - 1, 640)]
 )

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.continual import levels
-from mechanisms.continual.direct import SolvedFenwick, WeightedFenwick
+from mechanisms.continual import level_tree
 from mechanisms.continual.epochs import DoublingEpochs, Hybrid, epoch_trees
 from mechanisms.continual.fda import fenwick_splits
+from mechanisms.continual.fenwick_slsqp import SolvedFenwick, WeightedFenwick
 from mechanisms.continual.hierarchy import Hierarchy
-from mechanisms.continual.levels import Levels
+from mechanisms.continual.level_tree import LevelTree
 from mechanisms.continual.naive import Increments, Republication
 from mechanisms.continual.optimal_split import optimal_splits
 from mechanisms.continual.splits import Splits, SplitStrategy
-from mechanisms.continual.strategy import Strategy
-from mechanisms.continual.tree import Blocks, RefinedBlocks
+from mechanisms.continual.strategy import StreamStrategy
+from mechanisms.continual.tree import RefinedBlocks, TreeBlocks
 from tests.mechanisms.continual.running import (
     GRID,
     Answer,
@@ -42,7 +42,7 @@ class Case:
     """A strategy, what it measures in the order of drawing, and over how many periods."""
 
     name: str
-    strategy: Strategy
+    strategy: StreamStrategy
     answers: list[Answer]
     periods: int
     exact: bool = True
@@ -66,8 +66,8 @@ def _splits(n: int, definition: Definition, name: str, splits: Splits) -> Case:
 
 def _hierarchy(branching: tuple[int, ...], weights: tuple[int, ...], stretch: int) -> Case:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levels, "LARGEST_STRETCH", stretch)
-        shape = Levels(branching, weights)
+        patch.setattr(level_tree, "LARGEST_STRETCH", stretch)
+        shape = LevelTree(branching, weights)
         assert shape.stretch >= 0  # found while the patch holds
     return Case(
         f"hierarchy {branching} {weights} {stretch}",
@@ -81,7 +81,7 @@ def _cases() -> Iterator[Case]:
     yield Case("increments", Increments(), [Answer(i, i + 1, 1) for i in range(9)], 9)
     yield Case("republication", Republication(9), [Answer(0, i + 1, 1) for i in range(9)], 9)
     for n in (1, 6, 8, 21):
-        yield Case(f"tree {n}", Blocks(n), blocks(n), n)
+        yield Case(f"tree {n}", TreeBlocks(n), blocks(n), n)
         yield Case(f"refined tree {n}", RefinedBlocks(n), refined_blocks(n), n)
         for definition in Definition:
             yield _splits(n, definition, "fda", fenwick_splits(n, definition))
@@ -94,7 +94,7 @@ def _cases() -> Iterator[Case]:
             yield _splits(n, definition, "optimal split", optimal_splits(n, definition))
     for definition in Definition:
         trees = [
-            Levels(tree.branching, tuple(int(GRID * w) for w in tree.weights))
+            LevelTree(tree.branching, tuple(int(GRID * w) for w in tree.weights))
             for tree in epoch_trees(definition)
         ][:4]
         strategy = DoublingEpochs(definition, GRID, [Hierarchy(tree) for tree in trees])

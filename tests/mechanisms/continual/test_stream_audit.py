@@ -1,8 +1,8 @@
 """No mechanism for running counts leaks more than it states, to an adversary who sees every output first.
 
-One run is a whole stream of four periods; a million streams run side by side as the running counts of one, whose
-noise is independent. The next increment is chosen by what was published before: the same rule on both inputs,
-which differ by one row in one period. See `tests.mechanisms.test_audit` for what a verdict means.
+One run is a whole stream of four periods; 100,000 streams, at night a million, run side by side as the running
+counts of one, whose noise is independent. The next increment is chosen by what was published before: the same rule on
+both inputs, which differ by one row in one period. See `tests.mechanisms.test_audit` for what a verdict means.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
+from mechanisms.continual.block_tree import Nested
 from mechanisms.continual.mechanism import StreamMechanism, StreamRequest
-from mechanisms.continual.nested import Nested
-from mechanisms.continual.p_identity import Windows
+from mechanisms.continual.p_identity import NestedWindows
 from mechanisms.noise import DiscreteLaplace, Noise
 from mechanisms.protocol import PlanError
-from tests.mechanisms.audit import MILLION, Claim, Verdict, Weakened, audit
+from tests.mechanisms.audit import MILLION, RUNS, Claim, Verdict, Weakened, audit
 
 PERIODS = 4
 # The period in which a row more is counted in answers of full weight.
@@ -65,20 +65,21 @@ def test_a_stream_keeps_its_promise_and_half_its_noise_does_not(
     without = np.array([2, 0, 1, 3])
     row = np.arange(1, PERIODS + 1) == PERIOD_OF.get(mechanism.name, 1)
     sample = partial(adaptive_stream, mechanism, loss)
-    runs = RUNS_OF.get(mechanism.name, MILLION)
+    runs = RUNS_OF.get(mechanism.name, RUNS)
     verdict = audit(sample, (without, without + row), Claim.of(loss), runs, Noise())
-    broken = audit(sample, (without, without + row), Claim.of(loss), min(runs, MILLION // 5), Weakened())
+    broken = audit(sample, (without, without + row), Claim.of(loss), min(runs, MILLION // 10), Weakened())
     _report(f"{mechanism.name}, {definition}", verdict, broken)
     assert not verdict.refuted
     assert broken.refuted
 
 
+@pytest.mark.slow
 def test_a_person_with_two_rows_who_is_replaced_stays_hidden() -> None:
     """Two rows of the first period become two of the third, or none."""
     loss = Loss(Definition.PURE, Fraction(1), PrivacyUnit(Neighbours.REPLACE_ONE, max_rows=2))
     sample = partial(adaptive_stream, registry.stream("fda"), loss)
     first, third, none = np.array([2, 0, 1, 1]), np.array([0, 0, 3, 1]), np.array([0, 0, 1, 1])
-    moved, gone = (audit(sample, (first, o), Claim.of(loss), MILLION // 5, Noise()) for o in (third, none))
+    moved, gone = (audit(sample, (first, o), Claim.of(loss), MILLION // 10, Noise()) for o in (third, none))
     broken = audit(sample, (first, third), Claim.of(loss), MILLION // 5, Weakened())
     _report("fda, two rows", moved, broken)
     assert not moved.refuted
@@ -88,7 +89,7 @@ def test_a_person_with_two_rows_who_is_replaced_stays_hidden() -> None:
 
 def nested_stream(increments: np.ndarray, runs: int, noise: Noise) -> np.ndarray:
     """As `adaptive_stream`, of two blocks of two periods, whose sums are asked within and without; ε = 1."""
-    strategy = Nested(Windows(2, (), 2**14), Windows(2, (), 2**14))
+    strategy = Nested(NestedWindows(2, (), 2**14), NestedWindows(2, (), 2**14))
     law = DiscreteLaplace(Fraction(strategy.column.l1))
 
     def draw(answers: int) -> np.ndarray:
@@ -109,7 +110,7 @@ def test_blocks_reconciled_with_their_sums_keep_the_promise(period: int) -> None
     without = np.array([2, 0, 1, 3])
     inputs = without, without + (np.arange(1, PERIODS + 1) == period)
     claim = Claim.of(LOSSES[Definition.PURE])
-    verdict = audit(nested_stream, inputs, claim, MILLION // 4, Noise())
+    verdict = audit(nested_stream, inputs, claim, MILLION // 10, Noise())
     broken = audit(nested_stream, inputs, claim, MILLION // 4, Weakened())
     _report(f"nested, row in period {period}", verdict, broken)
     assert not verdict.refuted

@@ -15,7 +15,7 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for
 from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest
 from mechanisms.continual.strategy import covers_corrections
-from mechanisms.continual.stream import Stream
+from mechanisms.continual.stream import LinearStream
 from mechanisms.domain import Boolean, Domain
 from tests.mechanisms.continual.running import strategy_matrix
 from tests.mechanisms.neighbours import UNITS, name, people
@@ -44,7 +44,7 @@ def planned(
     mechanism: StreamMechanism, loss: Loss, series: int, largest: int
 ) -> tuple[StreamPlan, np.ndarray]:
     """A plan, and its strategy's matrix over the increments of all series."""
-    assert isinstance(mechanism, Stream)
+    assert isinstance(mechanism, LinearStream)
     plan = mechanism.plan(StreamRequest(PERIODS, series, largest), loss)
     answers = strategy_matrix(mechanism.strategy(plan), PERIODS, loss.definition)
     assert plan.noise == law_for(loss, plan.sensitivity)
@@ -120,6 +120,6 @@ def test_rows_that_are_left_out_of_a_stream_cost_nothing_more() -> None:
     public = Loss(Definition.PURE, AMOUNT[Definition.PURE], UNITS[2])
     for mechanism in (m for m in registry.STREAMS if Definition.PURE in m.definitions):
         whole, fewer = (
-            mechanism.plan(StreamRequest(PERIODS), loss) for loss in (public, public.over(domain))
+            mechanism.plan(StreamRequest(PERIODS), loss) for loss in (public, public.for_domain(domain))
         )
         assert (whole.sensitivity, whole.noise) == (fewer.sensitivity, fewer.noise)

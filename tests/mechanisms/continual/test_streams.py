@@ -11,11 +11,11 @@ import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
-from mechanisms.continual.mechanism import State, StreamMechanism, StreamPlan, StreamRequest
+from mechanisms.continual.mechanism import StreamMechanism, StreamPlan, StreamRequest, StreamSecrets
 from mechanisms.continual.strategy import fixed_point, fourth_cumulant, part_of, rounded, stream_sensitivity
-from mechanisms.counting import Sensitivity
 from mechanisms.noise import DiscreteLaplace, NoiseLaw
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 from tests.mechanisms.continual.lanes import NoNoise, publish, repeatable_noise
 
 PERIODS = 12
@@ -65,8 +65,8 @@ def test_no_true_count_changes_the_length_of_a_state(
         for _period in range(3):
             _released, state = mechanism.advance(plan, state, np.array(increments), noise)
         secret = {n: v for n, v in state.numbers.items() if n not in ("guess", "estimate")}
-        lengths.append(len(State(state.period, secret).to_bytes()))
-        assert State.from_bytes(state.to_bytes()) == state
+        lengths.append(len(StreamSecrets(state.period, secret).to_bytes()))
+        assert StreamSecrets.from_bytes(state.to_bytes()) == state
     assert len(set(lengths)) == 1
 
 
@@ -208,7 +208,7 @@ def test_increments_that_cannot_be_are_refused_and_draw_nothing(
 @NAMED
 def test_beyond_the_horizon_nothing_is_published(mechanism: StreamMechanism) -> None:
     plan = mechanism.plan(StreamRequest(2), Loss(sorted(mechanism.definitions)[0], Fraction(1)))
-    state = State(2, mechanism.open(plan, NoNoise()).numbers)
+    state = StreamSecrets(2, mechanism.open(plan, NoNoise()).numbers)
     with pytest.raises(ValueError, match="all 2 periods"):
         mechanism.advance(plan, state, np.array([1]), NoNoise())
 
@@ -221,7 +221,7 @@ def test_large_sums_cost_noise_in_proportion(mechanism: StreamMechanism) -> None
 
 
 def test_a_state_shows_nothing_of_itself() -> None:
-    assert repr(State(3, {"sums": [4711]})) == "State(period=3, …)"
+    assert repr(StreamSecrets(3, {"sums": [4711]})) == "State(period=3, …)"
 
 
 @pytest.mark.parametrize(

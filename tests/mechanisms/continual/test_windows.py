@@ -63,12 +63,14 @@ def test_the_best_layers_come_near_a_free_strategy(periods: int, free: float) ->
     assert free - 1e-3 < dense_mean_error(_weights(periods)) < 1.012 * free
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("periods", [257, 400, 1024])
 def test_layers_that_are_put_together_and_improved_come_near_optimised_ones(periods: int) -> None:
     optimised = mean_error(_weights_of(_improved(periods, _even_layers(periods), 100), periods))[0]
     assert mean_error(_weights(periods))[0] < 1.015 * optimised
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("periods", [257, 512, 700])
 def test_layers_within_a_block_that_are_put_together_come_near_optimised_ones(periods: int) -> None:
     optimised = _weights_of(_improved(periods, _even_layers(periods, True), 100, True), periods)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import PrivacyUnit
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.histogram.blocks import (
     Boxes,
     SummedArea,
@@ -18,6 +17,7 @@ from mechanisms.histogram.blocks import (
     nesting,
     spread,
 )
+from mechanisms.sensitivity import histogram_sensitivity
 from tests.mechanisms.neighbours import UNITS, changes, name
 
 

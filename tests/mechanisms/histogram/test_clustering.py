@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
-from mechanisms.counting import Sensitivity
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.clustering import ClusteredHistogram, _Space, starting_centres, sum_sensitivity
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 from tests.mechanisms.neighbours import UNITS, changes, name
 
 CLUSTERS = ClusteredHistogram()

@@ -5,10 +5,9 @@ from fractions import Fraction
 import pytest
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.counting import Sensitivity
+from mechanisms.calibration import count_law
 from mechanisms.histogram.spending import (
     Stage,
-    count_law,
     laplace_law,
     pure_epsilon,
     rational_shares,
@@ -17,6 +16,7 @@ from mechanisms.histogram.spending import (
 )
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 
 EPSILON = Loss(Definition.PURE, Fraction(1, 10))
 RHO = Loss(Definition.ZCDP, Fraction(1, 2))

@@ -20,7 +20,7 @@ import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
-from mechanisms.histogram import chosen
+from mechanisms.histogram import private_selection
 from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.histogram.quadtree import Quadtree
@@ -63,8 +63,8 @@ class Replayed(Noise):
     def bernoulli_exp(self, rate: Fraction, multiples: np.ndarray) -> np.ndarray:
         place = len(self.chances)
         self.chances.append(permute_and_flip(float(rate), multiples))
-        chosen = self.choices[place] if place < len(self.choices) else 0
-        return np.arange(multiples.size) == chosen
+        private_selection = self.choices[place] if place < len(self.choices) else 0
+        return np.arange(multiples.size) == private_selection
 
 
 def run(
@@ -125,9 +125,12 @@ STEPWISE = [
 
 @pytest.fixture
 def fixed_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chosen, "CANDIDATES", (LaplaceHistogram(), HierarchicalHistogram(), Quadtree()))
+    monkeypatch.setattr(
+        private_selection, "CANDIDATES", (LaplaceHistogram(), HierarchicalHistogram(), Quadtree())
+    )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fixed_candidates")
 @pytest.mark.parametrize("unit", UNITS[:-1], ids=name)
 @pytest.mark.parametrize(("method", "definition"), STEPWISE, ids=str)

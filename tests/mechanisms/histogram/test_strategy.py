@@ -20,7 +20,7 @@ from mechanisms.histogram.strategy import (
     answer_standard_error,
     strategy_sensitivity,
 )
-from mechanisms.histogram.tree import Tree
+from mechanisms.linear.tree import Tree
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from mechanisms.protocol import Measurement, Plan, PlanError
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.dyadic import range_energies, scales, workload_energies
-from mechanisms.histogram.haar import Haar, best_haar
-from mechanisms.histogram.strategy import Strategy
-from mechanisms.histogram.tree import Tree, best_tree, integer_weights
+from mechanisms.histogram.strategy import CellStrategy
+from mechanisms.linear.dyadic import range_energies, scales, workload_energies
+from mechanisms.linear.haar import Haar, best_haar
+from mechanisms.linear.tree import Tree, best_tree, integer_weights
 
-STRATEGIES: list[Strategy] = [
+STRATEGIES: list[CellStrategy] = [
     Tree((1,)),
     Tree((3, 1)),
     Tree((2, 0, 1)),
@@ -26,7 +26,7 @@ STRATEGIES: list[Strategy] = [
 ]
 
 
-def matrix(strategy: Strategy) -> np.ndarray:
+def matrix(strategy: CellStrategy) -> np.ndarray:
     """The strategy as (size, 2^K) integers, one column for each cell."""
     return np.stack(
         [strategy.answers(cell) for cell in list(np.eye(2**strategy.scales, dtype=np.int64))], axis=1
@@ -47,28 +47,30 @@ def workload(purpose: str, cells: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
-def test_a_row_that_enters_moves_the_answers_by_the_columns_norms(strategy: Strategy) -> None:
+def test_a_row_that_enters_moves_the_answers_by_the_columns_norms(strategy: CellStrategy) -> None:
     columns = matrix(strategy).T
     assert {int(np.abs(c).sum()) for c in columns} == {strategy.column.l1}
     assert {int((c**2).sum()) for c in columns} == {strategy.column.l2_squared}
 
 
 @pytest.mark.parametrize("strategy", [s for s in STRATEGIES if s.scales], ids=str)
-def test_a_row_that_changes_its_cell_moves_the_answers_by_the_columns_distance(strategy: Strategy) -> None:
+def test_a_row_that_changes_its_cell_moves_the_answers_by_the_columns_distance(
+    strategy: CellStrategy,
+) -> None:
     gaps = [a - b for a, b in itertools.combinations(matrix(strategy).T, 2)]
     assert max(int(np.abs(g).sum()) for g in gaps) == strategy.replaced.l1
     assert max(int((g**2).sum()) for g in gaps) == strategy.replaced.l2_squared
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
-def test_the_estimate_is_the_least_squares_one(strategy: Strategy) -> None:
+def test_the_estimate_is_the_least_squares_one(strategy: CellStrategy) -> None:
     A = matrix(strategy)
     values = np.random.default_rng(1).integers(-50, 50, size=(strategy.size,))
     assert strategy.estimate(values) == pytest.approx(np.linalg.lstsq(A, values, rcond=None)[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, best_tree("ranges", 1000, Definition.PURE)], ids=str)
-def test_answers_without_noise_give_back_the_cells(strategy: Strategy) -> None:
+def test_answers_without_noise_give_back_the_cells(strategy: CellStrategy) -> None:
     counts = np.random.default_rng(2).integers(0, 10**6, 2**strategy.scales)
     assert strategy.estimate(strategy.answers(counts)) == pytest.approx(counts, abs=1e-6)
 
@@ -79,7 +81,7 @@ def test_answers_without_noise_give_back_the_cells(strategy: Strategy) -> None:
 def test_energies_over_eigenvalues_are_the_mean_variance(
     kind: type[Tree] | type[Haar], purpose: str, cells: int
 ) -> None:
-    strategy: Strategy = kind((3, 1, 4, 2)[: scales(cells) + 1])
+    strategy: CellStrategy = kind((3, 1, 4, 2)[: scales(cells) + 1])
     A, W = matrix(strategy), workload(purpose, cells)
     dense = np.trace(W @ np.linalg.inv(A.T @ A) @ W.T) / len(W)
     energies = workload_energies(purpose, cells)
@@ -87,7 +89,7 @@ def test_energies_over_eigenvalues_are_the_mean_variance(
 
 
 @pytest.mark.parametrize("strategy", [Tree((5, 2, 0, 3)), Haar((3, 1, 2, 5))], ids=str)
-def test_the_variance_of_every_range_is_its_dense_one(strategy: Strategy) -> None:
+def test_the_variance_of_every_range_is_its_dense_one(strategy: CellStrategy) -> None:
     A = matrix(strategy)
     inverse = np.linalg.inv(A.T @ A)
     for start, stop in itertools.combinations(range(9), 2):
@@ -97,7 +99,7 @@ def test_the_variance_of_every_range_is_its_dense_one(strategy: Strategy) -> Non
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
-def test_cell_coefficients_are_the_row_of_the_pseudoinverse(strategy: Strategy) -> None:
+def test_cell_coefficients_are_the_row_of_the_pseudoinverse(strategy: CellStrategy) -> None:
     row = np.sort(np.abs(np.linalg.pinv(matrix(strategy))[0]))
     told = np.sort([abs(a) for a, times in strategy.cell_coefficients() for _ in range(times)])
     assert told[told > 1e-9] == pytest.approx(row[row > 1e-9])
@@ -123,7 +125,7 @@ def test_no_scale_of_the_best_wavelet_wants_another_weight(scale: int, definitio
     assert _error(Haar(tuple(weights)), "totals", 256, definition) > _error(best, "totals", 256, definition)
 
 
-def _error(strategy: Strategy, purpose: str, cells: int, definition: Definition) -> float:
+def _error(strategy: CellStrategy, purpose: str, cells: int, definition: Definition) -> float:
     """Mean variance times the squared norm that fixes the noise."""
     column = strategy.column
     norm = column.l1**2 if definition is Definition.PURE else column.l2_squared

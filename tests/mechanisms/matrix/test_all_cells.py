@@ -12,9 +12,9 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.matrix.all_cells import AllCellsPIdentityStrategy
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
+from mechanisms.matrix.joint_strategies import SplitUnionStrategy
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.optimised import PIdentityStrategy
-from mechanisms.matrix.searched_jointly import SplitUnionStrategy
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.protocol import PlanError
 
@@ -84,6 +84,7 @@ def test_where_no_sum_helps_single_cells_are_kept() -> None:
     assert (plan.details["sums"], plan.sensitivity.l1) == (12, 1)
 
 
+@pytest.mark.slow
 def test_the_same_workload_gets_the_same_strategy() -> None:
     one, two = (planned(MECHANISM, box(6, 5), 'prefix("a") + prefix("b")').optimised for _ in range(2))
     assert one is not None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mechanisms.histogram.combination import Combination
-from mechanisms.histogram.tree import Tree
+from mechanisms.linear.tree import Tree
 from mechanisms.matrix.answers import combined, covariance, standard_errors
 from mechanisms.matrix.strategy.levels import TreeRows
 from mechanisms.matrix.strategy.product import Kronecker, Stacked, Strategy
@@ -18,7 +18,7 @@ from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Identity, Prefix
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
-from mechanisms.noise.sums import half_widths, reach
+from mechanisms.noise.sum_quantiles import half_widths, reach
 
 TREE = Kronecker([TreeRows(Tree((2, 1, 3)), 4), IdentityRows(2)])
 STRATEGIES: list[Strategy] = [

@@ -10,10 +10,9 @@ import pytest
 from scipy import sparse
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
-from mechanisms.counting import Sensitivity
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.given import (
+from mechanisms.matrix.fixed_strategies import (
     CellsStrategy,
     HaarStrategy,
     HierarchyStrategy,
@@ -25,6 +24,7 @@ from mechanisms.matrix.workload.factor import Explicit, Prefix
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.protocol import OutdatedPlanError, PlanError
+from mechanisms.sensitivity import Sensitivity
 from tests.mechanisms.matrix.montecarlo import deviation, noise
 
 LOSSES = [Loss(Definition.PURE, Fraction(1)), Loss(Definition.ZCDP, Fraction(1, 2))]
@@ -172,6 +172,7 @@ def test_uploaded_queries_over_all_cells_are_answered() -> None:
         assert plan.total_error > 0
 
 
+@pytest.mark.slow
 def test_a_column_that_nobody_asks_about_is_summed_over() -> None:
     domain = Domain((Integer("x", lower=1, upper=2**20), Boolean("b")))
     plan = HierarchyStrategy().plan(domain, read_workload('prefix("b")', domain), LOSSES[1])

@@ -11,7 +11,7 @@ import pytest
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
-from mechanisms.matrix.given import UploadedStrategy
+from mechanisms.matrix.fixed_strategies import UploadedStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryMechanism, QueryPlan
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
@@ -152,6 +152,7 @@ def test_every_strategy_answers_random_queries_without_bias(seed: int, definitio
                 check_unbiased(mechanism, plan, 10**12)
 
 
+@pytest.mark.slow
 def test_a_query_over_two_cells_is_answered_without_bias() -> None:
     """One dimension, but as many rows as cells: the strategy was 46 rows off at a half-width of 0.4."""
     for weights in ([1.0, 0.7310585], [1.0, 1 / 3], [0.2718281828, 0.1]):
@@ -174,6 +175,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("domain", "text"), TEXTS, ids=[t for _, t in TEXTS])
 def test_every_strategy_answers_written_workloads_without_bias(domain: Domain, text: str) -> None:
     workload = read_workload(text, domain)

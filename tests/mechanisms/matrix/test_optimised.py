@@ -10,7 +10,7 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.given import CellsStrategy
+from mechanisms.matrix.fixed_strategies import CellsStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.optimised import GaussianOptimumStrategy, PIdentityStrategy, merged
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, lsq_linear
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.tree import Tree
+from mechanisms.linear.tree import Tree
 from mechanisms.matrix.most_likely import most_likely
 from mechanisms.matrix.reconstruction import non_negative, possible_cells
 from mechanisms.matrix.strategy.hierarchy import best_tree_rows

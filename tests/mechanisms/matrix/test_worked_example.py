@@ -16,7 +16,7 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.matrix.answering import with_reconstruction
-from mechanisms.matrix.given import CellsStrategy, UploadedStrategy
+from mechanisms.matrix.fixed_strategies import CellsStrategy, UploadedStrategy
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.noise import DiscreteLaplace

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from mechanisms.microdata.mechanism import Microdata
+from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.record import unpack
 from mechanisms.noise import Noise, NoiseLaw
 from mechanisms.selection import ExponentialMechanism, PermuteAndFlip, Selection
 from tests.mechanisms.audit import no_bytes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import dp_accounting
 import numpy as np
 import pytest
 
@@ -13,8 +12,8 @@ from mechanisms.accounting import zcdp_to_epsilon
 from mechanisms.microdata.adversarial import critic, method
 from mechanisms.microdata.adversarial.critic import CLIP, People, gradient_sensitivity, step_law, whole
 from mechanisms.microdata.adversarial.generator import RowMaker, evened, shapes
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.tables import Grouping
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import DiscreteGaussian, Noise, NoiseLaw, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
@@ -94,6 +93,8 @@ def test_dp_accounting_and_the_ledger_agree_on_what_the_steps_cost(rho):
     assert isinstance(law, DiscreteGaussian)
     assert steps * Fraction(CLIP**2) / (2 * law.variance_parameter) == Fraction(rho)
     sigma = math.sqrt(law.variance_parameter) / CLIP
+    import dp_accounting
+
     other = dp_accounting.rdp.RdpAccountant(orders=ORDERS)
     other.compose(dp_accounting.PoissonSampledDpEvent(1.0, dp_accounting.GaussianDpEvent(sigma)), steps)
     assert other.get_epsilon(1e-9) == pytest.approx(zcdp_to_epsilon(float(Fraction(rho)), 1e-9), rel=1e-3)

@@ -38,6 +38,7 @@ def test_a_column_with_one_value_has_none():
     assert found[0, 0] == 1 and np.isnan(found[1, 0])
 
 
+@pytest.mark.slow
 def test_the_nearest_row_is_the_nearest_of_all():
     rows, others = people(300)[:50], people(5000)[3000:]
     brute = [min(int((row != other).sum()) for other in others) for row in rows]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from mechanisms.microdata.box_sums import cell_sum
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import IndependentColumns, margin_laws
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
-from mechanisms.noise.sums import PlainSum
+from mechanisms.noise.sum_quantiles import PlainSum
 from tests.mechanisms.microdata.building import DOMAIN, counted, loss, people
 
 ALL = [np.arange(c) for c in DOMAIN.shape]

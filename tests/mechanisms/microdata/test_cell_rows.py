@@ -10,11 +10,11 @@ import pytest
 from mechanisms.domain import Domain, Integer
 from mechanisms.microdata.cell_rows import empty_rows, from_columns, reorder
 from mechanisms.microdata.clusters import Clusters
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import IndependentColumns
 from mechanisms.microdata.principal_components import PrincipalComponents
 from mechanisms.microdata.private_partition import PrivatePartition
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
 from tests.mechanisms.microdata.building import counted, loss, of_methods
@@ -37,6 +37,7 @@ def test_columns_become_rows_and_rows_another_order():
     assert rows.tolist() == [[2, 3], [0, 5], [1, 4]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     of_methods([Clusters(), IndependentColumns(), PrincipalComponents(), PrivatePartition(), TreeOfPairs()]),

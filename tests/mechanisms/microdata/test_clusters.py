@@ -7,10 +7,10 @@ import pytest
 
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.microdata import clusters
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.quality import closeness, table_of_rows
 from mechanisms.microdata.tables import Grouping
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.registry import microdata
 from tests.mechanisms.microdata.building import counted, loss

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Boolean, Categorical, Domain, Integer
 from mechanisms.microdata import whole_rows
 from mechanisms.microdata.components import Components, components
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.principal_components import GRID, PRODUCTS
 from mechanisms.microdata.products import SCALE, grades, products, products_law, products_sensitivity
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
+from mechanisms.sensitivity import histogram_sensitivity
 from tests.mechanisms.microdata.building import counted, loss
 from tests.mechanisms.neighbours import UNITS, changes, name
 

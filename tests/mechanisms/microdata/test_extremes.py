@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
+from mechanisms.calibration import count_law
 from mechanisms.domain import Domain, Integer
-from mechanisms.histogram.spending import count_law
 from mechanisms.microdata import spending
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.spending import check_tables, table_laws
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import MICRODATA
@@ -47,6 +47,7 @@ def test_from_the_least_loss_that_is_not_refused_on_none_fails(method, definitio
     assert carried[-1]
 
 
+@pytest.mark.slow
 @each_definition
 @each_method
 def test_a_table_almost_without_noise_is_the_table(method, definition):

@@ -20,12 +20,12 @@ from mechanisms.histogram.spending import pure_epsilon
 from mechanisms.microdata import private_partition
 from mechanisms.microdata.adversarial import critic, method
 from mechanisms.microdata.adversarial.critic import People, step_law
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import margin_laws
+from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.private_partition import HALVINGS, LEAVES, PrivatePartition
-from mechanisms.microdata.record import unpack
 from mechanisms.microdata.spending import table_laws
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
 from tests.mechanisms.audit import Claim, Weakened, audit
 from tests.mechanisms.microdata.building import counted

@@ -9,9 +9,9 @@ import pytest
 
 from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import INFORMATION
 from mechanisms.microdata.information import PARTS, information, information_sensitivity
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata

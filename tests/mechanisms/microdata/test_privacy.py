@@ -9,19 +9,19 @@ import pytest
 from scipy.stats import chi2
 
 from mechanisms.accounting import Definition
-from mechanisms.counting import histogram_sensitivity
 from mechanisms.domain import Categorical, Domain
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import FEATURES
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import scores
 from mechanisms.microdata.spending import pick_rate, score_law, table_shares
 from mechanisms.microdata.tables import Grouping
 from mechanisms.microdata.tree_of_pairs import CHOICES
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.registry import microdata
 from mechanisms.selection import ExponentialMechanism
 from mechanisms.selection.odds import exponential
+from mechanisms.sensitivity import histogram_sensitivity
 from tests.mechanisms.microdata.building import DOMAIN, NUMBERS, counted, loss, of_methods, people
 from tests.mechanisms.neighbours import UNITS, changes, name
 
@@ -172,6 +172,7 @@ def test_tables_share_a_stage_exactly(definition):
     assert sum(table_shares([1, 7, 90, 10_000], definition)) == 1
 
 
+@pytest.mark.slow
 @every_unit
 def test_nobody_moves_tables_or_scores_further_than_the_noise_is_for(unit):
     """Brute force over all neighbours of rows over 2 × 2 × 2 cells, with two beliefs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -10,10 +11,10 @@ import pytest
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram.blocks import Boxes
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.halving import Halving, Places, grown
 from mechanisms.microdata.private_partition import PrivatePartition
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, people
 
@@ -66,6 +67,7 @@ def test_rows_depend_as_people_do_where_noise_is_small(definition):
         assert distance(rows, people(), pair) < 0.06
 
 
+@pytest.mark.slow
 def test_twenty_columns_of_a_hundred_cells_need_no_array_over_their_product():
     random = np.random.default_rng(2)
     domain = Domain(tuple(Integer(f"c{j}", lower=0, upper=99) for j in range(20)))
@@ -76,3 +78,23 @@ def test_twenty_columns_of_a_hundred_cells_need_no_array_over_their_product():
     plan = METHOD.plan(domain, Wishes(), loss("1"))
     made = METHOD.reconstruct(plan, METHOD.measure(plan, counted(plan, rows), Noise())).rows
     assert np.corrcoef(made[:, 0], made[:, 1])[0, 1] > 0.5
+
+
+def test_many_leaves_of_many_columns_take_two_bytes_a_column():
+    """Beside them, while a depth is cut: its boxes before and after it, and all leaves once more when they are read."""
+    shape, depth = (4,) * 250, 12
+    halving = Halving([np.full(4, 0.25)] * 250, [1] * 250)
+    tracemalloc.start()
+    try:
+        leaves = grown(
+            shape,
+            halving,
+            lambda wide, at: np.full(wide.sum(), at < depth),
+            lambda *_: None,
+        )
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    boxes = sum(map(len, leaves))
+    assert boxes == 2**depth
+    assert peak < 6 * 2 * 250 * boxes

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.microdata.foresight import foresee, memory, pair_error, row_count
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.cost_estimate import foresee, memory, pair_error, row_count
+from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.quality import closeness, correlations, mean_deviation, table_of_rows, triples
-from mechanisms.microdata.record import unpack
 from mechanisms.microdata.tables import PairTables
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.registry import microdata
 from tests.mechanisms.microdata.building import DOMAIN, counted, distance, loss, of_methods, people
@@ -62,6 +62,7 @@ def test_triples_are_few_and_small():
     assert len(triples((4,) * 30)) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", of_methods())
 def test_the_error_of_columns_is_as_foreseen(method):
     plan = method.plan(DOMAIN, Wishes(), loss("1/100"))
@@ -87,7 +88,7 @@ def test_the_rows_are_seldom_more_than_foreseen(amount):
     assert sum(rows > most for rows in made) <= 2 and max(made) > most / 20
     chosen, public = replace(plan, rows=70), replace(plan, total=50)
     assert row_count(chosen, 50) == 70 and row_count(public, 50) == 50
-    assert memory(plan, 50) - memory(public, 50) == (6 * 8 + 3 * 4) * (most - 50)
+    assert memory(method, plan, 50) - memory(method, public, 50) == (6 * 8 + 3 * 4) * (most - 50)
 
 
 def test_a_loss_that_drowns_everything_is_told():
@@ -96,6 +97,7 @@ def test_a_loss_that_drowns_everything_is_told():
     assert not foresee(plan, 10**9).useless
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tree-of-pairs", "latent-classes"])
 @pytest.mark.parametrize(("definition", "amount"), [(Definition.PURE, "0.3"), (Definition.ZCDP, "0.01")])
 def test_the_error_of_measured_pairs_is_as_stated(name, definition, amount):

@@ -11,11 +11,11 @@ from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
 from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata import whole_rows
 from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.settling import settle
+from mechanisms.microdata.swap_refinement import settle
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
 from mechanisms.registry import MICRODATA, microdata
@@ -51,6 +51,7 @@ def test_a_measurement_gives_the_same_rows_again(method):
     assert one.tobytes() == other.tobytes()
 
 
+@pytest.mark.slow
 @every_method
 def test_rows_lie_within_the_domain_and_are_as_many_as_asked(method):
     plan, measurement = measured(method, rows=777)
@@ -64,6 +65,7 @@ def test_the_noisy_total_is_the_number_of_rows():
     assert len(microdata("tree-of-pairs").reconstruct(plan, measurement).rows) == pytest.approx(4000, abs=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PAIRWISE, ids=lambda m: m.name)
 @pytest.mark.parametrize("definition", Definition)
 def test_dependence_is_kept_where_there_is_some(method, definition):
@@ -77,6 +79,7 @@ def test_dependence_is_kept_where_there_is_some(method, definition):
     assert distance(shuffled, people(), (0, 1)) > 0.2
 
 
+@pytest.mark.slow
 def test_a_public_total_is_kept_exactly():
     method = microdata("latent-classes")
     domain = Domain(tuple(Categorical(n, values=("0", "1"), closed=True, misfits_to=0) for n in "abc"))
@@ -128,6 +131,7 @@ def test_settling_comes_near_to_a_table_and_keeps_the_columns():
     assert after < before / 10
 
 
+@pytest.mark.slow
 @every_method
 def test_what_cannot_occur_does_not(method):
     zeros = (("ill", "true", "town", "x"), ("age", "3", "job", "b"), ("job", "b", "ill", "true"))
@@ -178,6 +182,7 @@ def test_shapes_that_cannot_be_served_are_refused():
         method.plan(DOMAIN, Wishes(), loss("1/1000000000000000000000000"))
 
 
+@pytest.mark.slow
 def test_required_pairs_are_measured_and_a_tree_takes_no_circle():
     circle = Wishes(required=(("age", "town"), ("town", "ill"), ("ill", "age")))
     with pytest.raises(PlanError, match="circle"):
@@ -198,6 +203,7 @@ def test_counts_that_do_not_fit_are_refused(method):
         method.measure(plan, np.zeros(plan.cells), Noise())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", PAIRWISE, ids=lambda m: m.name)
 @pytest.mark.parametrize("definition", Definition)
 def test_the_columns_that_tell_most_about_the_target_are_kept(method, definition):

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition, Loss
+from mechanisms.microdata.adversarial.method import PROGRAM_BYTES
 from mechanisms.microdata.association import cramers_v
-from mechanisms.microdata.foresight import PROGRAM_BYTES, memory
-from mechanisms.microdata.made_up_people import drawn
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.cost_estimate import memory
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.quality import table_of_rows
+from mechanisms.microdata.simulated_rows import drawn
 from mechanisms.microdata.simulation import AMOUNTS, MOST_CELLS, Shape, Simulated, ranked, simulated
 from mechanisms.microdata.tables import PairTables
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
 from mechanisms.registry import MICRODATA
 from tests.benchmarks.synthesis import adult
@@ -37,6 +38,7 @@ def test_made_up_people_have_the_shape_and_depend():
     assert 0.2 < np.mean(strongest) < 0.7
 
 
+@pytest.mark.slow
 def test_on_a_table_that_nobody_tuned_to_errors_are_near_the_simulated_ones():
     """Adult, whose columns depend a little less than those of most public tables: within a factor of 1.75."""
     domain, rows = adult()
@@ -89,6 +91,7 @@ def single(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mechanisms.microdata.simulation.MOST_TABLES", 1)
 
 
+@pytest.mark.slow
 def test_the_same_shape_gives_the_same_errors_and_more_budget_smaller_ones(single):
     one, other = (list(simulated(Shape.of(DOMAIN), 3000, loss(), FAST)) for _ in range(2))
     assert [(s.method, s.pairs, s.triples) for s in one] == [(s.method, s.pairs, s.triples) for s in other]
@@ -103,6 +106,7 @@ def at_least_cost(methods: dict[str, Microdata]) -> list[float]:
     return [s.pairs for s in simulated(Shape.of(DOMAIN), 40_000, loss(), methods) if s.amount == least][:3]
 
 
+@pytest.mark.slow
 def test_many_people_are_fewer_with_as_strong_noise(monkeypatch, single):
     """Where noise rules, at the smallest cost, the same errors at n and at n/4, up to chance, which rules clusters."""
     steady = {name: method for name, method in FAST.items() if name != "clusters"}
@@ -112,6 +116,7 @@ def test_many_people_are_fewer_with_as_strong_noise(monkeypatch, single):
     assert at_least_cost(steady) == pytest.approx(all_, rel=0.4)
 
 
+@pytest.mark.slow
 def test_the_simulated_errors_are_those_of_another_table_within_a_factor():
     """Of single columns, whose errors do not depend on what the table holds: within half of each other."""
     amount = AMOUNTS[Definition.ZCDP][0]
@@ -127,6 +132,7 @@ def test_the_simulated_errors_are_those_of_another_table_within_a_factor():
     assert real / 2 < found.pairs < 2 * real
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", of_methods())
 def test_memory_is_foreseen_within_a_factor_of_two(method):
     rows = people(60_000)
@@ -136,5 +142,5 @@ def test_memory_is_foreseen_within_a_factor_of_two(method):
     method.reconstruct(plan, method.measure(plan, counts, Noise()))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    of_arrays = memory(plan, 60_000) - PROGRAM_BYTES * (method.name == "dp-gan")
+    of_arrays = memory(method, plan, 60_000) - PROGRAM_BYTES * (method.name == "dp-gan")
     assert of_arrays / 2 < peak < 2 * of_arrays

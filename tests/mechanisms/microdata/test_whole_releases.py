@@ -15,7 +15,7 @@ import pytest
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.microdata import mixture
-from mechanisms.microdata.wishes import Wishes
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.registry import MICRODATA, microdata
 from tests.mechanisms.audit import Claim, Weakened, audit

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.quality import closeness, table_of_rows
 from mechanisms.microdata.scoring import independent
 from mechanisms.microdata.tables import Grouping
 from mechanisms.microdata.tree_of_pairs import with_margins
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import PlanError
 from mechanisms.registry import microdata
@@ -61,6 +61,7 @@ def error(name: str, zeros: tuple[tuple[str, str, str, str], ...], amount: str) 
     return float(np.mean(apart)), broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tree-of-pairs", "latent-classes"])
 @pytest.mark.parametrize("amount", ["0.01", "0.1"])
 def test_errors_are_smaller_with_zeros_than_without(name, amount):

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import chi2, norm
 
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
+from mechanisms.noise.random_words import ETA, logarithms
 from mechanisms.noise.sampler import _GaussianChunks, _LaplaceChunks
-from mechanisms.noise.words import ETA, logarithms
 from tests.mechanisms.noise.chi_square import FALSE_ALARM, p_value
 
 TEN_MILLION = 10**7

@@ -45,6 +45,7 @@ def _by_every_noise(scale: int, gaps: np.ndarray) -> np.ndarray:
     return (best / best.sum(axis=0) * weight).sum(axis=(1, 2, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [[0, 1, 2], [0, 0, 5], [3, 0, 1]])
 def test_noisy_max_agrees_with_every_noise(gaps: list[int]) -> None:
     assert noisy_max(0.5, np.array(gaps)) == pytest.approx(_by_every_noise(2, np.array(gaps)), abs=1e-10)

@@ -46,6 +46,7 @@ def _cell(attribute: Attribute, value: object) -> int:
     raise AssertionError("a synthetic value lies in no bin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("within_bins", ["uniform", "midpoint"])
 def test_counting_the_rows_gives_the_counts_back(within_bins: str) -> None:
     counts = _counts(MIXED)
@@ -60,6 +61,7 @@ def test_the_same_digest_gives_the_same_bytes() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_the_chunk_changes_nothing() -> None:
     counts = _counts(MIXED)
     pd.testing.assert_frame_equal(_table(MIXED, counts), _table(MIXED, counts, chunk=7))

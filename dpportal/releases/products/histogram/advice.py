@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from dpportal.releases.products.recommended import Recommended
+from dpportal.releases.products.shared.recommendation import Recommendation
 from mechanisms import registry
 from mechanisms.advice import ranking, table
-from mechanisms.advice.ranking import PLAIN, Ranked, Ranking
+from mechanisms.advice.ranking import Ranked, Ranking
 from mechanisms.advice.table import Checked
 from mechanisms.protocol import Plan
 
@@ -45,10 +45,13 @@ def advice(plans: Mapping[str, Plan], purpose: str, people: int) -> Advice:
     return Advice(ranked, checked, {m.name: m.title for m in methods}, columns)
 
 
-def recommended(found: Advice, plans: Mapping[str, Plan]) -> list[Recommended]:
-    """The first ones of the ranking and each cell by itself, the simplest, in the ranking's order."""
+def recommendations(found: Advice, plans: Mapping[str, Plan]) -> list[Recommendation]:
+    """The first ones of the ranking and each cell by itself, the simplest, in the ranking's order.
+
+    None where none of the methods that may be advised was measured.
+    """
     advised = [line for line in found.ranking.methods if line.advised]
-    plain = [line for line in advised if line.mechanism in PLAIN][:1]
+    plain = [line for line in advised if registry.mechanism(line.mechanism).is_plain][:1]
     others = [line for line in advised if line not in plain and line.ratio <= HARDLY_WORSE * advised[0].ratio]
     others = others[: AT_MOST - len(plain)]
     return [
@@ -56,17 +59,17 @@ def recommended(found: Advice, plans: Mapping[str, Plan]) -> list[Recommended]:
     ]
 
 
-def _worded(line: Ranked, found: Advice, plan: Plan) -> Recommended:
+def _worded(line: Ranked, found: Advice, plan: Plan) -> Recommendation:
     width = plan.half_width
     figure = _("± depends on the data") if width is None else _("a count ± %(n)s") % {"n": f"{width:,}"}
-    return Recommended(line.mechanism, found.titles[line.mechanism], _why(line, found.ranking), figure)
+    return Recommendation(line.mechanism, found.titles[line.mechanism], _why(line, found.ranking), figure)
 
 
 def _why(line: Ranked, ranked: Ranking) -> str:
     if ranked.few:
         return _("So few cells are best counted each by itself.")
     reasons = []
-    if line.mechanism in PLAIN:
+    if registry.mechanism(line.mechanism).is_plain:
         reasons.append(_("Each cell is counted by itself, the simplest to explain."))
     if line is ranked.methods[0]:
         reasons.append(_("None is known to be better for this on the whole."))

@@ -8,7 +8,8 @@ import numpy as np
 
 from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
 from dpportal.charts.differences import difference_figure
-from dpportal.releases.products.histogram.page import figure_json, first_cells, interval, labels_of, whole
+from dpportal.releases.products.histogram.page import first_cells, interval, labels_of
+from dpportal.releases.products.shared.figures import figure_json, whole
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.error import expectation
 from mechanisms.evaluate import observed_error

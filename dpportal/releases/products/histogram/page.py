@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpportal.charts.counts import counts_figure
-from dpportal.charts.style import Figure
+from dpportal.releases.products.shared.figures import figure_json, whole
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
 
@@ -20,15 +20,6 @@ def interval(plan: Plan, result: Result) -> int | None:
     if result.half_width is not None:
         return math.ceil(float(result.half_width.max()))
     return plan.half_width
-
-
-def whole(raw: np.ndarray) -> np.ndarray:
-    """Estimates as whole rows, as pages show them."""
-    return raw if np.issubdtype(raw.dtype, np.integer) else np.rint(raw).astype(np.int64)
-
-
-def figure_json(figure: Figure) -> dict[str, Any]:
-    return {"json": figure.json, "title": figure.title, "caption": figure.caption}
 
 
 def page(plan: Plan, result: Result) -> dict[str, Any]:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from dpportal.publishing import codebook
-from dpportal.publishing.headers import Headers
-from dpportal.publishing.labelled import is_whole, label_columns, titled, with_codes
-from dpportal.publishing.lines import LINES, Lines, fields, six_digits
-from dpportal.publishing.spreadsheet import inert, inert_frame
-from dpportal.publishing.table import Table
+from dpportal.publications import codebook
+from dpportal.publications.csv_lines import LINES, Lines, fields, six_digits
+from dpportal.publications.label_columns import label_columns
+from dpportal.publications.spreadsheet import inert
+from dpportal.publications.table import Table
+from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.arrays import let_go
-from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
+from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
-from mechanisms.synthesis.table import rows
 
 CELLS = "histogram.csv"
 NUMBERS = {
@@ -35,8 +30,8 @@ NUMBERS = {
 }
 
 
-def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
-    """The synthetic table in two formats, and the histogram."""
+def write(plan: Plan, result: Result, seed: bytes, folder: Path, is_plain: bool) -> list[Table]:
+    """The synthetic table in two formats, and the histogram. is_plain: whether each count has noise of its own."""
     histogram = folder / CELLS
     _write_histogram(plan, result, histogram)
     stated = plan.half_width is not None or result.half_width is not None
@@ -46,48 +41,9 @@ def write(plan: Plan, result: Result, seed: bytes, folder: Path) -> list[Table]:
     within_bins = str(plan.parameters.get("within_bins", "uniform"))
     return [
         *write_synthetic(plan.domain, result.counts, seed, folder, within_bins),
-        Table(histogram, about, _histogram_fields(plan.domain)),
+        Table(histogram, about, _histogram_fields(plan.domain), has_independent_cells=is_plain),
         codebook.write(plan.domain, folder),
     ]
-
-
-def write_synthetic(
-    domain: Domain, counts: np.ndarray, seed: bytes, folder: Path, within_bins: str = "uniform"
-) -> list[Table]:
-    """The synthetic table in two formats; counts: (domain.size,) integers >= 0."""
-    return write_frames(domain, rows(domain, counts, seed, within_bins), Headers.of(domain), folder)
-
-
-def write_frames(
-    domain: Domain, frames: Iterator[pd.DataFrame], headers: Headers, folder: Path
-) -> list[Table]:
-    """Synthetic rows of a domain, or of a part of one that has these headers, in two formats."""
-    csv, parquet = folder / "synthetic.csv", folder / "synthetic.parquet"
-    fields = [field for a in domain.attributes for field in _fields(a, headers)]
-    blank = all(a.missing_cell for a in domain.attributes)
-    _write_rows(with_codes(frames, domain, headers), csv, parquet)
-    return [
-        Table(csv, "Synthetic table, for any program", fields, may_be_blank=blank),
-        Table(parquet, "Synthetic table with exact column types"),
-    ]
-
-
-def _write_rows(frames: Iterator[pd.DataFrame], csv: Path, parquet: Path) -> None:
-    writer = None
-    with csv.open("w", encoding="utf-8", newline="") as file:
-        for frame in map(_with_days, frames):
-            inert_frame(frame).to_csv(file, index=False, header=writer is None, lineterminator="\n")
-            table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-            writer = writer or pq.ParquetWriter(parquet, table.schema, compression="zstd")
-            writer.write_table(table)
-    if writer is not None:
-        writer.close()
-
-
-def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
-    """Dates as days, without a time of day."""
-    dates = frame.select_dtypes(include=["datetime"]).columns
-    return frame.assign(**{name: frame[name].astype(pd.ArrowDtype(pa.date32())) for name in dates})
 
 
 def _write_histogram(plan: Plan, result: Result, path: Path) -> None:
@@ -119,23 +75,3 @@ def _histogram_fields(domain: Domain) -> list[dict[str, str]]:
     labels = [column.field() for column in label_columns(domain)]
     numbers = [{"name": name, "type": kind, "title": title} for name, (kind, title) in NUMBERS.items()]
     return labels + numbers
-
-
-def _fields(attribute: Attribute, headers: Headers) -> Iterator[dict[str, Any]]:
-    """A synthetic column as a Frictionless field, and that of its labels where it has codes."""
-    names = [headers.columns[attribute.name], headers.labels.get(attribute.name, "")]
-    kinds = [_type(attribute), {"type": "string"}]
-    for name, kind in zip(filter(None, names), kinds, strict=False):
-        yield {"name": name, **kind, **titled(name, attribute.name)}
-
-
-def _type(attribute: Attribute) -> dict[str, Any]:
-    if isinstance(attribute, Integer):
-        return {"type": "integer"}
-    if isinstance(attribute, Real):
-        return {"type": "number"}
-    if isinstance(attribute, Date):
-        return {"type": "date"}
-    if isinstance(attribute, Boolean):
-        return {"type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
-    return {"type": "integer" if is_whole(attribute) else "string"}

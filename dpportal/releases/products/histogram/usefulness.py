@@ -1,19 +1,18 @@
-"""Whether noisy counts are of use, from the plan and the curator's number of people, and from the truth."""
+"""Whether noisy counts are expected to be of use, from the plan and the curator's number of people."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 
 from django.utils.translation import gettext as _
 
-from dpportal.publishing.verdict import SHARES, Level, Verdict, about, level_of, percent, rounded
+from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, rounded
 from dpportal.releases.models import Release
-from mechanisms.counting import histogram_sensitivity
-from mechanisms.histogram.spending import count_law
+from mechanisms.calibration import count_law
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
 from mechanisms.protocol import Plan
+from mechanisms.sensitivity import histogram_sensitivity
 
 # The share of the domain that has to be summed up until a sum stands out from its noise.
 BLOCKS = (1 / 20, 1 / 4)
@@ -23,7 +22,7 @@ _STANDS_OUT = 2 * 1.96
 STEPS = 12
 
 
-def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
+def expected(plan: Plan, people: int, purpose: str) -> Verdict:
     """Before anything is spent. A method whose error depends on the data is judged by plain noise, and mildly."""
     sigma = plan.standard_error
     if sigma is None:
@@ -32,13 +31,6 @@ def foreseen(plan: Plan, people: int, purpose: str) -> Verdict:
         return _mild(_by_purpose(plan, plain.standard_error, half_width, people, purpose, plain))
     law = plan.noise if sigma == plan.noise.standard_error else None
     return _by_purpose(plan, sigma, plan.half_width, people, purpose, law)
-
-
-def found(errors: Mapping[str, Mapping[str, float]]) -> Verdict:
-    """After measuring, from the errors of the counts that everyone downloads. For the curator only."""
-    share = min(1.0, errors["total_variation"]["counts"])
-    text = _("By the post-processed counts %(percent)s of the people are in another cell than in truth.")
-    return Verdict(level_of(share, SHARES), text % {"percent": percent(share)})
 
 
 def _by_purpose(
@@ -66,10 +58,10 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
         "size": rounded(people / cells),
         "interval": rounded(1.96 * sigma if half_width is None else half_width),
     }
-    if level is Level.USELESS:
+    if level is VerdictLevel.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
     wanted = SHARES[0] * 2 * people / cells
-    return Verdict(level, text, 1.0 if level is Level.USEFUL else _calmer(absolute, wanted, law))
+    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, wanted, law))
 
 
 def _calmer(absolute: float, wanted: float, law: NoiseLaw | None) -> float:
@@ -114,4 +106,4 @@ def _mild(verdict: Verdict) -> Verdict:
         "How far off this method is depends on the data, and it does better than plain noise where people crowd into "
         "few cells. Of plain noise:"
     )
-    return Verdict(Level.DOUBTFUL, f"{said} {verdict.text}", verdict.calmer)
+    return Verdict(VerdictLevel.DOUBTFUL, f"{said} {verdict.text}", verdict.calmer)

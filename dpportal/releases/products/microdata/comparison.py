@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
-from dpportal.releases.products.histogram.page import figure_json
-from dpportal.releases.products.microdata.directions import component_lines
+from dpportal.releases.products.microdata.component_lines import component_lines
+from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.domain import Boolean
 from mechanisms.microdata.association import associations
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -40,8 +40,13 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dic
     """The compare page as JSON; holds true counts; stored with the records."""
     counted, kept = _tables(plan, result.columns, true), plan.of_columns(result.columns)
     shape, names = kept.domain.shape, kept.domain.names
+    of_rows = kept.tables.of_rows(result.rows)
+    synthetic = {pair: kept.tables.table(of_rows, pair) for pair in kept.tables.pairs}
     found = {
-        columns: closeness(table, table_of_rows(result.rows, shape, columns))
+        columns: closeness(
+            table,
+            synthetic[columns] if len(columns) == 2 else table_of_rows(result.rows, shape, columns),
+        )
         for columns, table in counted.items()
     }
     ways = {size: [columns for columns in found if len(columns) == size] for size in (1, 2, 3)}
@@ -52,7 +57,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dic
             _mean(size, len(names), [found[c] for c in chosen]) for size, chosen in ways.items() if chosen
         ],
         "figures": {
-            name: figure_json(figure) for name, figure in _figures(kept, result, counted, found).items()
+            name: figure_json(figure) for name, figure in _figures(kept, of_rows, counted, found).items()
         },
         "worst": [_worst(kept, result, counted[pair], pair) for pair in pairs[:WORST]],
         "components": component_lines(kept, result),
@@ -100,7 +105,7 @@ def _mean(size: int, columns: int, found: Sequence[Closeness]) -> dict[str, Any]
 
 def _figures(
     plan: MicrodataPlan,
-    result: MicrodataResult,
+    of_rows: np.ndarray,
     counted: dict[Places, np.ndarray],
     found: dict[Places, Closeness],
 ) -> dict[str, Any]:
@@ -109,7 +114,6 @@ def _figures(
     for a, b in plan.tables.pairs:
         errors[a, b] = errors[b, a] = found[(a, b)].synthetic
     figures = {"errors": pairs_figure(names, errors, "errors")}
-    of_rows = plan.tables.of_rows(result.rows)
     made = {pair: plan.tables.table(of_rows, pair) for pair in plan.tables.pairs}
     true = {pair: counted[pair] for pair in plan.tables.pairs}
     for name, tables in (("true_association", true), ("synthetic_association", made)):

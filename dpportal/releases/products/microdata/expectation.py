@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mechanisms import registry
-from mechanisms.microdata.foresight import foresee
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
-from mechanisms.microdata.wishes import Wishes
 from mechanisms.protocol import PlanError
 
 

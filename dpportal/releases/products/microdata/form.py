@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import ChoiceForm, people_field
+from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
+from mechanisms.microdata.constraints import HEAVIEST, Wishes
 from mechanisms.microdata.features import DISTANCE, INFORMATION, check_choice
 from mechanisms.microdata.mechanism import (
     FEWEST_COLUMNS,
@@ -18,7 +19,6 @@ from mechanisms.microdata.mechanism import (
     MOST_ROWS,
     check_columns,
 )
-from mechanisms.microdata.wishes import HEAVIEST, Wishes
 from mechanisms.protocol import PlanError
 
 MAX_TEXT = 20_000

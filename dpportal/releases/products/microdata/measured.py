@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpportal.publishing.headers import Headers
-from dpportal.publishing.labelled import written
-from dpportal.publishing.spreadsheet import inert_frame
-from dpportal.publishing.table import Table
+from dpportal.publications.headers import Headers
+from dpportal.publications.label_columns import written
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
 from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute, Domain
 from mechanisms.microdata.plan import MeasuredTable, MicrodataResult

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
-from dpportal.releases.products.histogram.page import figure_json
-from dpportal.releases.products.microdata import claims, measured
-from dpportal.releases.products.microdata.directions import component_lines
+from dpportal.releases.products.microdata import measured, relied_pairs
+from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
 from dpportal.releases.products.microdata.tables import column_counts, measured_pairs
+from dpportal.releases.products.shared.figures import figure_json
 from mechanisms import registry
-from mechanisms.microdata.foresight import foresee, pair_error
+from mechanisms.microdata.cost_estimate import foresee, pair_error
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
 MOST_LINES = 2_000
@@ -30,7 +30,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
     return {
         "rows": len(result.rows),
         "kept": list(kept.domain.names) if plan.keep is not None else [],
-        "relied_on": claims.relied_on(plan),
+        "relied_on": relied_pairs.relied_on(plan),
         "impossible": [list(zero) for zero in kept.wishes.zeros[:MOST_IMPOSSIBLE]],
         "all_impossible": len(kept.wishes.zeros),
         "counts": counts.head(MOST_LINES).values.tolist(),

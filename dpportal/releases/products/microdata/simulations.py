@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import math
-import traceback
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from celery.exceptions import SoftTimeLimitExceeded
-from django.utils.translation import gettext as _
+from django.db.models import Q
 
-from dpportal.releases.models import Simulation
-from dpportal.running import questions
-from dpportal.running.jobs import Claim, JobState, LostClaimError
-from dpportal.running.questions import Kind
+from dpportal.jobs import queues
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic
+from dpportal.jobs.runner import register
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -22,12 +20,24 @@ from mechanisms.microdata.features import SHARE
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.simulation import AMOUNTS, EDITION, Shape, Simulated, at, ranked, simulated
 
-log = logging.getLogger(__name__)
-
-# Its figures are there in a moment, while the others are still worked out.
-QUICKEST = "tree-of-pairs"
 NAME = "simulation"
-TOO_LONG = "The simulation took longer than an hour. Choose fewer cells or columns."
+
+
+class Simulations(QuestionKind):
+    """How methods do on a made-up table of some shape. answer: a line for each method and cost, shown as they come."""
+
+    name = "Simulation"
+    queues = {queues.CONVERSIONS: Q()}
+    too_long = "The simulation took longer than an hour. Choose fewer cells or columns."
+
+    def version_of(self, question: Mapping[str, Any]) -> int:
+        return EDITION
+
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+        return _lines(question, claim)
+
+
+SIMULATIONS = register(Simulations())
 
 
 def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -> dict[str, Any]:
@@ -37,10 +47,10 @@ def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -
     """
     digits = max(0, int(math.log10(people)) - 1)
     shape = Shape.of(domain) if keep is None else Shape.of(domain).of_columns(keep)
-    return Kind(NAME, EDITION).asks(
+    return Topic(NAME, EDITION).asks(
         columns=[list(column) for column in shape.columns],
         people=round(people, -digits),
-        loss=Loss(loss.definition, type(loss.amount)(1), loss.over(domain).unit).to_json(),
+        loss=Loss(loss.definition, type(loss.amount)(1), loss.for_domain(domain).unit).to_json(),
     )
 
 
@@ -48,11 +58,12 @@ def ranking(plan: MicrodataPlan, people: int | None) -> list[tuple[str, float]]:
     """Methods by their simulated error of pairs at a plan's cost, least first; empty while that is not known."""
     if not people:
         return []
-    asked = question(plan.domain, plan.loss, people, plan.keep)
-    found = questions.found(Simulation, asked)
-    if found is None or found.state != JobState.DONE:
+    simulation = SIMULATIONS.look_up(question(plan.domain, plan.loss, people, plan.keep))
+    if simulation is None or simulation.state != JobState.DONE:
         return []
-    return ranked(_complete(found, plan.loss.definition), _after_choice(float(plan.loss.amount), plan.keep))
+    return ranked(
+        _complete(simulation, plan.loss.definition), _after_choice(float(plan.loss.amount), plan.keep)
+    )
 
 
 def _after_choice(amount: float, keep: int | None) -> float:
@@ -60,51 +71,28 @@ def _after_choice(amount: float, keep: int | None) -> float:
     return amount if keep is None else amount * float(1 - SHARE)
 
 
-def _complete(simulation: Simulation, definition: Definition) -> list[Simulated]:
+def _complete(simulation: StoredQuestion, definition: Definition) -> list[Simulated]:
     """The lines of methods that could be simulated at every cost."""
-    lines, amounts = [Simulated(**line) for line in simulation.lines], AMOUNTS[definition]
+    lines, amounts = [Simulated(**line) for line in simulation.answer or ()], AMOUNTS[definition]
     whole = {m for m in {line.method for line in lines} if sum(x.method == m for x in lines) == len(amounts)}
     return [line for line in lines if line.method in whole]
 
 
-def work_out(key: str) -> None:
-    """Simulate one shape, if no other worker does."""
-    questions.work_out(Simulation, key, _attempt)
-
-
-def _attempt(simulation: Simulation, claim: Claim) -> None:
-    try:
-        with claim.kept_alive():
-            claim.write(lines=_lines(simulation.question, claim))
-        claim.finish(JobState.DONE)
-        questions.forget_older(Simulation, simulation.question)
-    except LostClaimError:
-        raise
-    except SoftTimeLimitExceeded:
-        claim.finish(JobState.FAILED, _(TOO_LONG))
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        log.error(
-            "simulation %s: %s at %s:%s", simulation.key[:12], type(error).__name__, place.name, place.lineno
-        )
-        claim.give_back(error)
-
-
-def _lines(asked: dict[str, Any], claim: Claim) -> list[dict[str, Any]]:
+def _lines(question: Mapping[str, Any], claim: Claim) -> list[dict[str, Any]]:
     """Every method's lines, which are shown as they come, in the methods' order once all are there."""
-    shape = Shape(tuple((int(size), str(kind), bool(missing)) for size, kind, missing in asked["columns"]))
-    loss, order = Loss.from_json(asked["loss"]), [m.name for m in registry.MICRODATA]
-    methods = {m.name: m for m in sorted(registry.MICRODATA, key=lambda m: m.name != QUICKEST)}
+    shape = Shape(tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"]))
+    loss, order = Loss.from_json(question["loss"]), [m.name for m in registry.MICRODATA]
+    methods = {m.name: m for m in sorted(registry.MICRODATA, key=lambda m: not m.simulated_first)}
     lines: list[dict[str, Any]] = []
-    for done, line in enumerate(simulated(shape, int(asked["people"]), loss, methods), 1):
+    for done, line in enumerate(simulated(shape, int(question["people"]), loss, methods), 1):
         lines.append(line.to_json())
-        claim.write(lines=lines)
+        claim.write(answer=lines)
         claim.advance(done, len(methods) * len(AMOUNTS[loss.definition]))
     return sorted(lines, key=lambda line: order.index(line["method"]))
 
 
 def shown(
-    simulation: Simulation | None, definition: Definition, amount: Decimal, keep: int | None = None
+    simulation: StoredQuestion | None, definition: Definition, amount: Decimal, keep: int | None = None
 ) -> dict[str, Any]:
     """The table for a page: a line for each method, its errors at each simulated cost and between them at this one.
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from dpportal.publishing import codebook
-from dpportal.publishing.headers import Headers
-from dpportal.publishing.labelled import written
-from dpportal.publishing.spreadsheet import inert_frame
-from dpportal.publishing.table import Table
-from dpportal.releases.products.histogram.tables import write_frames
+from dpportal.publications import codebook
+from dpportal.publications.headers import Headers
+from dpportal.publications.label_columns import written
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
 from dpportal.releases.products.microdata.measured import COUNT_FIELDS
+from dpportal.releases.products.shared.synthetic_files import write_frames
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.synthesis.table import rows_of_cells
 

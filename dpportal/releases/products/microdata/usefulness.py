@@ -7,13 +7,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from dpportal.publishing.verdict import SHARES, Level, Verdict, about, level_of, percent
-from mechanisms.microdata.foresight import foresee
-from mechanisms.microdata.mechanism import IndependentColumns
+from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, percent
+from mechanisms import registry
+from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.plan import MicrodataPlan
 
 
-def foreseen(plan: MicrodataPlan, people: int) -> Verdict:
+def expected(plan: MicrodataPlan, people: int) -> Verdict:
     """Before anything is spent, by the noise of single columns: without these no dependence is worth anything.
 
     Rows without any dependence are doubtful at best, whatever they cost: they are judged by pairs once they are made.
@@ -21,16 +21,16 @@ def foreseen(plan: MicrodataPlan, people: int) -> Verdict:
     share = foresee(plan, people).column
     level = level_of(share, SHARES)
     text = _("Noise is expected to put %(percent)s of the rows into a wrong cell of each single column.")
-    if level is Level.USELESS:
+    if level is VerdictLevel.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
     told = text % {"percent": about(share)}
-    if plan.mechanism == IndependentColumns.name:
+    if not registry.microdata(plan.mechanism).has_dependence:
         told += " " + _("They hold no dependence between columns, whatever they cost.")
-        return Verdict(Level.DOUBTFUL if level is Level.USEFUL else level, told)
+        return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, told)
     return Verdict(level, told, max(1.0, share / SHARES[0]))
 
 
-def found(comparison: Mapping[str, Any]) -> Verdict | None:
+def observed(comparison: Mapping[str, Any]) -> Verdict | None:
     """After measuring, from the tables of two columns. For the curator only."""
     pairs = [mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2]
     if not pairs:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpportal.publishing.labelled import LabelColumn, label_columns
+from dpportal.publications.label_columns import LabelColumn, label_columns
 from mechanisms.arrays import Integers
 from mechanisms.domain import MISSING_LABEL, Attribute
 from mechanisms.matrix.mechanism import QueryPlan

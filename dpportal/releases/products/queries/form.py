@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.releases.models import Release
-from dpportal.releases.products.base import ChoiceForm
 from dpportal.releases.products.queries import matrices, workloads
+from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
 

@@ -6,38 +6,39 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
-from dpportal.publishing.verdict import rounded
-from dpportal.releases.products.base import AUTOMATIC, AUTOMATIC_TITLE
-from dpportal.releases.products.recommended import Recommended
-from mechanisms.matrix.given import CellsStrategy
-from mechanisms.matrix.mechanism import QueryPlan
+from dpportal.publications.verdict import rounded
+from dpportal.releases.products.shared.planner import AUTOMATIC, AUTOMATIC_TITLE
+from dpportal.releases.products.shared.recommendation import Recommendation
+from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan
 
 # The cells themselves are the simplest to explain, which is worth so much more error.
 WORTH = 1.5
 
 
-def recommended(titles: Mapping[str, str], plans: Mapping[str, QueryPlan]) -> list[Recommended]:
+def recommendations(
+    methods: Mapping[str, QueryMechanism], plans: Mapping[str, QueryPlan]
+) -> list[Recommendation]:
     """Whichever is best in the end, the best one now, and the cells themselves where they are hardly worse."""
     best = min(plans, key=lambda name: plans[name].total_error)
     error = plans[best].root_mean_error
     found = [
-        Recommended(
+        Recommendation(
             AUTOMATIC,
             str(AUTOMATIC_TITLE),
             _("Whichever has the smallest total error when you confirm; now that is %(title)s.")
-            % {"title": titles[best]},
+            % {"title": methods[best].title},
             _figure(plans[best]),
         ),
-        Recommended(best, titles[best], _("The smallest error of all strategies now."), _figure(plans[best])),
+        Recommendation(
+            best, methods[best].title, _("The smallest error of all strategies now."), _figure(plans[best])
+        ),
     ]
-    cells = plans.get(CellsStrategy.name)
-    if cells and best != CellsStrategy.name and cells.root_mean_error <= WORTH * error:
+    plain = next((name for name in plans if methods[name].is_plain), best)
+    if plain != best and plans[plain].root_mean_error <= WORTH * error:
         why = _("Counts each cell by itself: the simplest to explain, with %(ratio)s times the least error.")
-        ratio = f"{cells.root_mean_error / error:.2f}"
+        ratio = f"{plans[plain].root_mean_error / error:.2f}"
         found.append(
-            Recommended(
-                CellsStrategy.name, titles[CellsStrategy.name], why % {"ratio": ratio}, _figure(cells)
-            )
+            Recommendation(plain, methods[plain].title, why % {"ratio": ratio}, _figure(plans[plain]))
         )
     return found
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import logging
-import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 from zipfile import BadZipFile
 
-from celery.exceptions import SoftTimeLimitExceeded
 from django.utils.translation import gettext as _
 
+from dpportal.jobs import search_cache
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.clock import db_ago
+from dpportal.jobs.memoised import RETRY_AFTER, QuestionKind, Topic
+from dpportal.jobs.runner import register
 from dpportal.releases import arrays
-from dpportal.releases.models import Optimisation
 from dpportal.releases.products.queries import matrices, workloads
-from dpportal.running import questions, workings
-from dpportal.running.clock import ago
-from dpportal.running.jobs import Claim, JobState, LostClaimError, from_the_beginning
-from dpportal.running.questions import Kind
 from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-from mechanisms.matrix.mechanism import Optimised
+from mechanisms.matrix.mechanism import Optimised, QueryMechanism
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
 
@@ -31,12 +29,39 @@ log = logging.getLogger(__name__)
 
 FOLDER = "strategies"
 NAME = "strategy"
-TOO_LONG = "The search took longer than an hour. Ask fewer queries or use fewer cells."
+
+
+class Strategies(QuestionKind):
+    """Strategies for a workload, which serve every loss.
+
+    answer: `arrays`, the name of the stored .npz that defines it, which holds its SHA-256, and `facts` of the search.
+    Releases name their strategy, so that older ones stay.
+    """
+
+    name = "Optimisation"
+    too_long = "The search took longer than an hour. Ask fewer queries or use fewer cells."
+    waiting = "Its strategy for this workload is being worked out."
+    refusals = (PlanError,)
+    keeps_older = True
+
+    def version_of(self, question: Mapping[str, Any]) -> int | None:
+        try:
+            return registry.query_mechanism(question["mechanism"]).version
+        except KeyError:
+            return None
+
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+        result = _optimise(question, claim)
+        name, _digest = arrays.keep(result.arrays, FOLDER)
+        return {"arrays": name, "facts": dict(result.facts)}
+
+
+STRATEGIES = register(Strategies())
 
 
 def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> dict[str, Any]:
     """All that an optimised strategy depends on: neither data nor the size of the loss."""
-    return Kind(NAME, registry.query_mechanism(mechanism).version).asks(
+    return Topic(NAME, registry.query_mechanism(mechanism).version).asks(
         mechanism=mechanism, domain=domain.to_json(), workload=workload, definition=definition.value
     )
 
@@ -46,8 +71,18 @@ def kept(name: str) -> Optimised:
     """A stored strategy, searched for or uploaded; the same object for the same name."""
     if matrix := matrices.of_name(name):
         return Optimised({"strategy": matrix.rows.toarray()}, name=name)
-    facts = Optimisation.objects.filter(arrays=name).values_list("facts", flat=True).first()
-    return Optimised(arrays.kept(name), facts or {}, name)
+    answer = STRATEGIES.jobs().filter(answer__arrays=name).values_list("answer", flat=True).first()
+    return Optimised(arrays.kept(name), answer["facts"] if answer else {}, name)
+
+
+def stored(question: Mapping[str, Any]) -> str:
+    """The name of the strategy that was found. Raises PlanError while there is none."""
+    return str(STRATEGIES.answer_of(STRATEGIES.look_up(question))["arrays"])
+
+
+def stored_names() -> set[str]:
+    """Of all files that searches have found."""
+    return {name for name in STRATEGIES.jobs().values_list("answer__arrays", flat=True) if name}
 
 
 @contextmanager
@@ -59,19 +94,22 @@ def replaced_if_unreadable(name: str) -> Iterator[None]:
         raise
     except (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError) as error:
         log.error("strategy %s cannot be used: %s", name, type(error).__name__)
-        found = Optimisation.objects.filter(arrays=name, state=JobState.DONE)
-        # In a lease the sweep hints at it.
-        if found.filter(finished_at__lt=ago(questions.RETRY_AFTER.total_seconds())).update(
-            **from_the_beginning()
-        ):
-            raise PlanError(_("Its strategy for this workload is being worked out.")) from None
+        before = {"state": JobState.DONE, "finished_at__lt": db_ago(RETRY_AFTER.total_seconds())}
+        searches = list(STRATEGIES.jobs().filter(answer__arrays=name, **before))
+        for search in searches:
+            STRATEGIES.ask_again(search.question)
+        if searches:
+            raise PlanError(_(STRATEGIES.waiting)) from None
         raise PlanError(
             _("Its strategy cannot be used now. Choose another, or try again tomorrow.")
         ) from None
 
 
 class Kept:
-    """What a worker finds by name that plans an uploaded workload or a stored strategy."""
+    """What a worker finds by name: methods, stored strategies, uploaded workloads."""
+
+    def method(self, name: str) -> QueryMechanism:
+        return registry.query_mechanism(name)
 
     def strategy(self, name: str) -> Optimised:
         return kept(name)
@@ -80,39 +118,13 @@ class Kept:
         return workloads.read(text, domain)
 
 
-def work_out(key: str) -> None:
-    """Find one strategy, if no other worker does."""
-    questions.work_out(Optimisation, key, _attempt)
-
-
-def _attempt(search: Optimisation, claim: Claim) -> None:
-    try:
-        with claim.kept_alive():
-            result = _optimise(search.question, claim)
-        name, _digest = arrays.keep(result.arrays, FOLDER)
-        claim.write(arrays=name, facts=dict(result.facts))
-        claim.finish(JobState.DONE)
-    except LostClaimError:
-        raise
-    except PlanError as refusal:
-        claim.finish(JobState.FAILED, str(refusal))
-    except SoftTimeLimitExceeded:
-        claim.finish(JobState.FAILED, _(TOO_LONG))
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        log.error(
-            "optimisation %s: %s at %s:%s", search.key[:12], type(error).__name__, place.name, place.lineno
-        )
-        claim.give_back(error)
-
-
-def _optimise(asked: dict[str, Any], claim: Claim) -> Optimised:
-    domain = Domain.from_json(asked["domain"])
-    workload = workloads.read(asked["workload"], domain)
-    method = registry.query_mechanism(asked["mechanism"])
+def _optimise(question: Mapping[str, Any], claim: Claim) -> Optimised:
+    domain = Domain.from_json(question["domain"])
+    workload = workloads.read(question["workload"], domain)
+    method = registry.query_mechanism(question["mechanism"])
 
     def advance(done: int, total: int | None) -> None:
-        workings.work_out_waiting()
+        search_cache.work_out_waiting()
         claim.advance(done, total)
 
-    return method.optimise(domain, workload, Definition(asked["definition"]), advance)
+    return method.optimise(domain, workload, Definition(question["definition"]), advance)

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpportal import storage
-from dpportal.publishing import codebook
-from dpportal.publishing.labelled import LabelColumn, label_columns
-from dpportal.publishing.spreadsheet import inert_frame
-from dpportal.publishing.table import Table
+from dpportal.platform import storage
+from dpportal.publications import codebook
+from dpportal.publications.label_columns import LabelColumn, label_columns
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
 from dpportal.releases import arrays
-from dpportal.releases.products.histogram.tables import write_synthetic
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.releases.products.queries.asked import asked, columns_asked, fields_asked
 from dpportal.releases.products.queries.strategy import strategy_arrays
+from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION

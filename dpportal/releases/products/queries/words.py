@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from mechanisms.matrix.workload.notation import Part, Product, parse
+from mechanisms.matrix.workload.notation import NotationPart, ProductTerm, parse
 
 MOST_PHRASES = 6
 
@@ -23,7 +23,7 @@ def in_words(text: str, columns: list[str]) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _of_product(product: Product, columns: list[str]) -> str:
+def _of_product(product: ProductTerm, columns: list[str]) -> str:
     said = _(", combined with ").join(_of_part(part, columns) for part in product.parts)
     if product.weight == 1:
         return said
@@ -33,7 +33,7 @@ def _of_product(product: Product, columns: list[str]) -> str:
     }
 
 
-def _of_part(part: Part, columns: list[str]) -> str:
+def _of_part(part: NotationPart, columns: list[str]) -> str:
     named = " × ".join(part.columns)
     if part.kind == "total":
         return _("all people")
@@ -55,7 +55,7 @@ def _of_part(part: Part, columns: list[str]) -> str:
     return said[part.kind] % {"column": named}
 
 
-def _marginals(part: Part, columns: list[str]) -> str:
+def _marginals(part: NotationPart, columns: list[str]) -> str:
     values = {"number": part.number, "columns": ", ".join(part.columns or columns)}
     exactly, at_most = (
         _("every table of %(number)d of %(columns)s"),

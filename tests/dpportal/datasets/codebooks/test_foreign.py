@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 
-import frictionless
 import pandas as pd
 import pyreadstat
 import pytest
@@ -31,6 +30,8 @@ def test_a_value_without_a_label_is_called_as_it_is_written():
 
 
 def test_a_frictionless_schema():
+    import frictionless
+
     schema = frictionless.Schema.from_descriptor(
         {
             "fields": [
@@ -80,6 +81,8 @@ def test_a_frictionless_schema():
 def test_words_for_yes_and_no_that_tables_are_not_read_by_become_categories(words, attribute):
     """With 1 for yes and 2 for no, nobody who said no would be counted in a column of yes or no."""
     field = {"name": "smoker", "type": "boolean", **words}
+    import frictionless
+
     schema = frictionless.Schema.from_descriptor({"fields": [field]})
     assert read(schema.to_json().encode(), COLUMNS).attributes == (attribute,)
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dpportal import demonstration
 from dpportal.datasets.codebooks import MAX_BYTES, CodebookError, read
+from dpportal.operations import demonstration
 from mechanisms.domain import Categorical, Integer
 
 COLUMNS = ["age", "sex"]

@@ -41,7 +41,7 @@ def finished(
         people=people,
     )
     building.confirm(release)
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     release.refresh_from_db()
     assert release.is_ready, release.job.failure
     return release

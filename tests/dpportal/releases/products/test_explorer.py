@@ -12,16 +12,16 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from dpportal.releases import services
-from dpportal.releases.execution import execute
+from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
-from dpportal.releases.products.explorer import PickForm
+from dpportal.releases.products.shared.explorer import PickForm
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from tests.dpportal import building
 
 
 def finished(draft: Release) -> Release:
     building.confirm(draft)
-    execute(draft.pk)
+    RELEASES.run(draft.pk)
     release = Release.objects.get(pk=draft.pk)
     services.publish(release, release.created_by)
     return release
@@ -38,6 +38,7 @@ def cells(client, release: Release, name: str = "histogram.csv") -> pd.DataFrame
     return pd.read_csv(io.BytesIO(b"".join(answer.streaming_content)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", ["laplace-histogram", "hierarchical-histogram", "privelet-histogram", "dawa"]
 )
@@ -53,12 +54,14 @@ def test_a_reader_gets_the_sum_of_the_published_counts(client, draft, method):
     assert (found.half_width is None) == (method == "dawa")
 
 
+@pytest.mark.slow
 def test_a_sum_without_an_interval_says_why(client, draft):
     draft.mechanism = "dawa-histogram"
     draft.save()
     assert "no interval can be stated" in page(client, finished(draft), "pick-in-0=1").text
 
 
+@pytest.mark.slow
 def test_the_public_page_asks_and_the_answer_has_a_page_of_its_own(client, draft):
     release = finished(draft)
     assert (
@@ -69,6 +72,7 @@ def test_the_public_page_asks_and_the_answer_has_a_page_of_its_own(client, draft
     assert client.get(reverse("releases:explore", args=[release.pk])).status_code == 410
 
 
+@pytest.mark.slow
 def test_with_nothing_picked_all_cells_are_added(client, draft):
     release = finished(draft)
     found = page(client, release, "pick-asked=1").context["explored"]
@@ -78,6 +82,7 @@ def test_with_nothing_picked_all_cells_are_added(client, draft):
     )
 
 
+@pytest.mark.slow
 def test_the_interval_is_written_out(client, draft):
     answer = page(client, finished(draft), "pick-in-0=1")
     found = answer.context["explored"]
@@ -85,6 +90,7 @@ def test_the_interval_is_written_out(client, draft):
     assert "colour: green" in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query, told",
     [
@@ -153,6 +159,7 @@ def test_what_cannot_be_read_is_said(query):
     assert isinstance(picks(query), dict)
 
 
+@pytest.mark.slow
 def test_answers_to_queries_are_added_up_by_cells(client, dataset):
     draft = building.complete_draft(dataset)
     draft.product, draft.mechanism = "queries", "identity-strategy"

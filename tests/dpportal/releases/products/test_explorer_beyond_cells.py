@@ -22,6 +22,7 @@ def table(release, name: str) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(files(release)[name]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["randomised-response", "unary-encoding"])
 def test_randomised_answers_have_the_sum_of_their_estimates(client, rich, mechanism):
     dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
@@ -35,6 +36,7 @@ def test_randomised_answers_have_the_sum_of_their_estimates(client, rich, mechan
     assert (everyone.estimate, everyone.half_width) == (building.ROWS, 0)
 
 
+@pytest.mark.slow
 def test_a_private_choice_has_nothing_to_add_up(client, rich):
     release = finished(rich, "selection", ["colour"], "1", "permute-and-flip", score="most-common")
     services.publish(release, rich.owner)
@@ -61,6 +63,7 @@ def eight(curator, administrator) -> Dataset:
 NAMES = ["age", "side", *(f"q{i}" for i in range(6))]
 
 
+@pytest.mark.slow
 def test_of_many_columns_a_reader_says_first_which_matter(client, eight):
     release = finished(eight, "microdata", NAMES, "50", "tree-of-pairs", rows=None, wishes={})
     services.publish(release, eight.owner)
@@ -71,6 +74,7 @@ def test_of_many_columns_a_reader_says_first_which_matter(client, eight):
     assert asked.text.count("<legend>") == 2 and "explored" not in asked.context
 
 
+@pytest.mark.slow
 def test_synthetic_rows_tell_what_was_measured_and_what_is_only_modelled(client, eight):
     release = finished(eight, "microdata", NAMES, "50", "tree-of-pairs", rows=None, wishes={})
     services.publish(release, eight.owner)
@@ -86,6 +90,7 @@ def test_synthetic_rows_tell_what_was_measured_and_what_is_only_modelled(client,
     assert "Only modelled" in three.text and "95 % interval" not in three.text
 
 
+@pytest.mark.slow
 def test_marginal_tables_too_wide_for_cells_have_sums_with_intervals(client, eight):
     workload = 'identity("age") x identity("side") + identity("q0") x identity("q1")'
     release = finished(

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from django.urls import reverse
 
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
-from dpportal.releases.products import DraftError, product_of
+from dpportal.releases.products import DraftError, planner_of, presenter_of
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 
@@ -27,11 +27,13 @@ class TestResponse:
         dataset_services.declare_unit(rich, neighbours="replace-one", unit_column="", max_rows=1)
         return rich
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("mechanism", ["randomised-response", "unary-encoding"])
     def test_there_is_an_answer_for_every_person(self, replaceable, mechanism) -> None:
         release = finished(replaceable, "response", ["colour"], "1", mechanism)
         assert len(pd.read_csv(io.BytesIO(files(release)["answers.csv"]))) == building.ROWS
 
+    @pytest.mark.slow
     def test_estimates_come_close_when_hardly_anything_is_randomised(self, replaceable) -> None:
         """At ε = 20 an answer is changed with probability below 1e-8; 300 answers: false alarm below 1e-5."""
         release = finished(replaceable, "response", ["colour"], "20", "randomised-response")
@@ -64,18 +66,19 @@ class TestResponse:
             mechanism="randomised-response", amount=Decimal("0.01"), people=300,
         )  # fmt: skip
         plan = drafts.plan_of(draft)[1]
-        product = product_of(draft)
-        assert product.wanted_error(plan, draft) == pytest.approx(100 * plan.half_width(300) / 300)
+        assert planner_of(draft).error_of(plan, draft) == pytest.approx(100 * plan.half_width(300) / 300)
         client.force_login(replaceable.owner)
         review = client.get(reverse("releases:review", args=[draft.pk])).text
         assert f"± {math.ceil(plan.half_width(300)):,}." in review
         assert "take a column of fewer values, or wider bins" in review and "fewer columns" not in review
 
+    @pytest.mark.slow
     def test_the_truth_is_said_of_the_counts_that_there_are(self, replaceable) -> None:
         release = finished(replaceable, "response", ["colour"], "0.01", "randomised-response")
         comparison = records.comparison(release.dataset_id, release.pk)
-        assert "By the post-processed counts" in product_of(release).found(comparison).text
+        assert "By the post-processed counts" in presenter_of(release).verdict(comparison).text
 
+    @pytest.mark.slow
     def test_the_public_page_shows_estimates_and_no_true_count(self, replaceable, client) -> None:
         release = finished(replaceable, "response", ["colour"], "1", "unary-encoding")
         services.publish(release, replaceable.owner)

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal import storage
 from dpportal.accounts.models import User
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.platform import storage
 from dpportal.releases import services
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical
@@ -34,12 +34,14 @@ class TestSelection:
             **{"picks": 1, **parameters},
         )
 
+    @pytest.mark.slow
     def test_the_most_common_value_is_chosen(self, rich) -> None:
         """Ages 0 to 99 in ten cells of 30, ages from 100 on never: every cell but Other holds 30 people."""
         release = self.choose(rich, ["colour"], "most-common-value", picks=3)
         choices = pd.read_csv(io.BytesIO(files(release)["choice.csv"]))["choice"].tolist()
         assert sorted(choices) == ["blue", "green", "red"]
 
+    @pytest.mark.slow
     def test_a_chosen_code_has_its_label_beside_it(self, rich) -> None:
         """A hundred rows are red, none is missing: the second choice is that, an empty field."""
         words = Categorical("colour", True, ("red",), closed=True, words=("Rot",))
@@ -48,11 +50,13 @@ class TestSelection:
         choices = pd.read_csv(io.BytesIO(files(release)["choice.csv"]), keep_default_na=False)
         assert choices.values.tolist() == [[1, "red", "Rot"], [2, "", ""]]
 
+    @pytest.mark.slow
     def test_the_median_is_chosen(self, rich) -> None:
         release = self.choose(rich, ["age"], "quantile", level="1/2")
         (choice,) = json.loads(files(release)["release.json"])["choice"]
         assert choice in ("40–49", "50–59")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("level", "asked"), [("1/2", "Median"), ("9/10", "Quantile 0.9: the value that 90 % lie below")]
     )
@@ -64,11 +68,13 @@ class TestSelection:
         assert f"- What was asked: {asked} (age).\n" in bundle["README.md"].decode()
         assert asked in bundle["report.html"].decode()
 
+    @pytest.mark.slow
     def test_the_date_with_the_fewest_conflicts_is_chosen(self, curator, administrator) -> None:
         dataset = building.granted(conflicts(curator), administrator, "100")
         release = self.choose(dataset, ["monday", "tuesday", "friday"], "fewest-conflicts")
         assert json.loads(files(release)["release.json"])["choice"] == ["tuesday"]
 
+    @pytest.mark.slow
     def test_no_count_is_on_the_public_page_or_in_the_bundle(self, rich, client) -> None:
         """Every cell of age holds 30 people."""
         release = self.choose(rich, ["age"], "most-common-value")
@@ -78,6 +84,7 @@ class TestSelection:
         assert set(files(release)) == {"choice.csv", "choice.xlsx"} | explained
         assert pd.read_csv(io.BytesIO(files(release)["choice.csv"])).columns.tolist() == ["rank", "choice"]
 
+    @pytest.mark.slow
     def test_the_curator_sees_true_scores_and_chances(self, rich, client) -> None:
         release = self.choose(rich, ["colour"], "most-common-value")
         client.force_login(rich.owner)

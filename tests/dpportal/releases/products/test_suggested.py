@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from dpportal.releases.models import Release
-from dpportal.releases.products.histogram.product import HistogramProduct
-from dpportal.releases.products.selection import SelectionProduct
+from dpportal.releases.products.histogram.planner import HistogramPlanner
+from dpportal.releases.products.selection.planner import SelectionPlanner
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
@@ -28,7 +28,7 @@ def test_a_histogram_begins_with_the_narrowest_interval(amount: str) -> None:
                 plans[mechanism.name] = mechanism.plan(LINE, {}, Loss(definition, Fraction(amount)))
             except PlanError:
                 continue
-        best = HistogramProduct().suggested(Release(), plans)
+        best = HistogramPlanner().best_method(Release(), plans)
         widths = [plan.half_width for plan in plans.values() if plan.half_width is not None]
         assert plans[best].half_width == min(widths)
         assert best == ("laplace-histogram" if definition is Definition.PURE else "gaussian-histogram")
@@ -42,6 +42,6 @@ def test_a_private_choice_begins_with_the_best_odds(unit: PrivacyUnit, amount: s
         plans = {
             m.name: m.plan(score, Loss(definition, Fraction(amount), unit), 1) for m in registry.SELECTIONS
         }
-        best = plans[SelectionProduct().suggested(Release(), plans)]
+        best = plans[SelectionPlanner().best_method(Release(), plans)]
         odds = [sum(chance for _gap, chance in plan.resolved) for plan in plans.values()]
         assert sum(chance for _gap, chance in best.resolved) == max(odds)

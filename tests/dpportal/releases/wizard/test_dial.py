@@ -14,7 +14,7 @@ from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
-from dpportal.releases.products import product_of
+from dpportal.releases.products import planner_of
 from mechanisms import registry
 from tests.dpportal import building
 
@@ -74,7 +74,7 @@ def test_a_wanted_error_finds_its_cost(
     def error(at: Decimal) -> float:
         plans = {o.mechanism.name: o.plan for o in drafts.offers(draft, at) if o.plan}
         plan = plans.get(method) or min(plans.values(), key=lambda plan: plan.total_error)
-        found = product_of(draft).wanted_error(plan, draft)
+        found = planner_of(draft).error_of(plan, draft)
         assert found is not None
         return found
 
@@ -113,6 +113,7 @@ def test_an_error_that_no_cost_reaches_is_said_so(desk: Client, dataset) -> None
     assert answer.status_code == 400 and "allow more" in answer.json()["error"]
 
 
+@pytest.mark.slow
 def test_the_error_of_a_quantile_is_one_of_ranks(desk: Client, dataset) -> None:
     for question, label in (
         ("quantile", "Ranks by which a value is told from a worse one"),

@@ -36,6 +36,7 @@ def test_chosen_columns_are_saved(desk, draft):
     assert answer.url == address(draft, "method")
 
 
+@pytest.mark.slow
 def test_each_step_has_a_title_of_its_own(desk, draft):
     pages = (desk.get(address(draft, step)).text for step in ("product", "columns", "method", "review"))
     titles = [page.partition("<title>")[2].partition(" ·")[0] for page in pages]
@@ -50,6 +51,7 @@ def test_a_chosen_method_and_its_cost_are_saved(desk, draft):
     assert answer.url == address(draft, "review")
 
 
+@pytest.mark.slow
 def test_the_method_step_shows_what_each_relation_means_for_the_noise(desk, draft):
     """At ε = 0.25 noise of scale 4 stays within ± 12 people, of scale 8 within ± 24, with 95 %."""
     page = desk.post(address(draft, "offers"), {"mechanism": "laplace-histogram", "amount": "0.25"})
@@ -58,6 +60,7 @@ def test_the_method_step_shows_what_each_relation_means_for_the_noise(desk, draf
     assert here < text.index("±12", here) < text.index("thisdataset") < there < text.index("±24", there)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism", [m.name for m in registry.HISTOGRAMS if Definition.PURE in m.definitions]
 )

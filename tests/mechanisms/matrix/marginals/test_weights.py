@@ -89,6 +89,7 @@ def test_one_table_alone_is_counted_as_it_is() -> None:
     assert loss == pytest.approx(6, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_on_few_columns_no_weights_of_a_grid_are_better() -> None:
     """Weights of all four sets of two columns in steps of about a tenth."""
     lattice, costs = problem((2, 3), {(0,): 1.0, (1,): 1.0})

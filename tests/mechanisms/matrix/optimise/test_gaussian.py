@@ -47,6 +47,7 @@ def test_small_prefixes_reach_the_known_optimum(factor: Factor, loss: float) -> 
 
 
 # Known optimum, and what McKenna et al. publish.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("factor", "optimum", "published"),
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.matrix.optimise.p_identity import Loss, PIdentity, improved, p_identity
+from mechanisms.matrix.optimise.p_identity import Objective, PIdentity, improved, p_identity
 from mechanisms.matrix.optimise.windows import Window, Windows
 from mechanisms.matrix.strategy.hierarchy import best_tree_rows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Prefix, Total, Width
@@ -31,7 +31,7 @@ def mean_squared_error(factor: Factor, found: PIdentity) -> float:
 @pytest.mark.parametrize("factor", FACTORS, ids=lambda f: type(f).__name__)
 @pytest.mark.parametrize("windows", [WHOLE, PARTS], ids=["whole", "parts"])
 def test_the_loss_is_the_trace_and_the_gradient_its_slope(factor: Factor, windows: Windows) -> None:
-    loss, values = Loss(factor, windows), np.random.default_rng(2).random(windows.size)
+    loss, values = Objective(factor, windows), np.random.default_rng(2).random(windows.size)
     value, gradient = loss(values)
     assert value == pytest.approx(dense_loss(factor, PIdentity(windows.matrix(values), value).strategy()))
     steps = 1e-6 * np.eye(windows.size)
@@ -39,6 +39,7 @@ def test_the_loss_is_the_trace_and_the_gradient_its_slope(factor: Factor, window
     assert gradient == pytest.approx(np.array(slopes), rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "error"), [(16, 13.226), (64, 28.325)])
 def test_prefix_reaches_the_known_optimum(cells: int, error: float) -> None:
     assert mean_squared_error(Prefix(cells), p_identity(Prefix(cells))) <= error + 5e-4
@@ -51,6 +52,7 @@ def test_all_ranges_of_256_cells_err_no_more_than_the_known_optimum() -> None:
     assert math.sqrt(mean_squared_error(AllRange(256), found) / 2) <= 5.6952 + 5e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [Prefix(40), AllRange(33), Total(20), Prefix(1), Prefix(700)], ids=repr)
 def test_the_strategy_has_columns_that_sum_to_one_and_the_loss_it_states(factor: Factor) -> None:
     found = p_identity(factor, iterations=100)
@@ -60,6 +62,7 @@ def test_the_strategy_has_columns_that_sum_to_one_and_the_loss_it_states(factor:
     assert dense_loss(factor, strategy) == pytest.approx(found.loss, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "factor", [Prefix(100), AllRange(64), Explicit(RANDOM.normal(size=(7, 20)))], ids=type
 )
@@ -80,6 +83,7 @@ def test_where_no_sum_helps_single_cells_are_kept() -> None:
     assert (found.theta.shape, found.loss) == ((0, 8), 36.0)
 
 
+@pytest.mark.slow
 def test_more_iterations_never_do_worse_and_are_counted() -> None:
     seen: list[tuple[int, int | None]] = []
     losses = [p_identity(Prefix(128), starts=1, iterations=i).loss for i in (5, 20, 80)]
@@ -108,6 +112,7 @@ def test_rows_cannot_be_chosen_where_they_follow_from_blocks() -> None:
         p_identity(Prefix(700), rows=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [Prefix(100), AllRange(100), Width(256, 16)], ids=repr)
 def test_the_search_stops_where_going_on_no_longer_pays(factor: Factor) -> None:
     """All descents together take no more iterations than one alone may, and going on gains next to nothing."""
@@ -118,6 +123,7 @@ def test_the_search_stops_where_going_on_no_longer_pays(factor: Factor) -> None:
     assert longer.loss > 0.9995 * found.loss
 
 
+@pytest.mark.slow
 def test_another_number_of_sums_is_tried_where_that_is_cheap() -> None:
     """Sums for every 10 cells are better for ranges of one width, by 5 % of the loss and more."""
     factor = Width(256, 16)

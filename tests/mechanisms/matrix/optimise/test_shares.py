@@ -9,7 +9,7 @@ import pytest
 
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain, Integer
-from mechanisms.matrix.given import as_rows
+from mechanisms.matrix.fixed_strategies import as_rows
 from mechanisms.matrix.optimise.shares import best_shares
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked
 from mechanisms.matrix.workload.text import read_workload
@@ -36,6 +36,7 @@ def loss(workload: Workload, shares: np.ndarray, definition: Definition) -> floa
     return float(norm * np.trace(workload.gram() @ np.linalg.pinv(strategy.T @ strategy)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("definition", Definition)
 @pytest.mark.parametrize("workload", [NESTED, APART], ids=["nested", "apart"])
 @pytest.mark.parametrize("kind", [Stacked, FewSums])

@@ -13,10 +13,10 @@ from scipy import sparse
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
-from mechanisms.matrix.given import HaarStrategy
+from mechanisms.matrix.fixed_strategies import HaarStrategy
+from mechanisms.matrix.joint_strategies import SplitUnionStrategy
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.optimised import GaussianOptimumStrategy
-from mechanisms.matrix.searched_jointly import SplitUnionStrategy
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked
 from mechanisms.matrix.strategy.rows import IdentityRows, RangeRows, Rows, TotalRows
 from mechanisms.matrix.strategy.weights import MatrixRows
@@ -59,6 +59,7 @@ def a_factor(random: np.random.Generator) -> Rows:
     return MatrixRows(matrix)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(200))
 def test_the_farthest_columns_of_a_product_are_found(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -82,6 +83,7 @@ def test_the_farthest_columns_of_a_union_are_found(seed: int) -> None:
     assert few.replaced.l2_squared >= farthest(whole)
 
 
+@pytest.mark.slow
 def test_a_column_of_thousands_of_cells_alone_pays_for_its_farthest_pair_and_no_more() -> None:
     """Two columns of all running totals of n cells are n - 1 apart at most; above 2,048 cells twice that was paid."""
     for cells in (2048, 2049, 3000):
@@ -93,6 +95,7 @@ def test_a_column_of_thousands_of_cells_alone_pays_for_its_farthest_pair_and_no_
     assert Kronecker([MatrixRows(uneven)]).replaced.l2_squared == apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [Prefix(700), AllRange(90), Width(2100, 30)], ids=str)
 def test_the_farthest_columns_of_many_ranges_are_found(factor: Prefix | AllRange | Width) -> None:
     rows, few = RangeRows(factor), MatrixRows(np.array([[2, 1, 0], [-1, 2, 3]]))
@@ -131,6 +134,7 @@ LONG = Domain((Integer("x", lower=1, upper=500),))
 WIDE = Domain((Integer("x", lower=1, upper=20), Integer("y", lower=1, upper=30)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "text", "domain"),
     [

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.haar import Haar
-from mechanisms.matrix.given import as_rows
+from mechanisms.linear.haar import Haar
+from mechanisms.matrix.fixed_strategies import as_rows
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import p_identity
 from mechanisms.matrix.strategy.grid import BITS, PRODUCT_BITS, bits_for, on_grid

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting import Definition
-from mechanisms.histogram.haar import Haar, best_haar
-from mechanisms.histogram.tree import Tree, best_tree
+from mechanisms.linear.haar import Haar, best_haar
+from mechanisms.linear.tree import Tree, best_tree
 from mechanisms.matrix.strategy.energies import energies
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.strategy.levels import HaarRows, TreeRows

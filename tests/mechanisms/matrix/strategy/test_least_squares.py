@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mechanisms.matrix.strategy import inverse
+from mechanisms.matrix.strategy import pseudo_inverse
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total
 
@@ -53,13 +53,13 @@ def test_a_few_sums_of_many_cells_need_no_inverse_of_all_cells(monkeypatch):
     matrix = sparse.random_array((20, 8_000), density=0.3, rng=np.random.default_rng(1), format="csr")
     matrix.data[:] = 1
     largest = []
-    written = inverse.Inverse.__init__
+    written = pseudo_inverse.Inverse.__init__
 
     def noted(self, gram):
         largest.append(len(gram))
         written(self, gram)
 
-    monkeypatch.setattr(inverse.Inverse, "__init__", noted)
+    monkeypatch.setattr(pseudo_inverse.Inverse, "__init__", noted)
     rows, asked = MatrixRows.of(matrix.toarray()), Explicit(matrix)
     assert rows.dimensions(asked) == (20, 20)
     # What is asked is what is measured, so that each answer has at most the variance of its own sum.

@@ -11,11 +11,11 @@ from scipy import sparse
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
-from mechanisms.histogram.haar import Haar
-from mechanisms.histogram.tree import Tree
+from mechanisms.linear.haar import Haar
+from mechanisms.linear.tree import Tree
 from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.given import HaarStrategy, HierarchyStrategy, WorkloadStrategy
-from mechanisms.matrix.strategy import inverse
+from mechanisms.matrix.fixed_strategies import HaarStrategy, HierarchyStrategy, WorkloadStrategy
+from mechanisms.matrix.strategy import pseudo_inverse
 from mechanisms.matrix.strategy.hierarchy import best_haar_rows, best_tree_rows
 from mechanisms.matrix.strategy.levels import HaarRows, TreeRows
 from mechanisms.matrix.strategy.product import Kronecker
@@ -125,6 +125,7 @@ def test_levels_have_to_fit_the_cells() -> None:
             rows(scales, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit(Neighbours.REPLACE_ONE)], ids=str)
 @pytest.mark.parametrize("cells", [2**20, 1_000_000])
 @pytest.mark.parametrize(
@@ -139,7 +140,9 @@ def test_levels_have_to_fit_the_cells() -> None:
 def test_a_million_cells_are_planned_in_little_memory(
     mechanism: MatrixMechanism, text: str, cells: int, unit: PrivacyUnit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inverse.Inverse, "__init__", lambda *_: pytest.fail("an inverse was written out"))
+    monkeypatch.setattr(
+        pseudo_inverse.Inverse, "__init__", lambda *_: pytest.fail("an inverse was written out")
+    )
     domain = Domain((Integer("x", lower=1, upper=cells),))
     tracemalloc.start()
     plan = mechanism.plan(domain, read_workload(text, domain), Loss(Definition.PURE, Fraction(1), unit))

@@ -10,13 +10,13 @@ import pytest
 from scipy import sparse
 
 from mechanisms.accounting import Definition
-from mechanisms.counting import Sensitivity
 from mechanisms.matrix.strategy.product import FewSums, Kronecker, Stacked, Strategy
 from mechanisms.matrix.strategy.rows import IdentityRows, RangeRows, TotalRows
 from mechanisms.matrix.strategy.weights import MatrixRows
 from mechanisms.matrix.workload.factor import AllRange, Explicit, Identity, Prefix
 from mechanisms.matrix.workload.union import Term
 from mechanisms.protocol import PlanError
+from mechanisms.sensitivity import Sensitivity
 
 A3 = np.array([[2, 0, 1], [0, 3, -1], [1, 1, 1], [0, 0, 2]])
 A4 = np.array([[1, 1, 1, 1], [2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 2]])

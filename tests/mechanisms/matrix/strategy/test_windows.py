@@ -68,6 +68,7 @@ def test_the_bound_for_windows_is_the_sum_of_their_singular_values(cells, width)
     assert nuclear_norm(workload) == pytest.approx(np.linalg.svd(matrix, compute_uv=False).sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_million_cells_keep_their_digits():
     """Each estimate of a window is its answer, since no window is a sum of others."""
     rows = WindowRows(Width(2**20, 1000))

@@ -23,6 +23,7 @@ def release(dataset) -> Release:
     )
 
 
+@pytest.mark.slow
 def test_everyone_reads_which_method_it_was(client, release) -> None:
     packed = files(release)
     about = json.loads(next(value for name, value in packed.items() if name.endswith("release.json")))
@@ -34,6 +35,7 @@ def test_everyone_reads_which_method_it_was(client, release) -> None:
     assert f"The method that the private choice took: {about['chosen_method']}." in text
 
 
+@pytest.mark.slow
 def test_it_costs_what_was_declared_and_no_more(release) -> None:
     entry = LedgerEntry.objects.get(pk=release.charge_id)
     assert entry.amount == Decimal("0.5")
@@ -42,6 +44,7 @@ def test_it_costs_what_was_declared_and_no_more(release) -> None:
     assert {c["loss"]["amount"] for c in plan["details"]["candidates"]} == {"9/20"}
 
 
+@pytest.mark.slow
 def test_it_is_made_again_from_the_recorded_measurement(release) -> None:
     first, again = (results.reconstruct(release).result for _ in range(2))
     assert first.method == again.method != ""

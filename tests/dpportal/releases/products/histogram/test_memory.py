@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpportal.datasets.rawdata import convert
+from dpportal.tables import convert
 from tests.benchmarks import cells
 
 CELLS, ROWS = 4_000_000, 10_000

@@ -13,7 +13,7 @@ from mechanisms.accounting import Definition
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import ONE_CELL, SURE, files, finished
 
-PURE_METHODS = [m for m in PRODUCTS["histogram"].mechanisms if Definition.PURE in m.definitions]
+PURE_METHODS = [m for m in PRODUCTS["histogram"].planner.methods if Definition.PURE in m.definitions]
 
 
 @pytest.mark.slow

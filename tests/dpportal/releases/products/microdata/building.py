@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpportal import storage
 from dpportal.accounts.models import User
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.platform import storage
 from mechanisms.domain import Attribute
 from tests.dpportal import building
 

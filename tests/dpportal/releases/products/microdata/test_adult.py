@@ -11,7 +11,7 @@ import pytest
 from dpportal.accounts.models import User
 from dpportal.datasets import codebooks
 from dpportal.datasets import services as dataset_services
-from dpportal.demonstration import FOLDER
+from dpportal.operations.demonstration import FOLDER
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from mechanisms.domain import Integer
@@ -38,7 +38,7 @@ def test_a_curator_publishes_fifteen_columns(curator: User, administrator: User,
     assert 'value="latent-classes"' in offers and "Nothing is recommended yet" in offers
     assert client.post(f"{at}/method/", {"mechanism": "latent-classes", "amount": "5"}).status_code == 302
     building.confirm(Release.objects.get(pk=draft.pk))
-    execution.execute(draft.pk)
+    execution.RELEASES.run(draft.pk)
     release = Release.objects.get(pk=draft.pk)
     assert release.is_ready, release.job.failure
     assert client.post(f"{at}/publish/", {"all_the_same": "on"}).status_code in (200, 302)

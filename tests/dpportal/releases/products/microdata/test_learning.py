@@ -29,6 +29,7 @@ def test_the_area_is_the_share_of_pairs_in_order():
     assert area_under_curve(scores, np.zeros(60, dtype=bool)) == 0.5
 
 
+@pytest.mark.slow
 def test_rows_that_keep_the_dependence_teach_it_and_others_do_not():
     pytest.importorskip("sklearn", reason="needs requirements-learning.txt")
     real = table(2000, dependent=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.template.loader import render_to_string
 
 from dpportal.releases.models import Release
+from tests.dpportal.markup import folded
 
 FIGURE = {"json": {}, "title": "Title", "caption": "", "drawing": ""}
 
@@ -17,17 +18,17 @@ def test_a_public_page_shows_a_hundred_tables_and_a_thousand_lines() -> None:
         "measured": [["a", "b", 4, 1.5]] * 1200,
         "pairs": 1200,
     }
-    page = render_to_string("releases/microdata/_measured.html", {"shown": shown})
+    page = folded(render_to_string("releases/microdata/_measured.html", {"shown": shown}))
     assert page.count("<details>") == 100 and "The first 100 of 1,200 tables." in page
-    page = render_to_string("releases/microdata/_page.html", {"shown": shown, "alone": True})
+    page = folded(render_to_string("releases/microdata/_page.html", {"shown": shown, "alone": True}))
     assert "The first 1,000 of 1,200 lines; all are in pairs.csv." in page
     assert page.count("<td>a</td><td>b</td>") == 1000
 
 
 def test_the_compare_page_shows_the_thousand_worst_pairs() -> None:
     comparison = {"table": [["a", "b", True, 0.1, 0.2, 0.3]] * 1001}
-    page = render_to_string(
-        "releases/microdata/_compare.html", {"comparison": comparison, "release": Release()}
+    page = folded(
+        render_to_string("releases/microdata/_compare.html", {"comparison": comparison, "release": Release()})
     )
     assert "The worst 1,000 of 1,001 pairs; all are in the CSV." in page
     assert page.count("<td>a</td><td>b</td>") == 1000

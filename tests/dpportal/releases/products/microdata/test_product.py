@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpportal import storage
 from dpportal.accounts.models import User
+from dpportal.datasets import records
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.rawdata import records
+from dpportal.platform import storage
 from dpportal.releases import drafts, execution, results, services
 from dpportal.releases.models import Release
-from dpportal.releases.products import confirmed_plan, product_of
+from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
 from mechanisms import registry
 from mechanisms.accounting import Definition
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Integer, Real
@@ -68,6 +68,7 @@ def made(dataset: Dataset, method: str = "latent-classes", amount: str = "50", *
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [m.name for m in MICRODATA if Definition.PURE in m.definitions])
 def test_a_release_gives_rows_of_the_declared_kinds(wide, method) -> None:
     release = made(wide, method)
@@ -113,6 +114,7 @@ def test_without_its_packages_the_method_page_says_how_to_add_the_network(
     assert "neural network" in text and "requirements-gan.txt adds them" in text
 
 
+@pytest.mark.slow
 def test_dependence_that_was_measured_is_in_the_rows(wide) -> None:
     release = made(wide)
     rows = pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"]))
@@ -122,6 +124,7 @@ def test_dependence_that_was_measured_is_in_the_rows(wide) -> None:
     assert ["age", "job"] in facts["measured_pairs"] and facts["synthetic_rows"] == len(rows)
 
 
+@pytest.mark.slow
 def test_the_counts_that_meet_noise_are_those_of_the_rows(wide) -> None:
     """At ε = 10^5 in all, a column's noisy counts are the true ones."""
     building.granted(wide, User.objects.get(username="administrator"), "300", knowing=True)
@@ -136,16 +139,18 @@ def test_the_counts_that_meet_noise_are_those_of_the_rows(wide) -> None:
 SYNTHETIC = {"synthetic.csv", "synthetic.parquet"}
 
 
+@pytest.mark.slow
 def test_the_same_measurement_gives_the_same_bytes(wide) -> None:
     release = made(wide)
     before = {a.name: a.sha256 for a in release.artifacts.all() if a.name in SYNTHETIC}
     one, other = results.reconstruct(release), results.reconstruct(release)
     assert one.result.rows.tobytes() == other.result.rows.tobytes()
     with storage.scratch_folder() as folder:
-        again = {t.path.name: storage.sha256(t.path) for t in product_of(release).tables(one, folder)}
+        again = {t.path.name: storage.sha256(t.path) for t in presenter_of(release).tables(one, folder)}
     assert before == {name: again[name] for name in before} and len(before) == 2
 
 
+@pytest.mark.slow
 def test_rows_made_anew_are_those_of_before_on_a_machine_that_fits_otherwise(wide, monkeypatch) -> None:
     """Another kind of processor rounds the fit's products otherwise: here the rows come out in another order."""
     release = made(wide)
@@ -161,7 +166,9 @@ def test_rows_made_anew_are_those_of_before_on_a_machine_that_fits_otherwise(wid
     again = results.reconstruct(release)
     assert (again.result.rows == before).all()
     with storage.scratch_folder() as folder:
-        files_again = {t.path.name: storage.sha256(t.path) for t in product_of(release).tables(again, folder)}
+        files_again = {
+            t.path.name: storage.sha256(t.path) for t in presenter_of(release).tables(again, folder)
+        }
     assert {a.name: a.sha256 for a in release.artifacts.filter(name__in=SYNTHETIC)} == {
         name: files_again[name] for name in SYNTHETIC
     }
@@ -171,6 +178,7 @@ def test_rows_made_anew_are_those_of_before_on_a_machine_that_fits_otherwise(wid
     )
 
 
+@pytest.mark.slow
 def test_what_cannot_occur_is_in_no_row(wide) -> None:
     zeros = [["ill", "true", "job", "j2"]]
     release = made(wide, wishes={**WISHES, "zeros": zeros}, rows=150)
@@ -179,6 +187,7 @@ def test_what_cannot_occur_is_in_no_row(wide) -> None:
     assert not (rows["ill"].fillna(False) & (rows["job"] == "j2")).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["latent-classes", "tree-of-pairs", "clusters", "private-partition"])
 def test_only_the_columns_that_tell_of_the_target_are_kept(wide, client, method) -> None:
     """Age and job decide who is ill; date and weight are chance."""
@@ -194,6 +203,7 @@ def test_only_the_columns_that_tell_of_the_target_are_kept(wide, client, method)
     assert "since" not in text.split("Total variation, on average")[1]
 
 
+@pytest.mark.slow
 def test_the_public_page_and_the_bundle_hold_nothing_of_the_truth(wide, client) -> None:
     release = made(wide)
     services.publish(release, wide.owner)
@@ -203,6 +213,7 @@ def test_the_public_page_and_the_bundle_hold_nothing_of_the_truth(wide, client) 
     assert not {name for name in files(release) if "compar" in name or "true" in name}
 
 
+@pytest.mark.slow
 def test_the_curator_sees_floor_and_ceiling(wide, client) -> None:
     release = made(wide)
     client.force_login(wide.owner)
@@ -236,6 +247,7 @@ def test_principal_components_are_shown_and_in_the_rows(wide, client, administra
     assert "of the variance" in client.get(f"/releases/{release.pk}/compare/").content.decode()
 
 
+@pytest.mark.slow
 def test_no_whole_row_stays_behind(wide) -> None:
     """Principal components read whole rows; what is kept for the comparison is tables, as of any method."""
     methods = ("principal-components", "tree-of-pairs")
@@ -243,10 +255,11 @@ def test_no_whole_row_stays_behind(wide) -> None:
     assert kept[0].tolist() == kept[1].tolist()
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_after_the_measurement_repeats_nothing(wide) -> None:
     release = made(wide)
     spent, digest = wide.budgets.get().spent, release.measurement_sha256
-    execution.execute(release.pk)
+    execution.RELEASES.run(release.pk)
     release.refresh_from_db()
     assert (wide.budgets.get().spent, release.measurement_sha256) == (spent, digest)
 
@@ -285,6 +298,7 @@ class TestWizard:
         shown = client.get(f"/releases/{draft.pk}/columns/").content.decode()
         assert "ill,true,job,j0" in shown and "age,2" in shown
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("method", "further", "columns"),
         [
@@ -305,7 +319,7 @@ class TestWizard:
         review = client.get(f"{at}/review/")
         reviewed = review.context["form"].initial["reviewed"]
         assert client.post(f"{at}/review/", {"reviewed": reviewed, "agreed": "on"}).status_code == 302
-        execution.execute(draft.pk)
+        execution.RELEASES.run(draft.pk)
         assert client.post(f"{at}/publish/", {"all_the_same": "on"}).status_code in (200, 302)
         client.logout()
         release = Release.objects.get(pk=draft.pk)
@@ -364,21 +378,20 @@ def test_rows_without_dependence_are_doubtful_whatever_they_cost(wide) -> None:
     draft.columns, draft.mechanism, draft.amount = COLUMNS, "independent-columns", Decimal("50")
     draft.parameters = {"wishes": {}}
     _version, plan = drafts.plan_of(draft)
-    verdict = product_of(draft).foreseen(plan, draft)
+    verdict = planner_of(draft).verdict(plan, draft)
     assert verdict is not None and verdict.level == "doubtful"
     assert verdict.amount(draft.amount, Definition.PURE) is None
     assert verdict.text.endswith("no dependence between columns, whatever they cost.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("amount, expected", [("50", "useful"), ("0.01", "useless")])
 def test_a_verdict_before_and_after(client, wide, amount, expected) -> None:
     release = made(wide, amount=amount)
-    product = product_of(release)
-    before = product.foreseen(confirmed_plan(release), release)
+    before = planner_of(release).verdict(confirmed_plan(release), release)
     comparison = records.comparison(wide.pk, release.pk)
     assert before is not None and comparison is not None
-    after = product.found(comparison)
-    assert after is not None
+    assert (after := presenter_of(release).verdict(comparison)) is not None
     assert (before.level, after.is_useful) == (expected, expected == "useful")
     (pairs,) = (mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2)
     assert f"{100 * pairs:.0f} %" in after.text

@@ -91,6 +91,7 @@ def asked(client, dataset: Dataset) -> str:
     return client.get(f"/releases/{draft.pk}/columns/").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wide", "said"),
     [(296, "Choose between 2 and 250 columns, not 299"), (2, "at most 33,554,432 fit in memory")],
@@ -108,6 +109,7 @@ def test_columns_of_one_value_are_not_among_all_that_are_offered(wide, client) -
     assert "Take all 5 columns with more than one value" in page and page.count("data-once>") == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [70], indirect=True)
 def test_a_table_of_seventy_columns_is_released_with_all_of_them(wide, client) -> None:
     columns = [f"c{j}" for j in range(70)]
@@ -117,6 +119,7 @@ def test_a_table_of_seventy_columns_is_released_with_all_of_them(wide, client) -
     assert pd.read_parquet(io.BytesIO(files(release)["synthetic.parquet"])).columns.tolist() == columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [500], indirect=True)
 def test_five_hundred_columns_are_refused(wide, client) -> None:
     text, _draft = answered(client, wide, columns=[f"c{j}" for j in range(500)], target="c0", keep="5")
@@ -124,6 +127,7 @@ def test_five_hundred_columns_are_refused(wide, client) -> None:
     assert untouched(wide)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [120], indirect=True)
 def test_of_many_columns_those_that_tell_most_are_kept(wide) -> None:
     """Of 120 columns only c1 tells anything of c0."""

@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 from django.core.files.storage import default_storage
 
-from dpportal import storage
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
+from dpportal.platform import storage
+from dpportal.platform.records_guard import reading
 from dpportal.releases import bundle, results, services
+from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Release
-from dpportal.releases.words import Words
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
 from tests.dpportal.releases.products.microdata.test_product import COLUMNS, five_columns
@@ -30,6 +31,7 @@ def release(curator: User, administrator: User) -> Release:
     return finished(wide, "microdata", COLUMNS, "50", "tree-of-pairs", wishes=wishes, rows=None)
 
 
+@pytest.mark.slow
 def test_the_curator_has_the_report_and_its_look_is_recorded(release, client) -> None:
     client.force_login(release.dataset.owner)
     answer = client.get(f"/releases/{release.pk}/quality.html")
@@ -42,6 +44,7 @@ def test_the_curator_has_the_report_and_its_look_is_recorded(release, client) ->
     assert not re.search(r"(src|href)=|url\((?!.?data:|#)|@import|<script", text)
 
 
+@pytest.mark.slow
 def test_nobody_else_has_it(release, client, administrator) -> None:
     services.publish(release, release.dataset.owner)
     client.force_login(administrator)
@@ -50,6 +53,7 @@ def test_nobody_else_has_it(release, client, administrator) -> None:
     assert client.get(f"/releases/{release.pk}/quality.html").status_code in (302, 403, 404)
 
 
+@pytest.mark.slow
 def test_everyone_has_what_needs_no_truth(release, client) -> None:
     services.publish(release, release.dataset.owner)
     text, given = page_of(client, release), files(release)
@@ -60,6 +64,7 @@ def test_everyone_has_what_needs_no_truth(release, client) -> None:
         assert not [name for name, content in given.items() if words.encode() in content]
 
 
+@pytest.mark.slow
 def test_everyone_s_report_is_a_file_by_itself(release) -> None:
     """It says what the public page does, which knows nothing of the truth."""
     given = files(release)
@@ -74,6 +79,7 @@ def test_everyone_s_report_is_a_file_by_itself(release) -> None:
     assert str(counts.query("column == 'job' and value == 'j2'")["noisy_count"].item()) in shown
 
 
+@pytest.mark.slow
 def test_every_file_on_the_public_page_is_downloaded_by_itself(release, client) -> None:
     services.publish(release, release.dataset.owner)
     names = list(release.artifacts.values_list("name", flat=True))
@@ -85,16 +91,18 @@ def test_every_file_on_the_public_page_is_downloaded_by_itself(release, client) 
         assert b"".join(answer.streaming_content)
 
 
+@pytest.mark.slow
 def test_it_is_the_same_whatever_the_truth(release) -> None:
     """Made again after the true counts are gone, byte for byte."""
     before = release.artifacts.get(name="report.html").sha256
-    with storage.local_path(release.true_counts) as path:
+    with reading(), storage.local_path(release.true_counts) as path:
         assert path.exists()
     default_storage.delete(release.true_counts)
-    again = bundle.write(results.reconstruct(release), Words.of(release))
+    again = bundle.write(results.reconstruct(release), DisplayTexts.of(release))
     assert [a.sha256 for a in again if a.name == "report.html"] == [before]
 
 
+@pytest.mark.slow
 def test_the_measured_tables_add_up_to_the_columns_within_their_intervals(release) -> None:
     """Four trees' tables at ε = 50 are nearly exact: each has about 300 people."""
     given = files(release)

@@ -9,10 +9,11 @@ import pytest
 
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
-from dpportal.releases import services, tasks
-from dpportal.releases.models import Release, Simulation
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.releases import services
+from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import simulations
-from dpportal.running.jobs import Claim, JobState
+from dpportal.releases.products.microdata.simulations import SIMULATIONS
 from mechanisms import registry
 from mechanisms.microdata.simulation import Simulated
 from tests.dpportal import building
@@ -35,6 +36,7 @@ def draft(curator: User, administrator: User) -> Release:
     )
 
 
+@pytest.mark.slow
 def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monkeypatch) -> None:
     fast = tuple(m for m in registry.MICRODATA if m.name not in ("latent-classes", "dp-gan"))
     monkeypatch.setattr(registry, "MICRODATA", fast)
@@ -43,8 +45,8 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     text = client.get(page).content.decode()
     assert "is being simulated" in text and 'hx-trigger="every 2s"' in text
     client.get(page)
-    asked = Simulation.objects.get()
-    tasks.simulate(asked.key)
+    asked = SIMULATIONS.jobs().get()
+    SIMULATIONS.run(asked.key)
     text = client.get(f"{page}simulation/?amount=1").content.decode()
     assert "Simulated on made-up tables" in text and "every 2s" not in text
     assert "and at ε = 1.00;" in text and "ε = 0.1<" in text
@@ -56,6 +58,7 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     assert draft.dataset.budgets.get().reserved == 0
 
 
+@pytest.mark.slow
 def test_the_tree_is_shown_while_the_others_are_worked_out(draft, client, monkeypatch) -> None:
     fast = tuple(
         m for m in registry.MICRODATA if m.name in ("clusters", "tree-of-pairs", "independent-columns")
@@ -73,10 +76,10 @@ def test_the_tree_is_shown_while_the_others_are_worked_out(draft, client, monkey
         assert "every 2s" in text and "<progress" in text
 
     monkeypatch.setattr(Claim, "advance", look)
-    tasks.simulate(asked.key)
+    SIMULATIONS.run(asked.key)
     assert seen[1] == [] and seen[2] == ["tree-of-pairs"] and len(seen) == 9
-    found = Simulation.objects.get()
-    assert list(dict.fromkeys(line["method"] for line in found.lines)) == [method.name for method in fast]
+    found = SIMULATIONS.jobs().get()
+    assert list(dict.fromkeys(line["method"] for line in found.answer)) == [method.name for method in fast]
     assert "every 2s" not in client.get(page).content.decode()
 
 
@@ -98,9 +101,10 @@ def answered(draft: Release, **pairs: tuple[float, float, float]) -> None:
         for word, errors in pairs.items()
         for amount, error in zip(("0.1", "1", "10"), errors, strict=True)
     ]
-    Simulation.objects.filter(pk=asked.pk).update(state=JobState.DONE, lines=lines)
+    SIMULATIONS.jobs().filter(pk=asked.pk).update(state=JobState.DONE, answer=lines)
 
 
+@pytest.mark.slow
 def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) -> None:
     client.force_login(draft.dataset.owner)
     page = f"/releases/{draft.pk}/method/"
@@ -131,12 +135,13 @@ def test_what_is_recommended_follows_from_the_simulation_alone(draft, client) ->
     assert "the error at the nearest" in beyond and 'name="use" value="independent-columns"' in beyond
 
 
+@pytest.mark.slow
 def test_a_method_that_cannot_be_taken_is_not_recommended(draft, client) -> None:
     """Of two columns that are kept none may have an order; the question is then for so many columns."""
     draft.parameters = {"wishes": {"target": "ill"}, "rows": None, "keep": 2}
     draft.save()
     answered(draft, latent=(0.4, 0.3, 0.1), tree=(0.4, 0.2, 0.15), principal=(0.2, 0.1, 0.05))
-    assert len(Simulation.objects.get().question["columns"]) == 2
+    assert len(SIMULATIONS.jobs().get().question["columns"]) == 2
     client.force_login(draft.dataset.owner)
     text = client.get(f"/releases/{draft.pk}/method/").content.decode()
     assert re.findall(r'name="use" value="([\w-]+)', text) == ["tree-of-pairs"]
@@ -152,7 +157,7 @@ def test_answers_of_another_edition_are_not_taken(draft, monkeypatch) -> None:
 def test_one_that_failed_is_told_and_asked_again_after_a_day(draft, client) -> None:
     asked = services.ask_simulation(draft)
     assert asked is not None
-    Simulation.objects.filter(pk=asked.pk).update(state=JobState.FAILED, failure=simulations.TOO_LONG)
+    SIMULATIONS.jobs().filter(pk=asked.pk).update(state=JobState.FAILED, failure=SIMULATIONS.too_long)
     client.force_login(draft.dataset.owner)
     text = client.get(f"/releases/{draft.pk}/method/simulation/?amount=1").content.decode()
     assert "took longer than an hour" in text

@@ -40,9 +40,9 @@ def draft_of(
 def finished(draft: Release) -> Release:
     """The draft's strategies found, the release made."""
     for search in services.ask_strategies(draft):
-        strategies.work_out(search.key)
+        strategies.STRATEGIES.run(search.key)
     building.confirm(draft)
-    execution.execute(draft.pk)
+    execution.RELEASES.run(draft.pk)
     draft.refresh_from_db()
     assert draft.is_ready, draft.job.failure
     return draft

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpportal.datasets import services
-from dpportal.datasets.rawdata import records
+from dpportal.datasets import records, services
 from mechanisms.domain import Categorical, Domain, Integer
 from tests.dpportal import building
 
@@ -27,6 +26,7 @@ def test_a_column_alone_counts_all_rows_that_it_does_not_leave_out(counted):
     assert counted(COLOUR).sum() == building.ROWS * 2 // 3
 
 
+@pytest.mark.slow
 def test_within_a_domain_every_table_counts_the_same_rows(counted):
     whole = Domain((COLOUR, AGE))
     assert counted(AGE, within=whole).sum() == counted(COLOUR, within=whole).sum() == building.ROWS * 2 // 3

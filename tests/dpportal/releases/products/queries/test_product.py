@@ -12,12 +12,12 @@ import scipy.sparse
 
 from dpportal.accounts.models import User
 from dpportal.datasets.models import Dataset
+from dpportal.jobs import search_cache
+from dpportal.jobs.search_cache import SEARCHES
 from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.releases.products.queries.matrices import UploadedMatrix
-from dpportal.running import workings
-from dpportal.running.workings import Working
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, page_of
 from tests.dpportal.releases.products.queries.building import answers, arrays, draft_of, finished
@@ -47,12 +47,14 @@ def matrix() -> str:
 
 
 class TestJob:
+    @pytest.mark.slow
     def test_all_ranges_are_answered(self, rich) -> None:
         table = answers(finished(draft_of(rich, RANGES, ["age"], CERTAIN)))
         widths = [stop - start for start in range(10) for stop in range(start + 1, 11)]
         np.testing.assert_allclose(table["answer"], [30 * width for width in widths], atol=1e-6)
         assert table["query"][1] == "age 0–19"
 
+    @pytest.mark.slow
     def test_tables_are_answered_from_marginals_alone(self, concentrated) -> None:
         draft = draft_of(concentrated, "marginals(<=2)", ["colour", "age"], CERTAIN, "residual-planner")
         table = answers(finished(draft)).set_index("query")["answer"]
@@ -69,6 +71,7 @@ class TestJob:
         assert table["query"].tolist() == ["all red", "half"]
         np.testing.assert_allclose(table["answer"], [100, 5], atol=1e-6)
 
+    @pytest.mark.slow
     def test_an_uploaded_strategy_is_measured(self, rich) -> None:
         """Rows of different scale: cell i is measured 1 + i times as strongly."""
         rows = scipy.sparse.csr_array(np.diag(np.arange(1.0, 11)))
@@ -80,11 +83,13 @@ class TestJob:
         stored = arrays(files(release)["strategy.npz"])
         np.testing.assert_array_equal(stored["data"], np.arange(1, 11))
 
+    @pytest.mark.slow
     def test_the_most_likely_cells_can_be_asked_for(self, rich) -> None:
         draft = draft_of(rich, RANGES, ["age"], "1", "hierarchy-strategy", reconstruction="l1")
         plan = json.loads(files(finished(draft))["release.json"])["plan"]
         assert plan["details"]["reconstruction"] == "l1"
 
+    @pytest.mark.slow
     def test_the_budget_is_spent_once(self, rich) -> None:
         finished(draft_of(rich, RANGES, ["age"], "1.5"))
         budget = rich.budgets.get()
@@ -96,6 +101,7 @@ class TestBundle:
     def release(self, rich) -> Release:
         return finished(draft_of(rich, f'{RANGES} + 2 * identity("age")', ["age"], "1", "hierarchy-strategy"))
 
+    @pytest.mark.slow
     def test_the_files_are_all_there(self, release) -> None:
         assert set(files(release)) == {
             "answers.csv", "cells.csv", "synthetic.csv", "synthetic.parquet", "strategy.npz", "release.json",
@@ -103,6 +109,7 @@ class TestBundle:
             "codebook.csv", "codebook.xlsx",
         }  # fmt: skip
 
+    @pytest.mark.slow
     def test_the_intervals_are_around_the_answers(self, release) -> None:
         table = answers(release)
         middle = (table["interval_lower"] + table["interval_upper"]) / 2
@@ -110,6 +117,7 @@ class TestBundle:
         half = table["interval_upper"] - table["answer"]
         assert (half > 1.9 * table["standard_error"]).all()
 
+    @pytest.mark.slow
     def test_the_answers_agree_with_each_other_and_with_the_cells(self, release) -> None:
         table, cells = answers(release), pd.read_csv(io.BytesIO(files(release)["cells.csv"]))
         by_query = table.groupby("query")["answer"]
@@ -117,6 +125,7 @@ class TestBundle:
         assert by_query.first()["age 0–19"] == pytest.approx(cells["estimate"][:2].sum(), abs=1e-3)
         assert (cells["cell"] >= 0).all() and (cells["count"] >= 0).all()
 
+    @pytest.mark.slow
     def test_the_standard_errors_are_those_of_the_strategy_in_the_bundle(self, release) -> None:
         """σ² diag(W (AᵀA)⁻¹ Wᵀ) from the stored matrix by dense algebra; ε = 1, Laplace of the L1 column norm."""
         stored = arrays(files(release)["strategy.npz"])
@@ -133,6 +142,7 @@ class TestBundle:
         exact = np.diag(workload @ np.linalg.inv(strategy.T @ strategy) @ workload.T) * variance
         np.testing.assert_allclose(answers(release)["standard_error"][:55], np.sqrt(exact), rtol=1e-6)
 
+    @pytest.mark.slow
     def test_the_synthetic_table_has_a_row_for_every_counted_person(self, release) -> None:
         packed = files(release)
         cells, rows = (pd.read_csv(io.BytesIO(packed[name])) for name in ("cells.csv", "synthetic.csv"))
@@ -140,6 +150,7 @@ class TestBundle:
         assert len(rows) == cells["count"].sum() == about["synthetic_rows"]
         assert about["queries"] == 65
 
+    @pytest.mark.slow
     def test_release_json_holds_the_text_form(self, release) -> None:
         plan = json.loads(files(release)["release.json"])["plan"]
         assert plan["workload"] == 'ranges("age") + 2 * identity("age")'
@@ -160,6 +171,7 @@ class TestBundle:
             response = client.get(f"/releases/{release.pk}/download/{name}")
             assert b"".join(response.streaming_content) == content, name
 
+    @pytest.mark.slow
     def test_without_cells_there_is_no_synthetic_table(self, concentrated) -> None:
         """Where the tables do not make the cells listable, answers and strategy are all there is."""
         draft = draft_of(concentrated, "marginals(<=1)", ["colour", "age"], "1", "residual-planner")
@@ -173,12 +185,14 @@ class TestPages:
     def release(self, rich) -> Release:
         return finished(draft_of(rich, RANGES, ["age"], "1"))
 
+    @pytest.mark.slow
     def test_the_public_page_shows_answers_and_no_true_one(self, release, client) -> None:
         services.publish(release, release.dataset.owner)
         text = page_of(client, release)
         assert "age 0–19" in text and "95 % interval" in text
         assert "true_answer" not in text and "No error" not in text
 
+    @pytest.mark.slow
     def test_the_compare_page_has_true_answers_and_expectations(self, release, client) -> None:
         client.force_login(release.dataset.owner)
         text = client.get(f"/releases/{release.pk}/compare/").content.decode()
@@ -200,6 +214,7 @@ class TestPages:
         client.force_login(rich.owner)
         assert title in client.get(f"/releases/{release.pk}/compare/").content.decode()
 
+    @pytest.mark.slow
     def test_a_sum_of_neighbours_has_the_error_of_the_range_that_they_make(self, release, client) -> None:
         """Query 1 is age 0–9, 11 is age 10–19, and 2 is both: answers are consistent, so both ways agree."""
         client.force_login(release.dataset.owner)
@@ -210,11 +225,13 @@ class TestPages:
         assert combination["standard_error"] == pytest.approx(both["standard_error"], rel=1e-6)
         assert "age 10–19" in response.content.decode()
 
+    @pytest.mark.slow
     def test_the_difference_of_an_answer_from_itself_is_nothing(self, release, client) -> None:
         client.force_login(release.dataset.owner)
         combination = client.get(f"/releases/{release.pk}/", {"sum": "3-3"}).context["combination"]
         assert combination["estimate"] == combination["standard_error"] == 0
 
+    @pytest.mark.slow
     def test_a_sum_over_marginal_tables_is_that_of_the_larger_one(self, concentrated, client) -> None:
         """colour = red is the first answer; its ten ages are 15 to 24 in the table of both."""
         draft = draft_of(concentrated, "marginals(<=2)", ["colour", "age"], "0.5", "residual-planner")
@@ -264,11 +281,12 @@ class TestChoice:
         assert "Automatic choice" in text and "smallest error" in text
         assert text.index("smallest error") < text.index("Counts every cell once")
 
+    @pytest.mark.slow
     def test_ratios_are_to_the_highest_bound_that_is_known(self, rich, client) -> None:
         """Whatever a method knows itself: the same bound below all, so ratios order as errors do."""
         draft = draft_of(rich, "marginals(<=2)", ["colour", "age"])
         for search in services.ask_strategies(draft):
-            strategies.work_out(search.key)
+            strategies.STRATEGIES.run(search.key)
         client.force_login(rich.owner)
         offers = client.get(f"/releases/{draft.pk}/method/").context["offers"]
         made = [(offer["plan"], offer["ratio"]) for offer in offers if "plan" in offer]
@@ -278,6 +296,7 @@ class TestChoice:
             (plan.total_error / bound) ** 0.5 for plan, _ratio in made
         ]
 
+    @pytest.mark.slow
     def test_what_takes_long_is_worked_out_by_a_worker(self, rich, client, monkeypatch) -> None:
         monkeypatch.setattr("mechanisms.matrix.answering._QUICK", 9)
         draft = draft_of(rich, RANGES, ["age"], "0.5")
@@ -290,8 +309,8 @@ class TestChoice:
         ] == []
         refused = client.post(address, {"mechanism": "hierarchy-strategy", "amount": "0.5"}).content.decode()
         assert "Its figures are being worked out" in refused
-        for working in Working.objects.all():
-            workings.work_out(working.pk)
+        for working in SEARCHES.jobs():
+            search_cache.SEARCHES.run(working.pk)
         table = client.post(f"{address}offers/", {"mechanism": "automatic", "amount": "0.5"}).content.decode()
         assert "Hierarchy" in table and "Some methods are being" not in table
         assert 'value="automatic" checked' in table

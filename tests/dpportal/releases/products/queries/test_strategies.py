@@ -14,16 +14,18 @@ import scipy.sparse
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from dpportal import sweeping
 from dpportal.datasets.models import Dataset
-from dpportal.releases import arrays, drafts, execution, services, tasks
-from dpportal.releases.models import Optimisation, Release, ReleaseJob
+from dpportal.jobs.claims import JobState
+from dpportal.jobs.memoised import StoredQuestion, key_of
+from dpportal.jobs.runner import JobKind
+from dpportal.jobs.search_cache import SEARCHES
+from dpportal.operations import sweeping
+from dpportal.releases import arrays, drafts, execution, services
+from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import PRODUCTS, DraftError
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.releases.products.queries.matrices import UploadedMatrix
-from dpportal.running.jobs import JobState
-from dpportal.running.questions import key_of
-from dpportal.running.workings import Working
+from dpportal.releases.products.queries.strategies import STRATEGIES
 from mechanisms import registry
 from mechanisms.matrix.mechanism import Optimised
 from mechanisms.protocol import PlanError
@@ -41,17 +43,17 @@ def draft(dataset: Dataset) -> Release:
 
 
 @pytest.fixture
-def search(draft: Release) -> Optimisation:
+def search(draft: Release) -> StoredQuestion:
     """The search of the one method that the tests here wait for."""
     services.ask_strategies(draft)
-    return Optimisation.objects.get(question__mechanism=NAME)
+    return STRATEGIES.jobs().get(question__mechanism=NAME)
 
 
 def test_the_same_strategy_is_looked_for_once(draft, search) -> None:
-    before = Optimisation.objects.count()
+    before = STRATEGIES.jobs().count()
     services.ask_strategies(draft)
     services.ask_strategies(services.duplicate(draft, draft.created_by))
-    assert Optimisation.objects.count() == before
+    assert STRATEGIES.jobs().count() == before
 
 
 def test_the_question_holds_neither_data_nor_loss(search) -> None:
@@ -64,7 +66,7 @@ def test_until_it_is_found_the_method_has_no_plan(draft, search) -> None:
 
 
 def test_what_a_worker_found_serves_every_loss(draft, search) -> None:
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     _version, plan = drafts.plan_of(draft)
     draft.amount *= 2
     _version, dearer = drafts.plan_of(draft)
@@ -73,9 +75,9 @@ def test_what_a_worker_found_serves_every_loss(draft, search) -> None:
 
 
 def test_a_confirmed_plan_is_read_with_its_strategy(draft, search) -> None:
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     _version, plan = drafts.plan_of(draft)
-    again = PRODUCTS["queries"].read_plan(plan.to_json())
+    again = PRODUCTS["queries"].planner.read_plan(plan.to_json())
     assert again.to_json() == plan.to_json()
     assert again.optimised is plan.optimised
 
@@ -87,26 +89,26 @@ def test_another_definition_or_workload_is_another_question(draft, search) -> No
 
 def test_a_worker_that_is_killed_is_followed_by_another(search, monkeypatch) -> None:
     lost = timezone.now() - timedelta(hours=1)
-    Optimisation.objects.update(state=JobState.DONE)
-    Optimisation.objects.filter(pk=search.key).update(
+    STRATEGIES.jobs().update(state=JobState.DONE)
+    STRATEGIES.jobs().filter(pk=search.key).update(
         state=JobState.RUNNING, lease_until=lost, hinted_at=lost, attempts=1
     )
     a_worker_lives()
     hinted: list[str] = []
-    monkeypatch.setattr(tasks.find_strategy, "delay", hinted.append)
-    tasks.sweep()
+    monkeypatch.setattr(JobKind, "hint", lambda _kind, key: hinted.append(key))
+    STRATEGIES.sweep()
     assert hinted == [search.key]
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     search.refresh_from_db()
-    assert search.state == JobState.DONE and search.arrays
+    assert search.state == JobState.DONE and search.answer
 
 
 def test_after_all_attempts_it_is_given_up_and_said_so(draft, search) -> None:
     lost = timezone.now() - timedelta(hours=1)
-    Optimisation.objects.filter(pk=search.key).update(
+    STRATEGIES.jobs().filter(pk=search.key).update(
         state=JobState.RUNNING, lease_until=lost, hinted_at=lost, attempts=3
     )
-    tasks.sweep()
+    STRATEGIES.sweep()
     with pytest.raises(DraftError, match="interrupted 3 times"):
         drafts.plan_of(draft)
 
@@ -116,20 +118,20 @@ def test_a_search_that_finds_none_says_why(draft, search, monkeypatch) -> None:
         raise PlanError("No strategy is better.")
 
     monkeypatch.setattr(type(registry.query_mechanism(NAME)), "optimise", refuse)
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     with pytest.raises(DraftError, match=r"No strategy is better\."):
         drafts.plan_of(draft)
 
 
 def test_a_search_that_failed_is_tried_again_after_a_day(draft, search) -> None:
-    Optimisation.objects.filter(pk=search.key).update(
+    STRATEGIES.jobs().filter(pk=search.key).update(
         state=JobState.FAILED, finished_at=timezone.now(), attempts=3
     )
     services.ask_strategies(draft)
-    assert Optimisation.objects.get(pk=search.key).state == JobState.FAILED
-    Optimisation.objects.filter(pk=search.key).update(finished_at=timezone.now() - timedelta(days=2))
+    assert STRATEGIES.jobs().get(pk=search.key).state == JobState.FAILED
+    STRATEGIES.jobs().filter(pk=search.key).update(finished_at=timezone.now() - timedelta(days=2))
     services.ask_strategies(draft)
-    again = Optimisation.objects.get(pk=search.key)
+    again = STRATEGIES.jobs().get(pk=search.key)
     assert (again.state, again.attempts) == (JobState.QUEUED, 0)
 
 
@@ -138,29 +140,31 @@ def test_an_unforeseen_error_is_tried_again(search, monkeypatch) -> None:
         raise RuntimeError
 
     monkeypatch.setattr(type(registry.query_mechanism(NAME)), "optimise", fail)
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     search.refresh_from_db()
     assert search.state == JobState.RUNNING and search.lease_until <= timezone.now()
 
 
+@pytest.mark.slow
 def test_the_method_page_shows_progress_and_then_the_strategy(draft, search, client) -> None:
     client.force_login(draft.created_by)
-    Optimisation.objects.filter(pk=search.key).update(progress=1, progress_total=4)
+    STRATEGIES.jobs().filter(pk=search.key).update(progress=1, progress_total=4)
     title = registry.query_mechanism(NAME).title
     waiting = client.get(f"/releases/{draft.pk}/method/").content.decode()
     assert f'value="25" aria-label="{title}"' in waiting
-    for found in Optimisation.objects.all():
-        strategies.work_out(found.key)
+    for found in STRATEGIES.jobs():
+        strategies.STRATEGIES.run(found.key)
     done = client.get(f"/releases/{draft.pk}/method/").content.decode()
     assert "<progress" not in done and f'value="{NAME}"' in done
 
 
+@pytest.mark.slow
 def test_the_page_is_told_when_a_strategy_is_found(draft, search, client) -> None:
     client.force_login(draft.created_by)
     address = f"/releases/{draft.pk}/method/searches/"
-    active = Optimisation.objects.count()
+    active = STRATEGIES.jobs().count()
     assert "HX-Trigger" not in client.get(address, {"active": active}).headers
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     assert client.get(address, {"active": active}).headers["HX-Trigger"] == "strategies:found"
 
 
@@ -169,13 +173,14 @@ def test_only_its_curator_sees_the_searches(draft, search, client, other_curator
     assert client.get(f"/releases/{draft.pk}/method/searches/").status_code == 404
 
 
+@pytest.mark.slow
 def test_the_sweep_takes_what_nothing_names_and_keeps_the_rest(draft, search) -> None:
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     search.refresh_from_db()
     kept, orphan = (matrices.keep(UploadedMatrix(scipy.sparse.csr_array(np.eye(n)))) for n in (2, 3))
     draft_of(draft.dataset, f'uploaded("{kept}")', ["age"])
     unnamed, _digest = arrays.keep({"theta": np.ones(3)}, strategies.FOLDER)
-    everything = [search.arrays, unnamed, *map(matrices.stored_name, (kept, orphan))]
+    everything = [search.answer["arrays"], unnamed, *map(matrices.stored_name, (kept, orphan))]
     long_ago = time.time() - 10 * 3600
     for name in everything:
         os.utime(default_storage.path(name), (long_ago, long_ago))
@@ -183,21 +188,22 @@ def test_the_sweep_takes_what_nothing_names_and_keeps_the_rest(draft, search) ->
     assert [default_storage.exists(name) for name in everything] == [True, False, True, False]
 
 
+@pytest.mark.slow
 def test_a_stored_strategy_that_cannot_be_read_is_searched_for_again_and_not_without_end(
     draft, search
 ) -> None:
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     search.refresh_from_db()
-    Path(default_storage.path(search.arrays)).write_bytes(b"what older code wrote")
+    Path(default_storage.path(search.answer["arrays"])).write_bytes(b"what older code wrote")
     strategies.kept.cache_clear()
     for _ in range(2):
         with pytest.raises(DraftError, match="cannot be used"):
             drafts.plan_of(draft)
     long_ago = timezone.now() - timedelta(days=2)
-    Optimisation.objects.filter(pk=search.key).update(finished_at=long_ago, queued_at=long_ago)
+    STRATEGIES.jobs().filter(pk=search.key).update(finished_at=long_ago, queued_at=long_ago)
     with pytest.raises(DraftError, match="being worked out"):
         drafts.plan_of(draft)
-    strategies.work_out(search.key)
+    strategies.STRATEGIES.run(search.key)
     drafts.plan_of(draft)
 
 
@@ -208,9 +214,10 @@ def test_a_plan_made_of_outdated_answers_costs_nothing_and_the_next_one_is_made_
     building.confirm(draft)
     plan = Release.objects.get(pk=draft.pk).plan_json
     Release.objects.filter(pk=draft.pk).update(plan_json={**plan, "details": {**plan["details"], "sums": 7}})
-    Working.objects.create(key="k", question={"kind": "matrix-facts", "version": 1}, state="done", answer=[1])
-    execution.execute(draft.pk)
+    known = {"question": {"kind": "matrix-facts", "version": 1}, "answer": [1], "state": "done"}
+    StoredQuestion.objects.create(key="k", answered_by=SEARCHES.name, **known)
+    execution.RELEASES.run(draft.pk)
     job = ReleaseJob.objects.get(pk=draft.pk)
     assert (job.state, job.attempts) == ("failed", 1) and "planned anew" in job.failure
-    assert not Working.objects.exists()
+    assert not SEARCHES.jobs().exists()
     assert building.left(draft.dataset) == Decimal(1)

@@ -1,0 +1,1 @@
+"""How templates show messages to whoever is signed in."""

@@ -1,0 +1,257 @@
+"""The settled charges of each dataset as they are remembered outside the database, and what its ledger lacks of them.
+
+A charge is spent or void from the moment that its file exists, just before the transaction commits that says so, and
+the first writer of that file decides: a worker that wakes late finds what was decided without it. So the memory has
+every charge that anything was revealed for, and a ledger that lacks one was restored from an older copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import CharField
+from django.db.models.functions import Cast
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.models import LedgerEntry, MemoryMark
+from dpportal.datasets.models import Dataset
+from dpportal.platform import journal
+from dpportal.platform.journal import MemoryFaultError
+from mechanisms.accounting import SYMBOL, Definition
+
+FOLDER = "charges"
+# Begins the name that says how many charges of a missing dataset an administrator has seen.
+NOTED = "noted."
+State = LedgerEntry.State
+
+
+class RestoredError(Exception):
+    """The database lacks what people have seen; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A settled charge.
+
+    key: of its line, in hexadecimal digits. dataset: its name. is_void: nothing was or will be paid with it. outcome:
+    where a release's measurement lies, so that no second one is ever drawn.
+    """
+
+    key: str
+    dataset: str
+    amount: str
+    definition: str
+    delta_exponent: int
+    neighbours: str
+    unit_column: str
+    ignore_case: bool
+    reason: str
+    by: str
+    at: str
+    is_void: bool = False
+    outcome: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> Decimal:
+        return Decimal(self.amount)
+
+    @property
+    def symbol(self) -> str:
+        return SYMBOL[Definition(self.definition)]
+
+    @property
+    def spent_at(self) -> Any:
+        return parse_datetime(self.at)
+
+    @classmethod
+    def of(cls, entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = False) -> Charge:
+        account = entry.budget
+        return cls(
+            key=entry.key.hex,
+            dataset=entry.dataset.name,
+            amount=str(entry.amount),
+            definition=account.definition,
+            delta_exponent=account.delta_exponent,
+            neighbours=account.neighbours,
+            unit_column=account.unit_column,
+            ignore_case=account.ignore_case,
+            reason=entry.reason,
+            by=entry.by.get_username(),
+            at=(entry.settled_at or timezone.now()).isoformat(),
+            is_void=is_void,
+            outcome=dict(outcome),
+        )
+
+
+def recall(dataset_id: UUID, key: str) -> Charge | None:
+    """What is remembered of a charge, if it was settled. Raises MemoryFaultError."""
+    content = journal.recall(_name(dataset_id, key))
+    if content == {}:
+        raise MemoryFaultError(journal.remedy())
+    return Charge(**content) if content else None
+
+
+def charge_of(entry: LedgerEntry) -> Charge | None:
+    """What is remembered of a line, if it was settled. Raises MemoryFaultError."""
+    return recall(entry.dataset_id, entry.key.hex)
+
+
+def is_settled(dataset_id: UUID, key: str) -> bool:
+    """Whether the charge with this key was spent or is void. Raises MemoryFaultError."""
+    return journal.holds(_name(dataset_id, key))
+
+
+def settle(entry: LedgerEntry, outcome: Mapping[str, str], *, is_void: bool = False) -> Charge:
+    """Remember that a charge is spent or void, unless it is settled; returns how it is settled for good.
+
+    Raises MemoryFaultError.
+    """
+    charge = Charge.of(entry, outcome, is_void=is_void)
+    if journal.create(_name(entry.dataset_id, charge.key), asdict(charge)):
+        return charge
+    settled = charge_of(entry)
+    assert settled is not None
+    return settled
+
+
+def missing(dataset: Dataset) -> list[Charge]:
+    """The spent charges that the ledger lacks, the oldest first. Raises MemoryFaultError."""
+    return _missing(dataset, keys(dataset.pk), _lines(dataset))
+
+
+def charges_of(dataset_id: UUID) -> list[Charge]:
+    """All spent charges of a dataset, the oldest first; for one that the database lacks. Raises MemoryFaultError."""
+    return _spent(dataset_id, keys(dataset_id))
+
+
+def keys(dataset_id: UUID) -> set[str]:
+    """The keys of a dataset's settled charges; no file is read."""
+    return {name for name in journal.names(f"{FOLDER}/{dataset_id}") if not name.startswith(NOTED)}
+
+
+def dataset_ids() -> list[UUID]:
+    """The datasets of which any charge is remembered."""
+    return [UUID(name) for name in journal.names(FOLDER)]
+
+
+def outcomes_beyond(known: Collection[str]) -> Iterator[Mapping[str, str]]:
+    """The outcomes of all charges but those with the keys `known`. Raises MemoryFaultError."""
+    require_mark()
+    for dataset_id in dataset_ids():
+        for key in keys(dataset_id).difference(known):
+            charge = recall(dataset_id, key)
+            if charge is not None:
+                yield charge.outcome
+
+
+def is_noted(dataset_id: UUID) -> bool:
+    """Whether an administrator has seen as many charges as there are of a dataset that is missing."""
+    return journal.holds(_name(dataset_id, f"{NOTED}{len(keys(dataset_id))}"))
+
+
+def note(dataset_id: UUID) -> None:
+    journal.create(_name(dataset_id, f"{NOTED}{len(keys(dataset_id))}"))
+
+
+def require_complete(dataset: Dataset) -> None:
+    """Raises RestoredError if the ledger lacks a remembered charge, MemoryFaultError if the memory lacks one."""
+    require_mark()
+    # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
+    before, settled = _lines(dataset), keys(dataset.pk)
+    _require_all(dataset, settled, before)
+    lacking = _missing(dataset, settled, _lines(dataset))
+    if lacking:
+        raise RestoredError(
+            _(
+                "The portal's database was put back from an older copy that lacks %(number)s charges of %(name)s. "
+                "Nothing can be spent or published from it until an administrator has entered them, on the page Health."
+            )
+            % {"number": len(lacking), "name": dataset.name}
+        )
+
+
+def require_mark() -> None:
+    """Raise MemoryFaultError unless the memory is the one that this database goes with."""
+    if not has_mark():
+        raise MemoryFaultError(journal.lost_text())
+
+
+def has_mark() -> bool:
+    """Whether the memory is the one that this database goes with."""
+    return MemoryMark.objects.filter(mark=journal.mark()).exists()
+
+
+@transaction.atomic
+def put_mark() -> None:
+    """Let this database go with the memory that is there, or with a new one."""
+    MemoryMark.objects.all().delete()
+    MemoryMark.objects.create(mark=journal.new_mark())
+
+
+def obstacle() -> str:
+    """Why this machine can neither spend nor publish; empty if it can."""
+    try:
+        require_mark()
+        journal.probe()
+    except MemoryFaultError as fault:
+        return str(fault)
+    return ""
+
+
+def accept(dataset: Dataset, outcomes: Mapping[str, Mapping[str, str]]) -> None:
+    """Remember what the ledger says, beside what is remembered already where that can be read.
+
+    outcomes: what else is to be remembered of charges, by their keys.
+    """
+    for line in dataset.ledger.filter(state=State.SPENT).select_related("budget", "by", "dataset"):
+        outcome = outcomes.get(line.key.hex, {})
+        try:
+            settle(line, outcome)
+        except MemoryFaultError:
+            journal.replace(_name(dataset.pk, line.key.hex), asdict(Charge.of(line, outcome)))
+
+
+def is_behind(dataset: Dataset) -> bool:
+    """Whether the memory lacks a charge of the ledger, or cannot be read."""
+    try:
+        _require_all(dataset, keys(dataset.pk), _lines(dataset))
+    except MemoryFaultError:
+        return True
+    return False
+
+
+def _name(dataset_id: UUID, key: str) -> str:
+    return f"{FOLDER}/{dataset_id}/{key}"
+
+
+def _lines(dataset: Dataset) -> dict[str, str]:
+    """The state of each line of the ledger by its key, as text: thousands of them are compared with names of files."""
+    lines = dataset.ledger.order_by().annotate(text=Cast("key", CharField())).values_list("text", "state")
+    return {key.replace("-", ""): state for key, state in lines.iterator()}
+
+
+def _missing(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> list[Charge]:
+    # A charge that is reserved is settled by its job, which finds what was measured.
+    return _spent(dataset.pk, settled.difference(lines))
+
+
+def _spent(dataset_id: UUID, settled: Collection[str]) -> list[Charge]:
+    charges = (recall(dataset_id, key) for key in settled)
+    return sorted((c for c in charges if c and not c.is_void), key=lambda charge: charge.at)
+
+
+def _require_all(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> None:
+    spent = {key for key, state in lines.items() if state == State.SPENT}
+    # Looked for by name, too: a file server may list what was there a moment ago.
+    if any(not journal.holds(_name(dataset.pk, key)) for key in spent - settled):
+        raise MemoryFaultError(
+            _("The portal's memory lacks charges of %(name)s that its ledger has. ") % {"name": dataset.name}
+            + journal.remedy()
+        )

@@ -1,0 +1,79 @@
+"""From a draft to its charge: the one way in which budget is asked for, for a release as for a running count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.http import HttpRequest
+
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import current_user
+from dpportal.budgets import ledger
+from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
+from dpportal.datasets import services as datasets
+from dpportal.datasets.access import require_releaser
+from dpportal.datasets.domain_fit import shown_warnings
+from dpportal.datasets.models import DomainVersion
+from dpportal.publications.confirmation import ConfirmForm, confirmation
+from mechanisms.accounting import Loss
+
+
+def confirmed(
+    request: HttpRequest,
+    draft: ChargedPublication,
+    shown: str,
+    act: Callable[[str], object],
+    refusals: tuple[type[Exception], ...],
+) -> ConfirmForm | None:
+    """The form under a reviewed draft; None once it was confirmed and `act` has reserved the budget.
+
+    shown: the digest of what this page shows. act: called with that of what the curator read. refusals: what it may
+    raise to say why not, beside those of budgets.
+    """
+    identifying = datasets.columns_to_ask_about(draft.dataset)
+
+    def spend(reviewed: str) -> None:
+        if identifying:
+            datasets.confirm_one_row(draft.dataset, identifying, current_user(request))
+        act(reviewed)
+
+    return confirmation(request, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
+
+
+def around(
+    request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]
+) -> dict[str, Any]:
+    """What every review shows beside the plan. budget: that pays. columns: of the table that are read."""
+    assert draft.amount is not None
+    return {
+        "identifying": datasets.columns_to_ask_about(draft.dataset),
+        "fit_warnings": shown_warnings(draft.dataset, columns, current_user(request)),
+        "left_after": budget.left - draft.amount,
+    }
+
+
+def lock(draft: ChargedPublication, by: User, refused: type[Exception]) -> None:
+    """No one edits the draft or the domain between a plan and the moment they are frozen, in this transaction."""
+    rows: Any = type(draft)._default_manager
+    draft.refresh_from_db(from_queryset=rows.select_for_update())
+    require_releaser(draft.dataset, by.pk, refused)
+    datasets.lock_dataset(draft.dataset)
+
+
+def reserve(
+    draft: ChargedPublication, loss: Loss, version: DomainVersion, *, reason: str, by: User
+) -> LedgerEntry:
+    """Set the cost of a draft aside and freeze the domain it rests on. Raises BudgetRefusedError."""
+    assert draft.amount is not None
+    charge = ledger.reserve(
+        draft.dataset,
+        draft.amount,
+        definition=loss.definition,
+        key=draft.pk,
+        reason=reason,
+        by=by,
+        total_public=loss.unit.total_public,
+    )
+    DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
+    return charge

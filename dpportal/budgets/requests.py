@@ -1,0 +1,99 @@
+"""Curators ask for budgets; administrators grant or decline; each hears of the other at the bell and by mail."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit, mailing
+from dpportal.accounts.models import Role, User
+from dpportal.budgets.models import BudgetRequest
+from dpportal.datasets.access import right_of
+from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.services import lock_dataset
+
+State = BudgetRequest.State
+
+
+@transaction.atomic
+def ask(dataset: Dataset, reason: str, by: User) -> bool:
+    """Ask the administrators for a budget. Returns whether it is a new question: one that waits is left as it is."""
+    lock_dataset(dataset)
+    if dataset.budget_requests.filter(state=State.WAITING).exists():
+        return False
+    request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason)
+    audit.record(by, "asked for a budget", dataset)
+    administrators = User.objects.filter(role=Role.ADMINISTRATOR, is_active=True).exclude(email="")
+    text = _("%(curator)s asks for a privacy budget for the dataset “%(dataset)s”: %(reason)s")
+    words = {"curator": by.get_username(), "dataset": dataset.name, "reason": request.reason}
+    mailing.write(administrators.values_list("email", flat=True), _("A budget is asked for"), text % words)
+    return True
+
+
+def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
+    """Say yes, in the transaction of a grant, which holds the dataset. Returns whether the question still waited.
+
+    granted: how much, such as ε = 0.50, which need not be what was asked for.
+    """
+    answer = _("%(granted)s. %(reason)s") % {"granted": granted, "reason": reason}
+    return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, answer)
+
+
+def waits(request: BudgetRequest) -> bool:
+    """Whether nobody has answered it yet; final while its dataset is held."""
+    return waiting().filter(pk=request.pk).exists()
+
+
+def answered_text() -> str:
+    """Why a grant is refused whose question somebody else has answered."""
+    return _(
+        "This request was answered meanwhile, so nothing is granted. Save once more without a request to grant beside "
+        "that answer."
+    )
+
+
+@transaction.atomic
+def decline(request: BudgetRequest, reason: str, by: User) -> bool:
+    """Say no, with a reason. Returns whether the question still waited."""
+    lock_dataset(request.dataset)
+    done = _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.DECLINED, reason)
+    if done:
+        audit.record(by, "declined a budget", request.dataset, reason)
+    return done
+
+
+def waiting() -> QuerySet[BudgetRequest]:
+    """The questions that nobody has answered, the oldest first; none of records that were deleted since."""
+    asked = BudgetRequest.objects.filter(state=State.WAITING).exclude(dataset__state=Dataset.State.ERASED)
+    return asked.select_related("dataset__owner", "by").order_by("at")
+
+
+def answered(person: User) -> QuerySet[BudgetRequest]:
+    """The answers to this curator's questions, of datasets that are still theirs."""
+    datasets = Dataset.objects.open_to(person, Right.OWN)
+    own = BudgetRequest.objects.filter(by=person, dataset__in=datasets).exclude(state=State.WAITING)
+    return own.select_related("dataset").order_by("-answered_at")
+
+
+def news(user: User) -> int:
+    """How many questions or answers ring this person's bell."""
+    if user.is_administrator:
+        return waiting().count()
+    return answered(user).filter(seen=False).count() if user.is_curator else 0
+
+
+def _answer(asked: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
+    request = asked.select_related("by", "dataset__owner").first()
+    if request is None:
+        return False
+    asked.filter(pk=request.pk).update(state=state, answer=reason, answered_at=Now(), seen=False)
+    subject = _("Your budget is granted") if state == State.GRANTED else _("No budget is granted")
+    text = _("The answer for the dataset “%(dataset)s”: %(reason)s")
+    words = {"dataset": request.dataset.name, "reason": reason}
+    # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
+    still_owns = right_of(request.by, request.dataset) >= Right.OWN
+    told = request.by if still_owns else request.dataset.owner
+    mailing.write([told.email], subject, text % words)
+    return True

@@ -1,0 +1,162 @@
+"""Published releases and running counts as one list, newest first, and which of them somebody looks for."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts.models import User
+from dpportal.budgets.models import ChargedPublication
+from dpportal.catalogue import thumbnails
+from dpportal.publications.draft import PUBLIC
+from dpportal.publications.metadata import About
+from dpportal.releases.models import Release
+from dpportal.releases.products import PRODUCTS
+from dpportal.streams.models import Stream
+
+RUNNING_COUNT = "stream"
+KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
+_ABOUT = "dataset__public_description__"
+_TOLD = ("text", "keywords", "place", "first", "last", "publisher")
+_SHOWN = (
+    "pk",
+    "published_at",
+    "dataset__name",
+    "created_by",
+    *(f"{_ABOUT}{name}" for name in ("shown", *_TOLD)),
+)
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """What a search sees of a release or a running count; `texts` are all it is found by.
+
+    place, years: what it is about, perhaps unsaid. publisher: the office that answers for it, or who published it.
+    columns: what it tells of.
+    """
+
+    pk: UUID
+    kind: str
+    published_at: datetime
+    place: str
+    publisher: str
+    columns: tuple[str, ...]
+    years: tuple[int, ...]
+    texts: tuple[str, ...]
+
+    def about(self, words: Iterable[str]) -> bool:
+        """Whether every word occurs in one of the texts, whatever its case."""
+        told = plain(" ".join(self.texts))
+        return all(plain(word) in told for word in words)
+
+
+def plain(text: str) -> str:
+    """A text without the differences that nobody means when searching."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def published() -> list[CatalogueEntry]:
+    """Everything that is published and not withdrawn, newest first."""
+    releases = Release.objects.filter(PUBLIC).values(*_SHOWN, "product", "title", "columns")
+    streams = Stream.objects.filter(PUBLIC).values(*_SHOWN, "name", "description", "column", "labels")
+    names = {user.pk: user.public_name for user in User.objects.only("display_name")}
+    found = [
+        *(_publication(r, r["product"], names, r["columns"], [r["title"]]) for r in releases),
+        *(
+            _publication(
+                s,
+                RUNNING_COUNT,
+                names,
+                [s["column"]] if s["column"] else [],
+                [s["name"], s["description"], *s["labels"]],
+            )
+            for s in streams
+        ),
+    ]
+    return sorted(found, key=lambda publication: publication.published_at, reverse=True)
+
+
+def _publication(
+    row: dict[str, Any], kind: str, names: dict[Any, str], columns: list[str], texts: list[str]
+) -> CatalogueEntry:
+    person = names[row["created_by"]]
+    # What a curator keeps to themselves is not searched, either.
+    about = About(**{name: row[f"{_ABOUT}{name}"] for name in _TOLD}) if row[f"{_ABOUT}shown"] else About()
+    told = (about.text, *about.keywords, about.place, about.publisher, about.period, *map(str, about.years))
+    return CatalogueEntry(
+        pk=row["pk"],
+        kind=kind,
+        published_at=row["published_at"],
+        place=about.place,
+        publisher=about.publisher or person,
+        columns=tuple(columns),
+        years=tuple(about.years),
+        texts=(*texts, *columns, row["dataset__name"], person, str(KINDS[kind]), *told),
+    )
+
+
+@dataclass(frozen=True)
+class SearchQuery:
+    """What somebody looks for; each may be left open.
+
+    year: in which it was published. covered: a year that the data are about.
+    """
+
+    words: str = ""
+    kind: str = ""
+    year: int | None = None
+    place: str = ""
+    publisher: str = ""
+    covered: int | None = None
+    column: str = ""
+
+    def of(self, publications: Iterable[CatalogueEntry]) -> list[CatalogueEntry]:
+        return [
+            p
+            for p in publications
+            if self.kind in ("", p.kind)
+            and self.year in (None, p.published_at.year)
+            and self.place in ("", p.place)
+            and self.publisher in ("", p.publisher)
+            and (self.covered is None or self.covered in p.years)
+            and (not self.column or self.column in p.columns)
+            and p.about(self.words.split())
+        ]
+
+
+def counted(values: Iterable[Any]) -> dict[Any, int]:
+    """How many publications have each value, in the values' order; what was left unsaid is no value."""
+    found = Counter(value for value in values if value)
+    return {value: found[value] for value in sorted(found)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A publication as a page lists it: the release or running count itself, its kind in words, and its picture."""
+
+    kind: str
+    it: ChargedPublication
+    icon: str
+    thumbnail: dict[str, Any] | None
+
+
+def loaded(publications: Sequence[CatalogueEntry]) -> list[Entry]:
+    """In the same order; rows of a kind by one query however many."""
+    rows: dict[UUID, ChargedPublication] = {}
+    for model in (Release, Stream):
+        chosen = model.objects.filter(pk__in=[p.pk for p in publications])
+        rows |= {row.pk: row for row in chosen.select_related("dataset", "charge__budget", "created_by")}
+    pictures = thumbnails.of(rows.values())
+    there = [p for p in publications if p.pk in rows]
+    return [Entry(str(KINDS[p.kind]), rows[p.pk], _icon(p.kind), pictures.get(p.pk)) for p in there]
+
+
+def _icon(kind: str) -> str:
+    return "icon-stream" if kind == RUNNING_COUNT else PRODUCTS[kind].icon

@@ -1,0 +1,161 @@
+"""Several running counts in one chart, and each in a panel of its own: arrays in, Plotly figures out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from django.utils.translation import gettext as _
+from plotly.subplots import make_subplots
+
+from dpportal.charts.series import TICKS, band, line, thinned
+from dpportal.charts.style import Figure, SeriesFigure, category_axis, finished, plain, plain_all
+
+# More lines in one chart cannot be told apart.
+MAX_TOGETHER = 6
+MAX_APART = 12
+COLUMNS = 3
+# Places along a line at which its interval and its mark are drawn.
+MARKS = 12
+# Told apart by dash, mark and pattern as well as by colour.
+COLOURS = [f"var(--series-{number})" for number in range(1, MAX_TOGETHER + 1)]
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
+PATTERNS = ("", "/", "\\", "x", "-", ".")
+_PANEL, _FRAME, _NARROWEST = 190, 110, 640
+# For each name of a panel, which make_subplots leaves out where it is empty.
+_PLACEHOLDER = "–"
+
+
+def together_figure(
+    labels: Sequence[str],
+    names: Sequence[str],
+    *,
+    released: np.ndarray,
+    half_widths: np.ndarray,
+    unit: str = "people",
+    periods: int = 0,
+) -> Figure:
+    """Released running counts in one chart, each with its interval at some of the periods.
+
+    labels: of the T drawn periods. names: of the k series, at most MAX_TOGETHER. released: (T, k). half_widths: (T,),
+    the same for all series. periods: how many there are in all, if these are some of them.
+    """
+    x, figure = plain_all(labels), SeriesFigure()
+    last = len(x) - 1
+    marked = np.unique(last - np.linspace(0, last, min(MARKS, len(x))).astype(np.int64))
+    for place, name in enumerate(names):
+        own, counts = COLOURS[place], released[:, place]
+        mark = {"symbol": _SYMBOLS[place], "color": own, "size": 7, "maxdisplayed": MARKS}
+        drawn = line(name, own, _DASHES[place], _hover(unit))
+        drawn.update(mode="lines+markers", marker=mark, legendgroup=str(place))
+        figure.add_series(drawn, x=x, y=counts.tolist(), customdata=half_widths.tolist())
+        intervals = go.Scatter(
+            mode="markers",
+            marker={"color": own, "size": 1},
+            error_y={"array": half_widths[marked].tolist(), "color": own, "thickness": 1, "width": 4},
+            legendgroup=str(place),
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        figure.add_series(intervals, x=[x[at] for at in marked], y=counts[marked].tolist())
+    figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
+    caption = _("Bars along the lines are intervals at some of the periods; the pointer tells the others.")
+    caption = f"{caption} {_interval_caption()}{thinned(periods, len(x))}"
+    return finished(figure, title=_("Running counts"), caption=caption)
+
+
+def apart_figure(
+    labels: Sequence[str],
+    names: Sequence[str],
+    *,
+    released: np.ndarray,
+    half_widths: np.ndarray,
+    unit: str = "people",
+    periods: int = 0,
+) -> Figure:
+    """A panel for each running count with its 95 % band, all on the same axes; see `together_figure`."""
+
+    ends = [trace.to_plotly_json() for trace in band()]
+
+    def panel(place: int) -> list[dict[str, Any]]:
+        counts = released[:, place]
+        main = line(names[place], "var(--noisy)", "solid", _hover(unit)).to_plotly_json()
+        return [
+            *(
+                {**end, "x": x, "y": y.tolist()}
+                for end, y in zip(ends, (counts - half_widths, counts + half_widths), strict=True)
+            ),
+            {**main, "x": x, "y": counts.tolist(), "customdata": half_widths.tolist()},
+        ]
+
+    x = plain_all(labels)
+    caption = f"{_('Every panel has the same axes.')} {_interval_caption()}{thinned(periods, len(x))}"
+    return in_panels(names, panel, title=_("Running counts, side by side"), caption=caption, unit=unit)
+
+
+def in_panels(
+    names: Sequence[str],
+    panel: Callable[[int], Sequence[Mapping[str, Any]]],
+    *,
+    title: str,
+    caption: str,
+    unit: str,
+) -> Figure:
+    """Panels with shared axes. names: above each. panel: the traces of one, by its place."""
+    layout = deepcopy(_panels(len(names)))
+    for note, text in zip(layout["annotations"], [*names, _("period"), unit], strict=True):
+        note["text"] = plain(text)
+    traces = [
+        # Panels are numbered row by row, and the first has the axes x and y.
+        {
+            **trace,
+            "xaxis": f"x{place + 1 if place else ''}",
+            "yaxis": f"y{place + 1 if place else ''}",
+        }
+        for place in range(len(names))
+        for trace in panel(place)
+    ]
+    return Figure(json={"data": traces, "layout": layout}, caption=caption, title=title)
+
+
+@cache
+def _panels(number: int) -> dict[str, Any]:
+    """The layout of so many panels, whose annotations are their names and those of the axes; slow to work out."""
+    columns = min(COLUMNS, number)
+    rows = -(-number // columns)
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        shared_xaxes="all",
+        shared_yaxes="all",
+        subplot_titles=[_PLACEHOLDER] * number,
+        horizontal_spacing=0.03,
+        vertical_spacing=0.3 / rows,
+        x_title=_PLACEHOLDER,
+        y_title=_PLACEHOLDER,
+    )
+    figure.update_xaxes(type="category", nticks=3, tickangle=0)
+    for place in range(max(0, number - columns), number):
+        # Also where the last row leaves a column without a panel.
+        figure.update_xaxes(showticklabels=True, row=place // columns + 1, col=place % columns + 1)
+    figure.update_annotations(font={"size": 13})
+    figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
+    width = _NARROWEST if columns > 1 else 0
+    height = _FRAME + _PANEL * rows
+    layout: dict[str, Any] = finished(figure, title="", caption="", height=height, min_width=width).json[
+        "layout"
+    ]
+    return layout
+
+
+def _interval_caption() -> str:
+    return _("Each 95 % interval is for one count in one period, taken alone.")
+
+
+def _hover(unit: str) -> str:
+    return "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"

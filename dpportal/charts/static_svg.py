@@ -1,0 +1,306 @@
+"""A figure as shapes at places in pixels, for a drawing that stands still in a file by itself: no program, no network.
+
+Draws what the portal's figures are made of: bars, lines, bands, points with intervals, heat maps, side by side.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dpportal.charts.svg_paths import bar, points, rectangle, round_step
+
+WIDTH, HEIGHT = 760, 360
+TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
+LONGEST_LABEL = 24
+TICKS = 6
+# Shades of a heat map; the palest differs from none at all.
+SHADES = 32
+Trace = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a subplot: where on the drawing it runs, and what it shows. categories: in order, or empty."""
+
+    begin: float
+    end: float
+    low: float
+    high: float
+    categories: Mapping[Any, int]
+    shown: bool
+    title: str
+
+    def at(self, value: Any) -> float:
+        place = self.categories[value] if self.categories else float(value)
+        return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
+
+    @property
+    def step(self) -> float:
+        """Pixels of one category."""
+        return abs(self.end - self.begin) / (self.high - self.low)
+
+
+def drawing(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """From a figure's JSON: width, height, and shapes, lines, texts and names of series for `_drawing.svg`.
+
+    Colours are the names that the portal's style sheet has for them, since that is written into the same file.
+    """
+    return _Drawing(figure["data"], figure["layout"]).context()
+
+
+class _Drawing:
+    def __init__(self, traces: Sequence[Trace], layout: Mapping[str, Any]) -> None:
+        shown = (t for t in traces if t.get("visible", True) is True)
+        self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in shown], layout
+        self.height = int(layout.get("height") or HEIGHT)
+        self.areas: list[dict[str, Any]] = []
+        self.lines: list[dict[str, Any]] = []
+        self.texts: list[dict[str, Any]] = []
+        pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
+        self.left = self._label_space("y", pairs)
+        self.bottom = min(self._label_space("x", pairs), 130) + 12
+        self.axes = {pair: self._axes(*pair) for pair in pairs}
+
+    def context(self) -> dict[str, Any]:
+        for pair, (x, y) in self.axes.items():
+            of_pair = [t for t in self.traces if (t.get("xaxis", "x"), t.get("yaxis", "y")) == pair]
+            self._frame(x, y)
+            self._draw(of_pair, x, y)
+        self._titles()
+        named = {t["name"]: _colour(t) for t in self.traces if t.get("name") and t.get("showlegend", True)}
+        is_map = any(t["type"] == "heatmap" for t in self.traces)
+        return {
+            "width": WIDTH,
+            "height": self.height,
+            "areas": self.areas,
+            "lines": self.lines,
+            "texts": self.texts,
+            "names": [] if is_map or len(named) < 2 else list(named.items()),
+            "scale": f"0 … {self._largest:,.4g}" if is_map else "",
+        }
+
+    def _traces_on(self, letter: str, name: str) -> list[Trace]:
+        return [t for t in self.traces if t.get(f"{letter}axis", letter) == name]
+
+    def _label_space(self, letter: str, pairs: Mapping[tuple[str, str], None]) -> float:
+        """Pixels that the longest label of these axes needs."""
+        names = {pair[letter == "y"] for pair in pairs}
+        words = [
+            str(v)
+            for n in names
+            for t in self._traces_on(letter, n)
+            for v in _values(t, letter)
+            if isinstance(v, str)
+        ]
+        longest = min(max((len(_plain(word)) for word in words), default=8), LONGEST_LABEL)
+        lying = LETTER * longest * min(len(set(words)), TICKS * 2) < WIDTH / (2 * len(names))
+        return 2.0 * LINE if letter == "x" and lying else LETTER * longest + 4 * GAP
+
+    def _axes(self, x_name: str, y_name: str) -> tuple[Axis, Axis]:
+        wide, tall = WIDTH - self.left - RIGHT, self.height - TOP - self.bottom
+        x, y = self._axis("x", x_name), self._axis("y", y_name)
+        (x0, x1), (y0, y1) = x.pop("domain"), y.pop("domain")
+        across = Axis(self.left + x0 * wide, self.left + x1 * wide, **x)
+        floor, ceiling = TOP + (1 - y0) * tall, TOP + (1 - y1) * tall
+        ends = (ceiling, floor) if y["categories"] else (floor, ceiling)
+        return across, Axis(*ends, **y)
+
+    def _axis(self, letter: str, name: str) -> dict[str, Any]:
+        said = self.layout.get(f"{letter}axis{name[1:]}", {})
+        traces = self._traces_on(letter, name)
+        values = [v for t in traces for v in _values(t, letter)]
+        words = any(isinstance(v, str) for v in values) or any(t["type"] == "heatmap" for t in traces)
+        categories = {value: place for place, value in enumerate(dict.fromkeys(values))} if words else {}
+        numbers = [float(v) for t in traces for v in _reach(t, letter)] if not words else []
+        low, high = (-0.5, len(categories) - 0.5) if words else _range(numbers, letter == "y")
+        return {
+            "low": low,
+            "high": high,
+            "categories": categories,
+            "domain": said.get("domain") or (0, 1),
+            "shown": said.get("showticklabels", True) is not False,
+            "title": _plain(said.get("title", {}).get("text") or ""),
+        }
+
+    def _frame(self, x: Axis, y: Axis) -> None:
+        """Axes with their labels."""
+        floor, ceiling = max(y.begin, y.end), min(y.begin, y.end)
+        for value, text in _marks(y):
+            if not y.categories:
+                self.lines.append(_line([(x.begin, y.at(value)), (x.end, y.at(value))], "var(--grid)"))
+            if y.shown:
+                self._text(text, x.begin - GAP, y.at(value) + 4, "end")
+        for value, text in _marks(x) if x.shown else ():
+            turned = LETTER * len(text) > x.step * max(1, len(x.categories) // len(_marks(x)))
+            self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
+        self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
+        if x.title and x.shown:
+            self._text(x.title, x.end, self.height - GAP, "end", whole=True)
+        if y.title and y.shown:
+            # One that is wider than the space beside the axis begins at the drawing's edge.
+            wide = LETTER * len(y.title) > self.left
+            place, anchor = (0.0, "start") if wide else (self.left, "end")
+            self._text(y.title, place, ceiling - GAP, anchor, whole=True)
+
+    def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
+        bars = [t for t in traces if t["type"] == "bar"]
+        for place, trace in enumerate(bars):
+            self._bars(trace, x, y, place, len(bars))
+        before: list[tuple[float, float]] = []
+        for trace in traces:
+            if trace["type"] == "heatmap":
+                self._heat_map(trace, x, y)
+            elif trace["type"] == "scatter":
+                places = [
+                    (x.at(a), y.at(b)) for a, b in zip(trace["x"], trace["y"], strict=True) if b is not None
+                ]
+                self._scatter(trace, places, before, y)
+                before = places
+
+    def _bars(self, trace: Trace, x: Axis, y: Axis, place: int, bars: int) -> None:
+        width = 0.8 * x.step / bars if x.categories else 1.0
+        path, marker = [], trace.get("marker", {})
+        for value, number in zip(trace["x"], trace["y"], strict=True):
+            left = x.at(value) + (place - bars / 2) * width
+            path.append(bar(left, y.at(0), y.at(number), width))
+            self._whisker(trace, len(path) - 1, left + width / 2, number, y)
+        line = marker.get("line", {}).get("color", "none")
+        self.areas.append({"path": "".join(path), "fill": marker.get("color"), "stroke": line, "opacity": 1})
+
+    def _scatter(
+        self, trace: Trace, places: list[tuple[float, float]], before: list[tuple[float, float]], y: Axis
+    ) -> None:
+        if trace.get("fill") == "tonexty" and before:
+            path = "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in (*places, *reversed(before)))
+            fill = trace.get("fillcolor", "var(--interval)")
+            self.areas.append({"path": f"{path}z", "fill": fill, "stroke": "none", "opacity": 1})
+        if "lines" in trace.get("mode", "lines") and trace.get("line", {}).get("width", 1):
+            self.lines.append(_line(places, _colour(trace), trace.get("line", {}).get("dash", "")))
+        if "markers" in trace.get("mode", ""):
+            dots = "".join(f"M{a - 2:.1f} {b:.1f}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0" for a, b in places)
+            self.areas.append({"path": dots, "fill": _colour(trace), "stroke": "none", "opacity": 1})
+            for place, (at, _height) in enumerate(places):
+                self._whisker(trace, place, at, trace["y"][place], y)
+
+    def _whisker(self, trace: Trace, place: int, at: float, value: Any, y: Axis) -> None:
+        half = _half_width(trace, place)
+        if half is not None and value is not None:
+            self.lines.append(_line([(at, y.at(value - half)), (at, y.at(value + half))], "var(--text)"))
+
+    def _heat_map(self, trace: Trace, x: Axis, y: Axis) -> None:
+        """Cells of one shade as one path."""
+        shades: dict[int, list[str]] = {}
+        for row, values in zip(trace["y"], trace["z"], strict=True):
+            for column, value in zip(trace["x"], values, strict=True):
+                if value is not None and not math.isnan(value):
+                    shade = math.ceil(SHADES * min(1.0, abs(value) / self._largest) ** self._power)
+                    corner = x.at(column) - x.step / 2, y.at(row) - y.step / 2
+                    square = rectangle(*corner, x.step, y.step)
+                    shades.setdefault(_signed(shade, value, trace), []).append(square)
+        for shade, squares in shades.items():
+            fill = "var(--below)" if shade < 0 else "var(--accent)"
+            opacity = round(max(0.04, abs(shade) / SHADES), 3)
+            self.areas.append({"path": "".join(squares), "fill": fill, "stroke": "none", "opacity": opacity})
+
+    @property
+    def _power(self) -> float:
+        """Of a value in its shade: a half where the figure begins with square roots."""
+        return 0.5 if (self.layout.get("meta") or {}).get("begins") == "root" else 1.0
+
+    @cached_property
+    def _largest(self) -> float:
+        """The end of the heat maps' common scale."""
+        said = self.layout.get("coloraxis", {}).get("cmax")
+        numbers = [abs(v) for t in self.traces for row in t.get("z", ()) for v in row if v is not None]
+        scales = [t["zmax"] for t in self.traces if t.get("zmax")]
+        return float(said or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
+
+    def _titles(self) -> None:
+        """Of subplots side by side; the words of panels come in lines."""
+        wide, tall = WIDTH - self.left - RIGHT, self.height - TOP - self.bottom
+        for note in self.layout.get("annotations", ()):
+            if note.get("xref", "paper") == "paper":
+                words = ", ".join(_plain(part) for part in note["text"].split("<br>"))
+                self._text(words, self.left + note["x"] * wide, TOP + (1 - note["y"]) * tall - 4, "middle")
+
+    def _text(
+        self, text: str, x: float, y: float, anchor: str, turned: bool = False, whole: bool = False
+    ) -> None:
+        fits = whole or len(text) <= LONGEST_LABEL or anchor == "middle"
+        short = text if fits else f"{text[: LONGEST_LABEL - 1]}…"
+        self.texts.append(
+            {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
+        )
+
+
+def _signed(shade: int, value: float, trace: Trace) -> int:
+    """The shade below nothing, which counts as nothing on a scale that begins there."""
+    return shade if value >= 0 else -shade if (trace.get("zmin") or 0) < 0 else 0
+
+
+def _placed(trace: Trace) -> Trace:
+    """A heat map whose rows and columns have names: their numbers where it gives none."""
+    rows, columns = len(trace["z"]), max((len(row) for row in trace["z"]), default=0)
+    return {"x": range(columns), "y": range(rows), **trace}
+
+
+def _values(trace: Trace, letter: str) -> Sequence[Any]:
+    return trace.get(letter) or ()
+
+
+def _reach(trace: Trace, letter: str) -> Iterator[float]:
+    """A trace's numbers on an axis, with the ends of their intervals."""
+    for place, value in enumerate(_values(trace, letter)):
+        if value is not None:
+            half = (_half_width(trace, place) or 0) if letter == "y" else 0
+            yield from (value - half, value + half)
+
+
+def _half_width(trace: Trace, place: int) -> float | None:
+    error = trace.get("error_y") or {}
+    return error["array"][place] if error.get("array") is not None else error.get("value")
+
+
+def _range(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    low = min(0.0, low) if from_zero else low
+    return low, high if high > low else low + 1
+
+
+def _marks(axis: Axis) -> list[tuple[Any, str]]:
+    """Where labels stand, and their words: of many categories every so many."""
+    if axis.categories:
+        fitting = max(1, int(abs(axis.end - axis.begin) / LINE))
+        every = -(-len(axis.categories) // fitting)
+        return [(value, _plain(str(value))) for value in list(axis.categories)[::every]]
+    step = round_step(axis.high - axis.low, TICKS)
+    places = range(math.ceil(axis.low / step), math.floor(axis.high / step) + 1)
+    return [(place * step, f"{place * step:,.6g}") for place in places]
+
+
+def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> dict[str, Any]:
+    return {
+        "points": points(places),
+        "stroke": colour,
+        "dash": {"dash": "6 3", "dot": "2 3"}.get(dash, "none"),
+    }
+
+
+def _colour(trace: Trace) -> str:
+    """What tells a series: the colour of its line, or of its marks, or of their edges."""
+    if trace.get("fill"):
+        return str(trace.get("fillcolor", "var(--interval)"))
+    marker = trace.get("marker", {})
+    own = trace.get("line", {}).get("color") or marker.get("color") or ""
+    return str(own if "var(" in own else marker.get("line", {}).get("color") or "var(--noisy)")
+
+
+def _plain(text: str) -> str:
+    """A label without the marks of a text that plotly.js shows."""
+    return html.unescape(re.sub(r"<[^>]*>", "", text))

@@ -1,8 +1,0 @@
-from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
-
-
-class ConnectionsConfig(AppConfig):
-    name = "dpportal.connections"
-    label = "connections"
-    verbose_name = _("Tables elsewhere")

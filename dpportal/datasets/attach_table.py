@@ -1,0 +1,107 @@
+"""Datasets of tables that lie elsewhere: made by a curator, and kept with their table by an administrator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.datasets import records
+from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.import_job import CONVERSIONS, fingerprint
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.datasets.quotas import CONNECTED, count_upload
+from dpportal.datasets.services import lock_dataset
+from dpportal.tables import ReadOptions
+from dpportal.tables.connections import definitions
+from dpportal.tables.connections.models import SharedTable
+
+if TYPE_CHECKING:
+    from dpportal.tables.pushdown.counting import Schema
+
+
+def connect(draft: Dataset, table: SharedTable, by: User) -> Dataset:
+    """Make a dataset of a table that stays where it is, and queue the reading of its columns."""
+    if not SharedTable.offered_to(by).filter(pk=table.pk).exists():
+        raise DatasetError(_("This table is not offered to you any more."))
+    draft.owner, draft.source = by, table
+    draft.name = draft.name or table.title
+    draft.options = ReadOptions().settled().to_json()
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(
+            pk=by.pk
+        )  # two at once are counted one after the other
+        count_upload(by)
+        draft.save()
+        audit.record(by, CONNECTED, draft, f"table {table.pk} of connection {table.connection_id}")
+        Conversion.objects.create(dataset=draft)
+        CONVERSIONS.hint_on_commit(draft.pk)
+    return draft
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a connection leads to now, compared with what a dataset was made from, for an administrator to decide on.
+
+    lines: in words; empty if it is the same. mark: says which state this is.
+    """
+
+    dataset: Dataset
+    lines: tuple[str, ...]
+    mark: str
+
+
+def difference(dataset: Dataset) -> Difference:
+    """Raises DatasetError, and SourceFault if the table cannot be looked at."""
+    return _difference(dataset, _looked_at(dataset))
+
+
+def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
+    """An administrator's word that what the connection leads to now holds the same people's rows; recorded.
+
+    As after an upgrade or a move of the server, or a view that was written anew: budget and releases stay with the
+    table. mark: of the difference that the administrator saw. Raises DatasetError, and SourceFault if the table cannot
+    be looked at.
+    """
+    if not reason.strip():
+        raise DatasetError(_("Write why these are the same people's rows."))
+    schema = _looked_at(dataset)
+    seen = _difference(dataset, schema)
+    if seen.mark != mark:
+        raise DatasetError(_("The table changed again since this page was shown. Look at it once more."))
+    if any(schema.types.get(column["name"]) != column["type"] for column in dataset.columns):
+        raise DatasetError(
+            _("The connection leads to a table that lacks its columns, or has them in other types.")
+        )
+    try:
+        with transaction.atomic():
+            lock_dataset(dataset)
+            Dataset.objects.filter(pk=dataset.pk).update(
+                facts={**dataset.facts, "identity": schema.identity, "definition": schema.definition},
+                relations=list(schema.relations),
+                fingerprint=fingerprint(schema.identity),
+            )
+            details = "; ".join([schema.identity, *seen.lines, f"reason: {reason.strip()}"])
+            audit.record(by, "followed a table", dataset, details)
+    except IntegrityError:
+        raise DatasetError(
+            _("Its owner has another dataset of the table that the connection leads to.")
+        ) from None
+
+
+def _looked_at(dataset: Dataset) -> Schema:
+    if not (dataset.is_elsewhere and dataset.has_records):
+        raise DatasetError(_("This is no dataset of a table that lies elsewhere."))
+    return records.look_elsewhere(dataset)
+
+
+def _difference(dataset: Dataset, schema: Schema) -> Difference:
+    lines = definitions.changes(dataset.facts.get("definition"), schema.definition)
+    if (former := dataset.facts["identity"]) != schema.identity:
+        places = {"former": former, "now": schema.identity}
+        lines.insert(0, _("its place was %(former)s and is %(now)s") % places)
+    return Difference(dataset, tuple(lines), definitions.digest({**schema.definition, "": schema.identity}))

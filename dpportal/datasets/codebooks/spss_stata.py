@@ -1,0 +1,83 @@
+"""Files of SPSS and Stata as codebooks: the labels of their values, read by ReadStat; no row of them is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import pyreadstat
+from django.utils.translation import gettext as _
+
+from dpportal.datasets.codebooks.faults import CodebookError
+from dpportal.datasets.codebooks.model import MISSING_CODES
+
+
+@dataclass(frozen=True)
+class Form:
+    """A kind of file. beginnings: the first bytes of one; the suffix is what its reader knows it by."""
+
+    suffix: str
+    beginnings: tuple[bytes, ...]
+    reader: Callable[..., Any]
+    options: Mapping[str, bool]
+
+    def is_one(self, content: bytes) -> bool:
+        return content.startswith(self.beginnings)
+
+    def read(self, content: bytes) -> dict[str, Any]:
+        """What is declared of each variable whose values have labels. Raises CodebookError."""
+        with NamedTemporaryFile(suffix=self.suffix) as file:
+            file.write(content)
+            file.flush()
+            try:
+                _rows, about = self.reader(file.name, metadataonly=True, **self.options)
+            except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
+                text = _("The file begins as one of SPSS or Stata, but cannot be read. Save it anew.")
+                raise CodebookError(text) from None
+        return _labelled(about)
+
+
+def _labelled(about: Any) -> dict[str, Any]:
+    """Variables on a scale have labels for a few special values only, and are left out; so are missing values."""
+    absent = {name: _is_missing(ranges) for name, ranges in (about.missing_ranges or {}).items()}
+    entries = {}
+    for name, labels in about.variable_value_labels.items():
+        missing = absent.get(name, lambda _value: False)
+        kept = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
+        if kept and about.variable_measure.get(name) != "scale":
+            entries[name] = {**_entry(kept), MISSING_CODES: len(labels) - len(kept)}
+    if not entries:
+        raise CodebookError(_("No variable of the file has labels for its values, so it says nothing here."))
+    return entries
+
+
+def _entry(kept: dict[str, str]) -> dict[str, Any]:
+    words = [word or value for value, word in kept.items()]
+    numbers = all(value.lstrip("-").replace(".", "", 1).isdigit() for value in kept)
+    return {"kind": "categorical", "values": list(kept), "words": words, "as_numbers": numbers}
+
+
+def _is_missing(ranges: list[dict[str, Any]]) -> Callable[[Any], bool]:
+    def within(value: Any) -> bool:
+        return any(
+            isinstance(value, str) == isinstance(r["lo"], str) and r["lo"] <= value <= r["hi"] for r in ranges
+        )
+
+    return within
+
+
+def _written(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+# Of Stata, versions 5 to 12 begin with their number, an order of bytes and a 1; later ones with a tag.
+STATA = (
+    b"<stata_dta>",
+    *(bytes([n, order, 1]) for n in (105, 108, 110, 111, 113, 114, 115) for order in (1, 2)),
+)
+FORMS = (
+    Form(".sav", (b"$FL2", b"$FL3"), pyreadstat.read_sav, {"user_missing": True}),
+    Form(".dta", STATA, pyreadstat.read_dta, {}),
+)

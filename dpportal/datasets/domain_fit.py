@@ -1,0 +1,82 @@
+"""The look at the fit: asking for it, whether it still says what is declared, and what of it warns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.datasets import records
+from dpportal.datasets.domain_fit_job import FITS, asked_of
+from dpportal.datasets.models import Dataset, Fit
+from dpportal.jobs.claims import reset_fields
+from dpportal.tables.fit import TableFit
+
+WARN_ABOVE = 0.01
+
+
+@dataclass(frozen=True)
+class FitWarning:
+    """A share of the rows, 0..1, that fits nothing declared in a column, or names nobody, or is beyond the limit."""
+
+    share: float
+    column: str = ""
+
+    @property
+    def percent(self) -> str:
+        return f"{100 * self.share:.1f}"
+
+
+def asked_now(dataset: Dataset) -> str | None:
+    """The digest of what a look would look at now; None where there is nothing to look at."""
+    version = dataset.current_domain()
+    domain = version.domain() if version else None
+    if version is None or domain is None or not (domain.attributes and dataset.has_records):
+        return None
+    return asked_of(dataset, version, domain)
+
+
+@transaction.atomic
+def ask(dataset: Dataset) -> None:
+    """Queue a look, unless one at the same declarations is under way, or done of a table that cannot have changed."""
+    asked = asked_now(dataset)
+    if asked is None:
+        return
+    job, new = Fit.objects.select_for_update().get_or_create(dataset=dataset, defaults={"asked": asked})
+    if not new:
+        done = current(dataset) is not None and not dataset.is_elsewhere
+        if job.asked == asked and (job.active or done):
+            return
+        records.forget_fit(dataset.pk, job.asked)
+        Fit.objects.filter(dataset=dataset).update(asked=asked, **reset_fields())
+    FITS.hint_on_commit(dataset.pk)
+
+
+def current(dataset: Dataset) -> TableFit | None:
+    """The fit to what is declared now; None if nobody looked since."""
+    asked = asked_now(dataset)
+    return None if asked is None else records.kept_fit(dataset.pk, asked)
+
+
+def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list[FitWarning] | None:
+    """Where more than 1 % of the rows do not fit these columns or the limit of each person's rows.
+
+    True numbers, for the curator's eyes: that they are shown is recorded. None if nobody looked since the last change.
+    """
+    warnings = _warnings(dataset, columns)
+    if warnings:
+        audit.record(to, "viewed the fit", dataset)
+    return warnings
+
+
+def _warnings(dataset: Dataset, columns: Collection[str]) -> list[FitWarning] | None:
+    found = current(dataset)
+    if found is None:
+        return None
+    beyond = found.persons.beyond + found.persons.without if found.persons else 0
+    misfits = [(column.unplaced, column.column) for column in found.columns if column.column in columns]
+    warnings = [FitWarning(rows / max(1, found.rows), column) for rows, column in [*misfits, (beyond, "")]]
+    return [warning for warning in warnings if warning.share > WARN_ABOVE]

@@ -1,0 +1,60 @@
+"""The page on which the curator looks how the table fits its declarations, before anything is spent."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.datasets import domain_fit as fits
+from dpportal.datasets.access import dataset_for, why_true_counts_hidden
+from dpportal.datasets.models import Dataset, Fit, Right
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """Shows the fit to what is declared now; posting asks a worker for it."""
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    if not dataset.has_records:
+        messages.info(request, _("This dataset has no records to look at."))
+        return redirect("datasets:home", dataset.pk)
+    if kept := why_true_counts_hidden(dataset, current_user(request)):
+        messages.error(request, kept)
+        return redirect("datasets:home", dataset.pk)
+    if request.method == "POST":
+        fits.ask(dataset)
+        return redirect("datasets:fit", dataset.pk)
+    found = fits.current(dataset)
+    if found is not None:
+        audit.record(current_user(request), "viewed the fit", dataset)
+    context = {
+        "dataset": dataset,
+        "fit": found,
+        "job": _job(dataset),
+        "possible": fits.asked_now(dataset) is not None,
+        "nav_section": "datasets",
+    }
+    return render(request, "datasets/fit.html", context)
+
+
+@curator_required
+@require_GET
+def progress(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
+    """How far the look is, without any of its numbers; tells htmx to reload the page when it has ended."""
+    dataset = dataset_for(request, dataset_id, Right.OWN)
+    job = _job(dataset)
+    response = render(request, "datasets/_fit_progress.html", {"dataset": dataset, "job": job})
+    if job is None or not job.active:
+        response["HX-Refresh"] = "true"
+    return response
+
+
+def _job(dataset: Dataset) -> Fit | None:
+    return Fit.objects.filter(dataset=dataset).first()

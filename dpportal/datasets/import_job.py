@@ -1,0 +1,134 @@
+"""The conversion of an upload, run by a worker: read, check, store as Parquet, recognise what was seen before."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from dpportal.accounts import audit
+from dpportal.datasets import near_duplicates, records
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.datasets.near_duplicates import SimilarDataset
+from dpportal.jobs import queues
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.runner import JobKind, register
+from dpportal.tables import TableFacts, UploadFault
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.similarity.sketch import Sketch
+
+
+class Conversions(JobKind[Conversion]):
+    """Uploads, which become stored tables, and tables elsewhere, whose columns are read."""
+
+    name = "Conversion"
+    model = Conversion
+    related = ("dataset",)
+    queues = {queues.CONVERSIONS: Q()}
+    to_owner = "dataset__owner_id"
+    singly = True
+    too_long = "Reading the file took too long and was stopped. Split it into smaller files."
+    refusals = (UploadFault, SourceFault)
+
+    def work(self, job: Conversion, claim: Claim) -> None:
+        (_connect if job.dataset.is_elsewhere else _convert)(job.dataset, claim)
+
+    def close(self, job: Conversion, claim: Claim, reason: str) -> None:
+        with transaction.atomic():
+            claim.step("")  # how far it came says how large the file is
+            claim.finish(JobState.FAILED, reason)
+            Dataset.objects.filter(pk=job.dataset_id).update(state=Dataset.State.REFUSED)
+
+
+CONVERSIONS = register(Conversions())
+
+
+def fingerprint(content_digest: str) -> str:
+    """The keyed fingerprint of a table's content: without the key, nobody can test a guess of the table."""
+    return hmac.new(settings.FINGERPRINT_KEY.encode(), content_digest.encode(), hashlib.sha256).hexdigest()
+
+
+def _convert(dataset: Dataset, claim: Claim) -> None:
+    claim.step("reading")
+    stored = records.convert(dataset, claim.advance, near_duplicates.sketch_key())
+    claim.step("checking")
+    mark = fingerprint(stored.facts.content_digest)
+    kin = near_duplicates.kin(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
+    with transaction.atomic():
+        claim.finish(JobState.DONE)
+        near_duplicates.keep(dataset, stored.facts.sketch)
+        _record(dataset, kin)
+        Dataset.objects.filter(pk=dataset.pk).update(
+            **_standing(dataset, mark),
+            table=stored.name,
+            rows=stored.facts.rows,
+            columns=[column.to_json() for column in stored.facts.columns],
+            facts=_told(stored.facts),
+            options=stored.facts.options.to_json(),
+        )
+        _keep_declarations(dataset, [column.name for column in stored.facts.columns])
+
+
+def _connect(dataset: Dataset, claim: Claim) -> None:
+    """Read the columns of a table that lies elsewhere. Its place is its fingerprint: one budget for one table."""
+    claim.step("reading")
+    found = records.look_elsewhere(dataset)
+    mark = fingerprint(found.identity)
+    kin = near_duplicates.kin(dataset, mark, None, found.relations)
+    with transaction.atomic():
+        claim.finish(JobState.DONE)
+        _record(dataset, kin)
+        Dataset.objects.filter(pk=dataset.pk).update(
+            **_standing(dataset, mark),
+            columns=[{**column.to_json(), "type": found.types[column.name]} for column in found.columns],
+            facts={
+                "format": "elsewhere",
+                "identity": found.identity,
+                "definition": found.definition,
+                "left_out": [asdict(column) for column in found.left_out],
+            },
+            relations=list(found.relations),
+        )
+        _keep_declarations(dataset, [column.name for column in found.columns])
+
+
+def _standing(dataset: Dataset, mark: str) -> dict[str, Any]:
+    """Whether a table is stored, or its owner has it already: of others' tables curators are told nothing.
+
+    Two conversions of the same content at once: the unique fingerprint makes the later one start again.
+    """
+    own = Dataset.objects.filter(owner=dataset.owner, fingerprint=mark).exclude(pk=dataset.pk)
+    twin = own.order_by("created_at").first()
+    state = Dataset.State.DUPLICATE if twin else Dataset.State.STORED
+    return {"state": state, "duplicate_of": twin, "fingerprint": mark}
+
+
+def _record(dataset: Dataset, kin: list[SimilarDataset]) -> None:
+    """Write down for administrators what a table is like; a line each time, so that nobody can tell from the time."""
+    action = "uploaded a known table" if kin else "uploaded a new table"
+    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in kin))
+
+
+def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
+    """After a file was read otherwise: forget what was declared of columns that it no longer has."""
+    for version in dataset.domain_versions.filter(frozen=False):
+        version.attributes.exclude(column__in=names).delete()
+        for row in version.attributes.all():
+            version.attributes.filter(pk=row.pk).update(position=names.index(row.column))
+        if version.unit_column not in names:
+            version.unit_column, version.max_rows = "", 1
+            version.save(update_fields=["unit_column", "max_rows"])
+
+
+def _told(facts: TableFacts) -> dict[str, Any]:
+    """What the dataset's pages say of the file."""
+    return {
+        "format": facts.format,
+        "sheets": [asdict(sheet) for sheet in facts.sheets],
+        **asdict(facts.oddities),
+    }

@@ -1,0 +1,90 @@
+"""Which other datasets hold the same table, or nearly: for administrators, whose grants must not spend on people twice.
+
+No curator ever learns of it, since whoever uploads guesses would learn what is in a table of somebody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import b64decode, b64encode
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dpportal.datasets.models import Dataset, TableSketch
+from dpportal.tables.similarity.sketch import Likeness, Sketch, likeness
+
+
+@dataclass(frozen=True)
+class SimilarDataset:
+    """Another dataset with a table like that of one.
+
+    same: of the same content, or the same table elsewhere. shared: of tables that lie elsewhere, whether both are read
+    from a table of one database. alike: by sketches, if both have.
+    """
+
+    dataset: Dataset
+    same: bool
+    alike: Likeness | None = None
+    shared: bool = False
+
+    def __str__(self) -> str:
+        """What an administrator is told, without the names of datasets."""
+        if self.same:
+            return _("the same content")
+        if self.shared:
+            return _("a table of the same database that it is read from")
+        assert self.alike is not None
+        if self.alike.rows >= 0.99:
+            return _("99 % or more of its rows")
+        if self.alike.rows >= 0.5:
+            return _("about %(percent)s %% of its rows") % {"percent": round(100 * self.alike.rows)}
+        return ngettext(
+            "%(of)s of its %(all)s column with nearly the same fields",
+            "%(of)s of its %(all)s columns with nearly the same fields",
+            self.alike.of_columns,
+        ) % {"of": self.alike.columns, "all": self.alike.of_columns}
+
+
+def sketch_key() -> bytes:
+    """The key of all sketches; what is sampled with one key cannot be compared under another."""
+    return hmac.new(settings.FINGERPRINT_KEY.encode(), b"sketches of tables", hashlib.sha256).digest()
+
+
+def keep(dataset: Dataset, sketch: bytes) -> None:
+    """Remember a dataset's sketch."""
+    content = b64encode(sketch).decode()
+    if not TableSketch.objects.filter(dataset=dataset).update(content=content):
+        TableSketch.objects.create(dataset=dataset, content=content)
+
+
+def similar_datasets(dataset: Dataset) -> list[SimilarDataset]:
+    """The other datasets that hold the same table or nearly, whoever owns them, the likest first."""
+    own = TableSketch.objects.filter(dataset=dataset).first()
+    return kin(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
+
+
+def kin(
+    dataset: Dataset, fingerprint: str, sketch: Sketch | None, relations: Collection[str] = ()
+) -> list[SimilarDataset]:
+    """The same for a table that the dataset is about to have. relations: see `Dataset`."""
+    others = Dataset.objects.exclude(pk=dataset.pk).select_related("owner", "sketch").order_by("created_at")
+    found = []
+    for other in others:
+        # Each is compared in full, so that nobody can tell from the time what was found.
+        theirs = _sketch(other.sketch) if hasattr(other, "sketch") else None
+        alike = likeness(sketch, theirs) if sketch and theirs else None
+        same = bool(fingerprint) and other.fingerprint == fingerprint
+        shared = not set(relations).isdisjoint(other.relations)
+        if same or shared or (alike and alike.is_close):
+            found.append(SimilarDataset(other, same, alike, shared))
+    return sorted(found, key=lambda k: (k.same, k.shared, k.alike.rows if k.alike else 0.0), reverse=True)
+
+
+def _sketch(row: TableSketch) -> Sketch | None:
+    """The sketch, None if the portal has not the key of its seal, which is logged."""
+    return Sketch.from_bytes(b64decode(row.content)) if isinstance(row.content, str) else None

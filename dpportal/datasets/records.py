@@ -1,0 +1,375 @@
+"""People's records in the portal's private storage. All that holds true values of a dataset lies in one folder,
+`records/<dataset>/`, so that erasing it erases everything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from dpportal import tables as raw_tables
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.platform import storage
+from dpportal.platform.records_guard import FOLDER, reading
+from dpportal.tables import Column, Persons
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.facts import TableFacts
+from dpportal.tables.faults import UploadFault, lacks_columns
+from dpportal.tables.fit import TableFit
+from dpportal.tables.formats.import_process import Progress
+from dpportal.tables.meaning import proposals, python_semantics
+from dpportal.tables.meaning.parse_options import Limits, ReadOptions
+from dpportal.tables.meaning.proposals import MOST_TEXTS
+from dpportal.tables.pushdown.types import not_exact
+from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
+
+if TYPE_CHECKING:
+    from dpportal.tables.pushdown.counting import CountRequest, Schema
+
+# Begins the name of a file with a look at the fit.
+FIT = "fit-"
+# What is held of one count: 8 bytes each.
+MOST_CELLS_ELSEWHERE = 10**8
+# Faults of a file that has nothing, not even names, or in which nothing is a row.
+WITHOUT_ROWS = ("empty", "no-rows")
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """Where a converted table lies, and what is known of it."""
+
+    name: str
+    facts: TableFacts
+
+
+def _limits() -> Limits:
+    """Of a file that unfolds, a thirty-second of the largest upload is read however tightly it is packed."""
+    limits = Limits(
+        unfolded_bytes=settings.MAX_UPLOAD_BYTES // 32,
+        free_bytes=settings.MIN_FREE_BYTES,
+        seconds=settings.CONVERSION_SECONDS,
+    )
+    return limits.of_threads(settings.THREADS)
+
+
+def folder(dataset_id: UUID) -> str:
+    return f"{FOLDER}/{dataset_id}"
+
+
+@contextmanager
+def _stored(name: str) -> Iterator[Path]:
+    """Where a file of records can be read."""
+    with reading(), storage.local_path(name) as path:
+        yield path
+
+
+@contextmanager
+def waiting_lines(name: str) -> Iterator[TextIO]:
+    """The lines of a file of true counts that waits to be published, for the worker that does it."""
+    with _stored(name) as path, path.open(encoding="utf-8-sig", newline="") as lines:
+        yield lines
+
+
+def options_of(dataset: Dataset) -> ReadOptions:
+    """How its files are read: what is declared, and until its first file was read what is left to propose."""
+    return ReadOptions.from_json(dataset.options)
+
+
+def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> StoredTable:
+    """Read a dataset's upload into a stored Parquet table and sketch it. Raises UploadFault if it cannot be a table."""
+    with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
+        target = scratch / "table.parquet"
+        facts = raw_tables.convert(
+            source, target, dataset.file_name, options_of(dataset), on_progress, _limits(), sketch_key
+        )
+        name = storage.keep_anew(target, folder(dataset.pk))
+    return StoredTable(name, facts)
+
+
+def look_elsewhere(dataset: Dataset) -> Schema:
+    """Columns and types of a dataset's table where it lies; no row is read. Raises SourceFault."""
+    from dpportal.tables.pushdown import counting
+
+    assert dataset.source is not None
+    return counting.look(dataset.source)
+
+
+def cannot_count(dataset: Dataset, attribute: Attribute) -> str:
+    """Why a column of a table elsewhere cannot be counted so; empty if it can, and for every upload."""
+    types = {column["name"]: column.get("type", "") for column in dataset.columns}
+    return not_exact(types.get(attribute.column, ""), attribute)
+
+
+def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ...]:
+    """The columns with the kinds that the first rows look like under other options."""
+    _require_here(dataset)
+    rows = first_rows(dataset.table, MOST_TEXTS)
+    columns = [[row[place] for row in rows] for place in range(len(dataset.columns))]
+    return proposals.proposed_columns([c["name"] for c in dataset.columns], columns, options.settled())
+
+
+def first_rows(table: str, rows: int) -> list[list[str | None]]:
+    """The first rows as text, for the curator only."""
+    with _stored(table) as path:
+        return raw_tables.first_rows(path, rows)
+
+
+def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int, int]:
+    """How many persons the first rows have by the declared rule, and how many rows these are. For the curator only."""
+    _require_here(dataset)
+    place = [c["name"] for c in dataset.columns].index(version.unit_column)
+    rows = first_rows(dataset.table, MOST_TEXTS)
+    options = options_of(dataset).settled()
+    persons = {
+        python_semantics.person_of(row[place], ignore_case=version.ignore_case, options=options)
+        for row in rows
+    }
+    return len(persons - {None}), len(rows)
+
+
+def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
+    """A declaration taken from the data: NOT private; only after the curator vouched that it is public."""
+    _require_here(dataset)
+    with _stored(dataset.table) as path:
+        found = raw_tables.suggest(path, column, options_of(dataset))
+    return _attribute(column, found)
+
+
+def count(
+    dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes, *, within: Domain | None = None
+) -> np.ndarray:
+    """True counts of the domain's cells, (domain.size,) int64, with at most `max_rows` rows of each person.
+
+    within: the release's whole domain, any of whose closed columns leaves a row out.
+    """
+    if dataset.is_elsewhere:
+        return _count_elsewhere(dataset, version, within or domain, [domain.names])
+    others = within.attributes if within else ()
+    further = [a for a in others if a.leaves_out and a.name not in domain.names]
+    with _stored(dataset.table) as path:
+        return raw_tables.count_cells(
+            path, domain, options_of(dataset), persons=persons_of(version), key=key, further=further
+        )
+
+
+def count_tables(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
+) -> np.ndarray:
+    """True counts of tables of some of the domain's columns each, one after the other, int64, in one pass.
+
+    At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out.
+    """
+    if dataset.is_elsewhere:
+        return _count_elsewhere(dataset, version, domain, tables)
+    with _stored(dataset.table) as path:
+        return raw_tables.count_tables(
+            path, domain, tables, options_of(dataset), persons=persons_of(version), key=key
+        )
+
+
+def count_each(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
+) -> list[np.ndarray]:
+    """The same tables and rows as `count_tables`, each by itself, and each in a pass of its own over an upload."""
+    if not dataset.is_elsewhere:
+        return [count(dataset, version, domain.project(columns), key, within=domain) for columns in tables]
+    sizes = [domain.project(columns).size for columns in tables]
+    return np.split(count_tables(dataset, version, domain, tables, key), np.cumsum(sizes)[:-1])
+
+
+def _count_elsewhere(
+    dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]]
+) -> np.ndarray:
+    """One query, so that the same rows of a person are in every table, and notes when it read them.
+
+    No key of the portal leaves it: the other engine draws the rows itself.
+    """
+    # What speaks to other engines is loaded by the jobs that do, and not when the portal starts.
+    from dpportal.tables.pushdown import counting
+
+    if sum(domain.project(columns).size for columns in tables) > MOST_CELLS_ELSEWHERE:
+        raise SourceFault(
+            "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
+        )
+    wanted = _wanted(dataset)
+    found = counting.count_tables(wanted, domain, tables, options_of(dataset), persons_of(version))
+    read = {"engine": found.engine, "table": wanted.table.title, "read_at": found.read_at}
+    dataset.last_read = json.dumps(read)
+    return found.counts
+
+
+def _wanted(dataset: Dataset) -> CountRequest:
+    """What a dataset was made from, if its owner may still use it. Raises SourceFault."""
+    from dpportal.tables.pushdown import counting
+
+    assert dataset.source is not None
+    if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source.pk).exists():
+        raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
+    types = {column["name"]: column["type"] for column in dataset.columns}
+    facts = dataset.facts
+    return counting.CountRequest(dataset.source, facts["identity"], types, facts.get("definition"))
+
+
+def _require_here(dataset: Dataset) -> None:
+    if dataset.is_elsewhere:
+        raise SourceFault(
+            "rows", _("No row of a table that lies elsewhere comes to the portal; only counts do.")
+        )
+
+
+def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
+    """(n, columns) cells of at most so many rows of the table, drawn at random. For what the curator alone is shown."""
+    _require_here(dataset)
+    assert isinstance(dataset.rows, int)
+    with _stored(dataset.table) as path:
+        return raw_tables.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
+
+
+def packed_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
+    """The rows that `count_tables` counts, given the same key, as `WholeRows` packs them, in no order."""
+    _require_here(dataset)
+    with _stored(dataset.table) as path:
+        return raw_tables.packed_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
+
+
+def fit(
+    dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
+) -> TableFit:
+    """True numbers of what does not fit the domain, for the curator only; of a table elsewhere no texts with them."""
+    if dataset.is_elsewhere:
+        from dpportal.tables.pushdown import counting
+
+        return counting.fit(_wanted(dataset), domain, options_of(dataset), persons_of(version))
+    with _stored(dataset.table) as path:
+        return raw_tables.fit_table(path, domain, options_of(dataset), persons_of(version), on_progress)
+
+
+def persons_of(version: DomainVersion) -> Persons | None:
+    """Whose rows belong together; None where each row is a person's."""
+    return (
+        Persons(version.unit_column, version.max_rows, version.ignore_case) if version.unit_column else None
+    )
+
+
+def count_upload(
+    dataset: Dataset,
+    name: str,
+    file_name: str,
+    domain: Domain,
+    on_progress: Progress,
+    sketch_key: bytes,
+) -> tuple[np.ndarray, TableFacts]:
+    """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
+
+    With them what is known of the file, for the curator. It is read as the dataset declares; nothing of the file
+    changes that. A row that cannot be read is left out, and a file without rows counts nobody. Raises UploadFault if
+    the file is no table, or lacks a column of the domain.
+    """
+    options = options_of(dataset).settled()
+    with _stored(name) as source, storage.scratch_folder() as scratch:
+        table = scratch / "table.parquet"
+        columns = len(dataset.columns)
+        try:
+            facts = raw_tables.convert(
+                source, table, file_name, options, on_progress, _limits(), sketch_key, columns
+            )
+        except UploadFault as fault:
+            if fault.code not in WITHOUT_ROWS:
+                raise
+            return np.zeros(domain.size, dtype=np.int64), TableFacts(0, (), "csv", options)
+        if not set(domain.read) <= {column.name for column in facts.columns}:
+            raise lacks_columns(domain.read)
+        if not facts.rows:
+            return np.zeros(domain.size, dtype=np.int64), facts
+        return raw_tables.count_cells(table, domain, options), facts
+
+
+def keep_counts(dataset_id: UUID, counts: np.ndarray, beginning: str) -> str:
+    """Store true counts for the curator's compare page, in a file whose name begins so; returns the name."""
+    with storage.scratch_folder() as scratch:
+        path = scratch / "counts.npy"
+        np.save(path, counts)
+        return storage.keep_anew(path, folder(dataset_id), beginning)
+
+
+def kept_counts(name: str) -> np.ndarray:
+    """What `keep_counts` stored, to be read: mapped, so that memory holds only what is worked on."""
+    with _stored(name) as path:
+        return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: dict[str, Any]) -> None:
+    """Store what the compare page shows; it holds true counts."""
+    with storage.scratch_folder() as scratch:
+        path = scratch / "comparison.json"
+        path.write_text(json.dumps(comparison))
+        storage.keep(path, _comparison_name(dataset_id, release_id))
+
+
+def comparison(dataset_id: UUID, release_id: UUID) -> dict[str, Any] | None:
+    """What `keep_comparison` stored, or None if the records were erased since."""
+    name = _comparison_name(dataset_id, release_id)
+    if not default_storage.exists(name):
+        return None
+    with reading(), default_storage.open(name) as file:
+        return json.load(file)
+
+
+def keep_fit(dataset_id: UUID, asked: str, found: TableFit) -> None:
+    """Store the answer to what was asked; it holds true numbers and texts of the table."""
+    with storage.scratch_folder() as scratch:
+        path = scratch / "fit.json"
+        path.write_text(json.dumps(found.to_json()))
+        storage.keep(path, fit_name(dataset_id, asked))
+
+
+def kept_fit(dataset_id: UUID, asked: str) -> TableFit | None:
+    """What `keep_fit` stored, or None."""
+    if not default_storage.exists(fit_name(dataset_id, asked)):
+        return None
+    with reading(), default_storage.open(fit_name(dataset_id, asked)) as file:
+        return TableFit.from_json(json.load(file))
+
+
+def forget_fit(dataset_id: UUID, asked: str) -> None:
+    default_storage.delete(fit_name(dataset_id, asked))
+
+
+def erase(dataset: Dataset) -> None:
+    """Delete every file that holds values of the dataset."""
+    if dataset.upload:
+        default_storage.delete(dataset.upload)
+    storage.delete_all(folder(dataset.pk))
+
+
+def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
+    return f"{folder(dataset_id)}/comparison-{release_id}.json"
+
+
+def fit_name(dataset_id: UUID, asked: str) -> str:
+    """Where the answer to what was asked lies."""
+    return f"{folder(dataset_id)}/{FIT}{asked}.json"
+
+
+def _attribute(column: str, found: dict[str, Any]) -> Attribute:
+    kind = found["kind"]
+    if kind == "text":
+        return Categorical(column, True, tuple(found["values"]))
+    if kind == "boolean":
+        return Boolean(column, True)
+    if kind == "date":
+        return Date(column, True, found["lower"], found["upper"], "month")
+    if kind == "integer":
+        lower, upper = found["lower"], found["upper"]
+        return Integer(column, True, lower, upper, width=max(1, -(-(upper - lower + 1) // 100)))
+    return Real(column, True, found["lower"], found["upper"], bins=20)

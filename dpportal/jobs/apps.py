@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+
+
+class JobsConfig(AppConfig):
+    name = "dpportal.jobs"
+    label = "jobs"
+
+    def ready(self) -> None:
+        # A worker says that it is ready; what plans search for is a kind of job.
+        from dpportal.jobs import folder_transport, readiness, search_cache, worker_signals  # noqa: F401
+        from dpportal.platform import storage
+
+        folder_transport.register()
+        readiness.checks.append(storage.obstacle)

@@ -1,0 +1,381 @@
+"""Jobs that survive their worker: claims with a lease and a fence, progress, and the sweep.
+
+The database is the truth; a Celery message only says that there may be work. A claim is one conditional UPDATE
+that raises the job's fence number and takes a lease; the living worker renews the lease. When a worker is killed or
+stopped, its lease runs out, the sweep sends another message, and another worker claims with a higher fence. A worker
+that wakes up late finds the fence moved, and everything it still tries to write is refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import DatabaseError, connection, models, transaction
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.jobs import event_log, readiness
+from dpportal.jobs.clock import database_now, db_ago, from_now
+from dpportal.jobs.lock_timeouts import is_held, is_unavailable
+from dpportal.jobs.models import Heartbeat
+from dpportal.platform import storage
+
+log = logging.getLogger(__name__)
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued", _("Queued")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
+
+
+GAVE_UP = _(
+    "The job was interrupted {attempts} times, so it was stopped. Nothing more will be tried by itself; "
+    "ask an administrator to look at the worker's memory and log, then start it again."
+)
+
+
+REFUSED_BY_DATABASE = _(
+    "The database has refused this job for more than an hour, so it was stopped. Ask an administrator to look at the "
+    "database's log and the worker's, then start it again."
+)
+# So long after a job began, attempts that the database ended do not count.
+UNCOUNTED_SECONDS = 3600.0
+# What a job's row says while an administrator has to see to ledger or memory, and until it looks again by itself.
+ON_HOLD, ON_HOLD_SECONDS = "on hold", 60.0
+
+
+class LostClaimError(Exception):
+    """Another worker has taken the job over; this one must stop and write nothing."""
+
+
+class Job(models.Model):
+    """What a worker has to do for one object, and how far it is."""
+
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
+    step = models.CharField(max_length=20, blank=True)
+    progress = models.BigIntegerField(default=0)
+    progress_total = models.BigIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    fence = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    # By the database's clock, like every time of a job. A hint in the future: it is put off until then.
+    hinted_at = models.DateTimeField(db_default=Now())
+    # Since when it waits, or waited, for a worker: of one that is put off, from its time on.
+    queued_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    failure = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+        indexes = [models.Index(fields=["state", "lease_until"])]
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits for a worker."""
+        return self.state == JobState.QUEUED
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a worker is at it."""
+        return self.state == JobState.RUNNING
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it came to its end."""
+        return self.state == JobState.DONE
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether it was given up."""
+        return self.state == JobState.FAILED
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether its curator stopped it."""
+        return self.state == JobState.CANCELLED
+
+    @property
+    def is_on_hold(self) -> bool:
+        """Whether it waits for an administrator, see `ON_HOLD`."""
+        return self.step == ON_HOLD
+
+    @property
+    def active(self) -> bool:
+        return self.state in (JobState.QUEUED, JobState.RUNNING)
+
+    @property
+    def percent(self) -> int | None:
+        """How far the present step is, or None where its length is not known."""
+        return min(100, 100 * self.progress // self.progress_total) if self.progress_total else None
+
+    @property
+    def elapsed(self) -> timedelta:
+        """Since it was queued; while it is active, the database is asked what time it is."""
+        return max(timedelta(0), (self.finished_at or database_now()) - self.queued_at)
+
+
+def reset_fields() -> dict[str, Any]:
+    """The fields of a job that runs once more. The fence stays, so that no earlier worker can write to the job."""
+    return {
+        "state": JobState.QUEUED,
+        "step": "",
+        "progress": 0,
+        "progress_total": 0,
+        "attempts": 0,
+        "failure": "",
+        "started_at": None,
+        "finished_at": None,
+        "lease_until": None,
+        "queued_at": Now(),
+        "hinted_at": Now(),
+    }
+
+
+class AnnouncedJob(Job):
+    """A job whose end rings the curator's bell.
+
+    A subclass has a `title`, its `dataset`, and by `get_absolute_url` a page that shows how it ended. to_dataset: the
+    names that lead from the job to its dataset; to_person: to whoever asked for it. seen: whether that person looked
+    since it ended.
+    """
+
+    to_dataset: ClassVar[str]
+    to_person: ClassVar[str]
+    seen = models.BooleanField(default=False)
+
+    class Meta(Job.Meta):
+        abstract = True
+
+    @classmethod
+    def ended(cls, person: Any, datasets: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        """The jobs on these datasets that this person asked for and that came to an end, the newest first."""
+        asked = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
+        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **asked)
+        return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
+
+
+def announced() -> list[type[AnnouncedJob]]:
+    """Every kind of job that rings the bell."""
+    return AnnouncedJob.__subclasses__()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to work on one job until the fence moves. kind: what the log calls it."""
+
+    model: type[Job]
+    pk: Any
+    fence: int
+    attempt: int = 0
+    kind: str = ""
+    begun: float = field(default_factory=time.monotonic, compare=False)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was claimed."""
+        return time.monotonic() - self.begun
+
+    def write(self, **fields: Any) -> None:
+        """Write to the job if this claim still holds; inside a transaction, the row stays locked until it ends."""
+        held = self.model._base_manager.filter(pk=self.pk, fence=self.fence, state=JobState.RUNNING)
+        if held.update(**fields) != 1:
+            raise LostClaimError
+
+    def renew(self) -> None:
+        self.write(lease_until=_lease_end())
+
+    def step(self, name: str) -> None:
+        self.write(step=name, progress=0, progress_total=0, lease_until=_lease_end())
+
+    def advance(self, done: int, total: int | None) -> None:
+        self.write(progress=done, progress_total=total or 0)
+
+    def finish(self, state: JobState, failure: str = "", **fields: Any) -> None:
+        """fields: what else is written with its end."""
+        self.write(state=state, failure=failure, finished_at=Now(), lease_until=None, **fields)
+        event_log.ended(self, state)
+
+    def postpone(self, seconds: float, **fields: Any) -> None:
+        """Let the job wait for so long, and then begin again."""
+        later = from_now(seconds)
+        again = {**reset_fields(), "queued_at": later, "hinted_at": later}
+        self.write(**{**again, **fields})
+        event_log.ended(self, "put off")
+
+    def put_on_hold(self) -> None:
+        """Let the job wait for an administrator, and look again now and then."""
+        self.postpone(ON_HOLD_SECONDS, step=ON_HOLD)
+
+    def release_lease(self, error: Exception | None = None) -> None:
+        """After an unexpected error: end the lease now, so that the sweep tries again or gives up.
+
+        An attempt that the database ended does not count during the first hour. A job that the database refuses for
+        longer fails.
+        """
+        refused: dict[str, Any] = {}
+        if is_unavailable(error):
+            connection.close_if_unusable_or_obsolete()
+            refused = {
+                "attempts": _by_patience(F("attempts") - 1, F("attempts"), models.IntegerField()),
+                "failure": _by_patience(Value(""), Value(str(REFUSED_BY_DATABASE)), models.TextField()),
+            }
+        self.write(lease_until=Now(), **refused)
+        event_log.ended(self, "given back")
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether the job is given up if this attempt fails, too."""
+        used_up = self.model._base_manager.filter(pk=self.pk, attempts__gte=settings.JOB_ATTEMPTS)
+        return used_up.exists()
+
+    @contextmanager
+    def kept_alive(self) -> Iterator[None]:
+        """Renew the lease in the background while the block runs."""
+        stop = threading.Event()
+        beat = threading.Thread(target=self._beat, args=(stop,), daemon=True)
+        beat.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            beat.join()
+
+    def _beat(self, stop: threading.Event) -> None:
+        while not stop.wait(settings.JOB_LEASE_SECONDS / 4):
+            try:
+                self.renew()
+            except LostClaimError:
+                break  # the working thread finds out at its next write
+            except DatabaseError:
+                connection.close()  # a server that restarts: the next beat connects anew
+        connection.close()
+
+
+def claim(model: type[Job], pk: Any, kind: str = "") -> Claim | None:
+    """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take.
+
+    kind: what the log calls it, its model's name otherwise.
+
+    Removes scratch files of killed workers on this machine first. Takes nothing while the disk is nearly full, or while
+    something else stops this machine.
+    """
+    storage.clear_scratch()
+    if storage.is_full() or readiness.obstacle():
+        return None
+    free = Q(state=JobState.QUEUED) | _lost()
+    return _raise_fence(
+        model,
+        pk,
+        kind,
+        free & Q(attempts__lt=settings.JOB_ATTEMPTS),
+        state=JobState.RUNNING,
+        attempts=F("attempts") + 1,
+        failure="",
+        lease_until=_lease_end(),
+        started_at=Coalesce("started_at", Now(), output_field=models.DateTimeField()),
+    )
+
+
+def sweep(
+    jobs: models.QuerySet[Any], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]
+) -> None:
+    """Send messages again for jobs that wait without an owner; give up those that used all attempts.
+
+    A waiting job gets one message a lease, and only while a worker lives that can do it, so that messages do not pile
+    up. Rows that another transaction has locked are left for the next sweep.
+    """
+    lost = jobs.filter(_lost())
+    interrupted = str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)
+    used_up = lost.filter(attempts__gte=settings.JOB_ATTEMPTS)
+    for pk, failure in list(used_up.values_list("pk", "failure")):
+        _give_up(jobs.model, pk, partial(give_up, pk, failure or interrupted))
+    waiting = jobs.filter(state=JobState.QUEUED) | lost.filter(attempts__lt=settings.JOB_ATTEMPTS)
+    if not Heartbeat.alive(Heartbeat.Kind.WORKER).filter(obstacle="").exists():
+        return
+    stale = waiting.filter(hinted_at__lt=db_ago(settings.JOB_LEASE_SECONDS))
+    for pk in stale.values_list("pk", flat=True):
+        if _update_unless_held(jobs.filter(pk=pk), hinted_at=Now()):
+            hint(pk)
+
+
+def _give_up(model: type[Job], pk: Any, give_up: Callable[[], None]) -> None:
+    """Close one job. If that fails, the other jobs go on, and the next sweep tries again."""
+    try:
+        with suppress(LostClaimError):  # another sweep was faster
+            give_up()
+    except Exception as error:
+        if is_unavailable(error):
+            connection.close_if_unusable_or_obsolete()
+        if not is_held(error):  # a transaction that holds a row of it ends, or the database ends it
+            log.error("%s %s cannot be given up: %s", model.__name__, pk, event_log.fault_of(error))
+
+
+def take_over_expired(model: type[Job], pk: Any, kind: str = "") -> Claim | None:
+    """Claim a job that used all its attempts and whose lease ran out, in order to close it."""
+    return _raise_fence(model, pk, kind, _lost(), lease_until=_lease_end())
+
+
+@transaction.atomic
+def _raise_fence(model: type[Job], pk: Any, kind: str, free: Q, **fields: Any) -> Claim | None:
+    """Claim the job if it is free.
+
+    One transaction: a worker that was stopped between the UPDATE and the reading would read, when it wakes up,
+    the fence of the one that took over from it.
+    """
+    if not _update_unless_held(model._base_manager.filter(free, pk=pk), fence=F("fence") + 1, **fields):
+        return None
+    fence, attempt = model._base_manager.values_list("fence", "attempts").get(pk=pk)
+    claimed = Claim(model, pk, fence, attempt, kind or model.__name__)
+    event_log.begun(claimed)
+    return claimed
+
+
+@transaction.atomic
+def _update_unless_held(jobs: models.QuerySet[Any], **fields: Any) -> int:
+    """Write to rows that no other transaction has locked: waiting for a frozen worker's would freeze this one."""
+    free = jobs.order_by().select_for_update(no_key=True, skip_locked=True).values("pk")
+    return jobs.filter(pk__in=free).update(**fields)
+
+
+def _by_patience(meanwhile: Any, later: Any, kind: models.Field[Any, Any]) -> models.Expression:
+    """The one for an hour after the job began, the other from then on."""
+    return Case(
+        When(started_at__gt=db_ago(UNCOUNTED_SECONDS), then=meanwhile), default=later, output_field=kind
+    )
+
+
+def _lease_end() -> models.Expression:
+    return from_now(settings.JOB_LEASE_SECONDS)
+
+
+def resume_on_hold(held: models.QuerySet[Any], hint: Callable[[Any], None]) -> None:
+    """Go on with those of the jobs that waited for an administrator."""
+    held = held.filter(state=JobState.QUEUED, step=ON_HOLD)
+    for pk in held.values_list("pk", flat=True):
+        held.filter(pk=pk).update(step="", hinted_at=Now())
+        hint(pk)
+
+
+def waiting() -> Q:
+    """Queued, and not put off to a later time."""
+    return Q(state=JobState.QUEUED, hinted_at__lte=Now())
+
+
+def _lost() -> Q:
+    """Running without an owner: its lease ended, or it was given by a clock that was far ahead."""
+    beyond = from_now(2 * settings.JOB_LEASE_SECONDS)
+    return Q(state=JobState.RUNNING) & (Q(lease_until__lte=Now()) | Q(lease_until__gt=beyond))

@@ -1,0 +1,34 @@
+"""Scripts, styles and pictures, collected once for each version of them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+
+STAMP = "collected"
+# Of the chart library's folder: a copy of it for notebooks, which no page loads.
+NOT_SERVED = ["widgetbundle.js"]
+
+
+def collect() -> None:
+    """Collect and compress the static files, unless the same files were collected before."""
+    stamp = Path(settings.STATIC_ROOT) / STAMP
+    version = _version()
+    if stamp.exists() and stamp.read_text() == version:
+        return
+    call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=NOT_SERVED)
+    stamp.write_text(version)
+
+
+def _version() -> str:
+    """A digest of every file's name, size and time."""
+    found = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in finder.list(NOT_SERVED):
+            status = Path(storage.path(name)).stat()
+            found.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return found.hexdigest()

@@ -1,0 +1,86 @@
+"""The processes of an embedded portal: a web server, a worker for each job at a time, and the sweep."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from functools import partial
+
+from django.core.management import call_command
+from setproctitle import setproctitle
+
+from dpportal import celery_app
+from dpportal.jobs import queues
+from dpportal.jobs.supervisor import Process
+
+# People wait for pages, and jobs take what the pages leave of the processors.
+NICENESS = 10
+
+
+def processes(host: str, port: int, workers: int) -> list[Process]:
+    """Each worker is one process. The first of several takes no conversions, so that a release never waits for one.
+
+    Of several workers at least two take conversions, so that a long file does not hold up another person's.
+    In a pool of one worker's own processes all take from one queue under one lock, which a process that is killed while
+    it waits would hold for ever.
+    """
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    slots = [
+        Process(f"worker {slot}", partial(work, slot, _listens_to(slot, workers)), watched=True)
+        for slot in range(1, workers + 1)
+    ]
+    if workers == 2:
+        slots.append(Process("reader", partial(work, workers + 1, (queues.CONVERSIONS,)), watched=True))
+    return [
+        Process("web server", partial(serve, address), vital=True),
+        *slots,
+        Process("sweep", sweep, watched=True),
+    ]
+
+
+def _listens_to(slot: int, workers: int) -> tuple[str, ...]:
+    return (queues.WORK,) if slot == 1 < workers else queues.NAMES
+
+
+def serve(address: str) -> None:
+    """Answer visitors, as `gunicorn` does on the command line."""
+    from gunicorn.app import wsgiapp
+
+    sys.argv = ["gunicorn", "-c", "python:dpportal.serving.gunicorn_conf", "--bind", address]
+    wsgiapp.run()
+
+
+def work(slot: int, names: Sequence[str]) -> None:
+    """Do one job at a time, as `celery worker` does on the command line."""
+    os.nice(NICENESS)
+    # The portal's tasks carry ids in JSON, so what Celery warns a superuser of cannot happen.
+    warnings.filterwarnings("ignore", "You're running the worker with superuser")
+    celery_app.worker_main(
+        [
+            "--quiet",
+            "worker",
+            "--pool=solo",
+            "--loglevel=WARNING",
+            f"--hostname=worker-{slot}@%h",
+            f"--queues={','.join(names)}",
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+        ]
+    )
+
+
+def sweep() -> None:
+    """Bring lost jobs back."""
+    setproctitle("dpportal sweep")
+    call_command("sweep")
+
+
+def load_everything() -> None:
+    """Load what the processes need, so that they share it."""
+    from django.urls import get_resolver
+
+    celery_app.loader.import_default_modules()
+    list(get_resolver().url_patterns)

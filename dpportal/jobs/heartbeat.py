@@ -1,0 +1,118 @@
+"""A process's sign of life, and its end where it no longer gets messages from the queue."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from dpportal.jobs import readiness
+from dpportal.jobs.claims import waiting
+from dpportal.jobs.clock import db_ago
+from dpportal.jobs.models import BEAT_SECONDS, Heartbeat
+from dpportal.jobs.runner import kinds
+from dpportal.platform import storage
+
+log = logging.getLogger(__name__)
+
+# An idle worker that gets no message for so many leases, while a job waits, is cut off from the queue.
+DEAF_AFTER_LEASES = 3
+FORGET_AFTER_SECONDS = 24 * 3600.0
+
+
+class HeartbeatThread:
+    """Beats in the background for one process.
+
+    kind: what it is. queues: those that it listens to. deaf: asked at each beat; if true, the process is killed, to be
+    started again by its supervisor. busy: whether it could take no further job now.
+    """
+
+    def __init__(
+        self,
+        kind: Heartbeat.Kind,
+        queues: Collection[str] = (),
+        deaf: Callable[[], bool] = lambda: False,
+        busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.kind = kind
+        self.queues = sorted(queues)
+        self.deaf = deaf
+        self.busy = busy
+        self.name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
+        self._stop = threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def end(self) -> None:
+        """Stop beating, and remove this process from the list at once."""
+        self._stop.set()
+        with suppress(DatabaseError):
+            Heartbeat.objects.filter(pk=self.name).delete()
+
+    def beat(self) -> None:
+        told = {"own_clock": timezone.now(), "busy": self.busy(), "obstacle": readiness.obstacle()}
+        if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), **told):
+            Heartbeat.objects.filter(seen_at__lt=db_ago(FORGET_AFTER_SECONDS)).delete()
+            Heartbeat.objects.create(name=self.name, kind=self.kind, queues=self.queues, **told)
+
+    def _run(self) -> None:
+        while True:
+            deaf = False
+            with suppress(DatabaseError):  # a server that restarts: the next beat finds it
+                self.beat()
+                deaf = self.deaf()
+            # Closed after each beat: a pool that forks meanwhile would share the connection.
+            connection.close()
+            if deaf:
+                log.error("This worker hears nothing of the jobs that wait; it ends, to be started anew.")
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self._stop.wait(BEAT_SECONDS):
+                return
+
+
+class IdleTimer:
+    """How long a worker that does one task at a time has been idle. queues: those that it listens to."""
+
+    def __init__(self, queues: Collection[str]) -> None:
+        self.queues = queues
+        self.since: float | None = time.monotonic()
+
+    def begin(self, **_: object) -> None:
+        self.since = None
+
+    def end(self, **_: object) -> None:
+        self.since = time.monotonic()
+
+    def busy(self) -> bool:
+        return self.since is None
+
+    def deaf(self) -> bool:
+        """Whether it is idle although a job has waited so long that it should have got the message.
+
+        A machine that can do no jobs hears of none, and for a while after that.
+        """
+        if self.since is not None and (readiness.obstacle() or storage.is_full()):
+            self.since = time.monotonic()
+        patience = DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
+        since = self.since
+        return (
+            since is not None and time.monotonic() - since > patience and waited_longer(patience, self.queues)
+        )
+
+
+def waited_longer(seconds: float, queues: Collection[str]) -> bool:
+    """Whether a job has been in one of these queues for longer than that."""
+    return any(
+        kind.in_queues(queues).filter(waiting(), queued_at__lt=db_ago(seconds)).exists() for kind in kinds()
+    )

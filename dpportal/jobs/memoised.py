@@ -1,0 +1,145 @@
+"""Questions that a worker answers once, without data: a row has the question's digest as its key, and the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from dpportal.jobs import claims, event_log
+from dpportal.jobs.claims import Claim, Job, JobState
+from dpportal.jobs.runner import JobKind
+from mechanisms.deferred_search import PendingSearchError
+from mechanisms.protocol import PlanError
+
+RETRY_AFTER = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A subject of questions. name: the stored name of its answers, which stays when code is renamed.
+
+    version: is raised whenever answers change or are written in another way, so that no older answer is taken.
+    """
+
+    name: str
+    version: int
+
+    def asks(self, **what: Any) -> dict[str, Any]:
+        """A question on this topic."""
+        return {"kind": self.name, "version": self.version, **what}
+
+
+def key_of(question: Mapping[str, Any]) -> str:
+    """The digest of a question. Raises ValueError for a question without kind or version."""
+    if not {"kind", "version"} <= question.keys():
+        raise ValueError("a question has a kind and a version; see Topic")
+    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
+
+
+class StoredQuestion(Job):
+    """A question and its answer, which depends on no data.
+
+    key: the digest of the question, so that the same is answered once. answered_by: the name of the QuestionKind.
+    answer: as JSON, in the shape that its kind says; some kinds write partial answers.
+    """
+
+    key = models.CharField(primary_key=True, max_length=64)
+    answered_by = models.CharField(max_length=40, db_index=True)
+    question = models.JSONField()
+    answer = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.answered_by} {self.key[:12]}"
+
+
+class QuestionKind(JobKind[StoredQuestion]):
+    """Questions of one kind: asked often, answered once.
+
+    Neither question nor answer depends on data. waiting: the message until the answer is there. keeps_older: whether
+    answers of earlier versions stay, since stored keys still name them.
+    """
+
+    model = StoredQuestion
+    waiting: ClassVar[str] = "It is being worked out."
+    keeps_older: ClassVar[bool] = False
+
+    @abstractmethod
+    def version_of(self, question: Mapping[str, Any]) -> int | None:
+        """The version of this code's answers to such a question; None if it has no answer."""
+
+    @abstractmethod
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+        """Work the answer out, as JSON."""
+
+    def work(self, job: StoredQuestion, claim: Claim) -> None:
+        """Answer a question of this code's version. A question of another version is deleted; its page asks again.
+
+        An answer or failure of this code must not be stored under the other version.
+        """
+        if job.question.get("version") != self.version_of(job.question):
+            self.jobs().filter(pk=job.pk, fence=claim.fence).delete()
+            event_log.ended(claim, "forgotten")
+            return
+        claim.write(answer=self.answer(job.question, claim))
+        claim.finish(JobState.DONE)
+        if not self.keeps_older:
+            self._forget_older(job.question)
+
+    def jobs(self) -> models.QuerySet[StoredQuestion]:
+        return StoredQuestion._base_manager.filter(answered_by=self.name)
+
+    def answer_of(self, stored: StoredQuestion | None) -> Any:
+        """The answer. Raises PendingSearchError until it is there, PlanError where there can be none."""
+        if stored is None or stored.active:
+            raise PendingSearchError(_(self.waiting))
+        if stored.state != JobState.DONE:
+            raise PlanError(stored.failure)
+        return stored.answer
+
+    def look_up(self, question: Mapping[str, Any]) -> StoredQuestion | None:
+        """The stored question, answered or not; None if it was never asked, or failed more than a day ago."""
+        yesterday = timezone.now() - RETRY_AFTER
+        known = self.jobs().exclude(state=JobState.FAILED, finished_at__lt=yesterday)
+        return known.filter(key=key_of(question)).first()
+
+    def ask(self, question: Mapping[str, Any]) -> StoredQuestion:
+        """The stored question; queues it for a worker unless it was asked before."""
+        # Looked up first, since a page asks every second and a transaction that may write locks SQLite.
+        return self.look_up(question) or self._queued(question)
+
+    @transaction.atomic
+    def ask_again(self, question: Mapping[str, Any]) -> StoredQuestion:
+        """The stored question, queued once more if it had an answer: one that could not be read."""
+        key = key_of(question)
+        if self._queue_again(key, JobState.DONE):
+            self.hint_on_commit(key)
+        return self.jobs().get(pk=key)
+
+    @transaction.atomic
+    def _queued(self, question: Mapping[str, Any]) -> StoredQuestion:
+        key = key_of(question)
+        again = self._queue_again(key, JobState.FAILED)
+        stored, new = StoredQuestion._base_manager.get_or_create(
+            key=key, defaults={"question": question, "answered_by": self.name}
+        )
+        if new or again:
+            self.hint_on_commit(key)
+        return stored
+
+    def _queue_again(self, key: str, state: JobState) -> bool:
+        ended = self.jobs().filter(pk=key, state=state)
+        return bool(ended.update(**claims.reset_fields()))
+
+    def _forget_older(self, question: Mapping[str, Any]) -> None:
+        """Delete answers on the same topic that nobody asks for any more."""
+        older = {"question__kind": question["kind"], "question__version__lt": question["version"]}
+        self.jobs().filter(**older).delete()

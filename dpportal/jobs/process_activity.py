@@ -1,0 +1,51 @@
+"""Whether a process of this machine still makes progress, checked without the database, which it may have locked."""
+
+from __future__ import annotations
+
+import mmap
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+BEAT_SECONDS = 1.0
+# A process that showed nothing in so many looks stands still. Looks are counted, and not seconds, since whoever looks
+# may have been stopped as well.
+STILL_AFTER_LOOKS = 16
+
+
+class Life:
+    """A byte that a process shares with the one that started it, and that a thread of it moves on.
+
+    A signal that stops the process stops that thread, too, and so does a file system that does not answer. A long
+    calculation may keep the thread from running, but then the processor's time goes on.
+    """
+
+    def __init__(self) -> None:
+        self._beats = mmap.mmap(-1, 1)
+        self._last: tuple[int, int] | None = None
+        self._looks = 0
+
+    def begin(self) -> None:
+        """Beat from now on; called in the process itself."""
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def _beat(self) -> None:
+        while True:
+            self._beats[0] = (self._beats[0] + 1) % 256
+            time.sleep(BEAT_SECONDS)
+
+    def is_still(self, pid: int) -> bool:
+        """Look once, from outside. Returns whether nothing moved in the last STILL_AFTER_LOOKS looks."""
+        now = (self._beats[0], processor_time(pid))
+        self._looks = self._looks + 1 if now == self._last else 0
+        self._last = now
+        return self._looks >= STILL_AFTER_LOOKS
+
+
+def processor_time(pid: int) -> int:
+    """Of all threads of a process, in ticks of the system; 0 where the system does not say."""
+    with suppress(OSError):
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(after_name[11]) + int(after_name[12])
+    return 0

@@ -1,0 +1,16 @@
+"""The queues of the portal: long jobs have one of their own, so that no other job waits for them."""
+
+from __future__ import annotations
+
+from kombu import Exchange, Queue
+
+# Celery's name for its default queue.
+WORK = "celery"
+# Uploads that are read, and simulations: they take minutes, and nobody knows how many before.
+CONVERSIONS = "conversions"
+NAMES = (WORK, CONVERSIONS)
+
+
+def declared() -> list[Queue]:
+    """All queues; a worker without `-Q` listens to these."""
+    return [Queue(name, Exchange(name), routing_key=name) for name in NAMES]

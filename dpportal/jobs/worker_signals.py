@@ -1,0 +1,52 @@
+"""Signals of a Celery worker: its heartbeat, its time limits, and waiting while its machine cannot work."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from celery.concurrency.solo import TaskPool
+from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutting_down
+from celery.worker.state import active_requests
+from django.conf import settings
+
+from dpportal.jobs import lock_timeouts, readiness
+from dpportal.jobs.heartbeat import HeartbeatThread, IdleTimer
+from dpportal.jobs.models import Heartbeat
+
+READY_FILE = "worker.ready"
+
+
+def _full(consumer: Any) -> bool:
+    """Whether every process of a pool has a task."""
+    return len(active_requests) >= consumer.controller.concurrency
+
+
+@worker_init.connect
+def be_patient(**_: Any) -> None:
+    """Set the limits before the processes of a pool begin, which inherit them."""
+    lock_timeouts.keep_to(lock_timeouts.of_jobs())
+
+
+@task_prerun.connect
+def wait_until_ready(**_: Any) -> None:
+    """Wait in the process that is about to do a task."""
+    readiness.wait()
+
+
+@worker_ready.connect
+def say_ready(sender: Any, **_: Any) -> None:
+    """Report to the supervisor and to the page “Health” that the worker listens to its queue."""
+    names = set(sender.app.amqp.queues.consume_from)
+    idleness = IdleTimer(names)
+    task_prerun.connect(idleness.begin, weak=False)
+    task_postrun.connect(idleness.end, weak=False)
+    # In other pools the tasks run in other processes, of which this one does not know whether they are idle.
+    alone = isinstance(sender.pool, TaskPool)
+    if alone:
+        pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, idleness.deaf, idleness.busy)
+    else:
+        pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, busy=partial(_full, sender))
+    pulse.start()
+    worker_shutting_down.connect(lambda **_: pulse.end(), weak=False)
+    (settings.DATA_DIR / READY_FILE).touch()

@@ -1,0 +1,1 @@
+"""What knows all rooms: health, the restore check, sealing anew, the sweep, the demonstration, the first pages."""

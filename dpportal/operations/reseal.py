@@ -1,0 +1,89 @@
+"""Seals anew, with the key that the portal has now, whatever former keys sealed: columns, secrets of streams, memory.
+
+Each thing is sealed anew in a transaction of its own, while whoever writes it waits. So it can be interrupted, and
+run again while the portal works.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import BinaryField, ExpressionWrapper, F
+
+from dpportal.budgets import charge_journal as charges
+from dpportal.datasets.models import Dataset
+from dpportal.platform import journal
+from dpportal.platform.sealed import SealedField
+from dpportal.streams import period_journal as periods
+from dpportal.streams import vault
+from dpportal.streams.models import SealedState, SealedSums, Stream
+
+# Whose row is locked while what is remembered of it is sealed anew.
+OWNERS: dict[str, type[models.Model]] = {charges.FOLDER: Dataset, periods.FOLDER: Stream}
+
+
+def reseal() -> Counter[str]:
+    """How many of each kind were sealed anew. Raises UnsealError, with the key that is missing."""
+    done: Counter[str] = Counter()
+    for field in sealed_fields():
+        done[field.name_of_seal] = sum(_reseal_value(field, pk) for pk in _keys(field.model))
+    done["secret states"] = sum(_reseal_state(pk) for pk in _keys(SealedState))
+    done["true sums"] = sum(_reseal_sums(pk) for pk in _keys(SealedSums))
+    done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_mark()
+    return +done
+
+
+def sealed_fields() -> Iterator[SealedField]:
+    """Every sealed column of the portal."""
+    for model in apps.get_models():
+        yield from (field for field in model._meta.concrete_fields if isinstance(field, SealedField))
+
+
+def _keys(model: type[models.Model]) -> list[Any]:
+    return list(model._base_manager.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _reseal_value(field: SealedField, pk: Any) -> bool:
+    as_stored = ExpressionWrapper(F(field.name), output_field=BinaryField())
+    row = field.model._base_manager.filter(pk=pk).select_for_update(of=("self",))
+    [sealed] = row.annotate(as_stored=as_stored).values_list("as_stored", flat=True) or [None]
+    fresh = sealed and settings.STREAM_KEYS.resealed(bytes(sealed), bound_to=field.name_of_seal)
+    if not fresh:
+        return False
+    value = models.Value(fresh, output_field=BinaryField())
+    field.model._base_manager.filter(pk=pk).update(**{field.name: value})
+    return True
+
+
+@transaction.atomic
+def _reseal_state(pk: Any) -> bool:
+    """The stream's row is what its writers lock."""
+    Stream.objects.select_for_update().get(pk=pk)
+    row = SealedState.objects.filter(pk=pk).first()
+    return row is not None and vault.reseal_state(row)
+
+
+@transaction.atomic
+def _reseal_sums(pk: Any) -> bool:
+    row = SealedSums.objects.select_related("period").filter(pk=pk).first()
+    return row is not None and vault.reseal_sums(row)
+
+
+def _reseal_memory(folder: str) -> int:
+    done = 0
+    for owner in journal.names(folder):
+        for name in journal.names(f"{folder}/{owner}"):
+            with transaction.atomic():
+                OWNERS[folder]._base_manager.select_for_update().filter(pk=owner).first()
+                done += journal.reseal(f"{folder}/{owner}/{name}")
+    return done
+
+
+def _reseal_mark() -> int:
+    return int(bool(journal.mark()) and journal.reseal(journal.MARK))

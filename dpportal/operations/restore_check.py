@@ -1,0 +1,246 @@
+"""Recognises a database that was restored from an older copy, and leads back to a sound one.
+
+`budgets.charge_journal` and `streams.period_journal` refuse to draw or charge again what the older copy lacks. Here an
+administrator learns of it, at start and on the page Health.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.budgets import charge_journal as charges
+from dpportal.budgets import ledger
+from dpportal.budgets.charge_journal import Charge
+from dpportal.datasets.models import Dataset
+from dpportal.datasets.services import lock_dataset
+from dpportal.platform import journal
+from dpportal.platform.journal import MemoryFaultError
+from dpportal.releases import execution
+from dpportal.releases import tasks as release_tasks
+from dpportal.streams import period_journal as periods
+from dpportal.streams import tasks as stream_tasks
+from dpportal.streams import vault
+from dpportal.streams.models import Stream
+
+TROUBLES, ASKED_EVERY_SECONDS = "restoring.troubles", 60
+# When this process began to look, and what it found last. Who looks for longer waits for a file system.
+BEGUN, LATEST, SLOW_SECONDS = "restoring.begun", "restoring.latest", 10.0
+_looking = threading.Lock()
+# What an administrator has to do something about: charges that the database lacks, and what the memory lacks.
+LASTING = RESTORED, MEMORY = "restored", "memory"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The charges that a dataset's ledger lacks. known: whether the database has the dataset at all."""
+
+    dataset_id: UUID
+    name: str
+    charges: list[Charge]
+    known: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """How database and memory differ.
+
+    lacking: charges that the database lacks. closed: streams that were closed for periods that it lacks. lost: what the
+    memory lacks, or what of it cannot be read, in words.
+    """
+
+    lacking: list[Lacking]
+    closed: list[Stream]
+    lost: list[str]
+
+    @property
+    def troubles(self) -> list[str]:
+        """Names of what an administrator has to do something about."""
+        return [name for name, true in {RESTORED: self.lacking, MEMORY: self.lost}.items() if true]
+
+
+def found() -> Findings:
+    """How database and memory differ now."""
+    closed = Stream.objects.filter(closed_by_restore=True).select_related("dataset")
+    lacking = sorted(_lacking(), key=lambda found: (not found.known, found.name))
+    return Findings(lacking, list(closed.order_by("-closed_at")), _lost())
+
+
+def lasting_troubles() -> list[str]:
+    """The troubles, looked for once a minute at most: load balancers ask every few seconds.
+
+    One thread looks at a time. The others say what was found last, and whether it has looked too long: a file system
+    that does not answer would keep them all.
+    """
+    troubles = cache.get(TROUBLES)
+    if troubles is not None:
+        return list(troubles)
+    if not _looking.acquire(blocking=False):
+        begun = cache.get(BEGUN, time.monotonic())
+        return [MEMORY] if time.monotonic() - begun > SLOW_SECONDS else list(cache.get(LATEST, []))
+    try:
+        cache.set(BEGUN, time.monotonic(), None)
+        troubles = found().troubles
+        cache.set(TROUBLES, troubles, ASKED_EVERY_SECONDS)
+        cache.set(LATEST, troubles, None)
+    finally:
+        _looking.release()
+    return list(troubles)
+
+
+def begin(**_: Any) -> None:
+    """Let a database that goes with no memory yet go with the one that is there; called after each migration."""
+    if not charges.MemoryMark.objects.exists():
+        try:
+            charges.put_mark()
+            _accept_all()
+        except MemoryFaultError as fault:
+            log.error("%s", fault)
+
+
+def check() -> Findings:
+    """Close the streams that the database has behind what people have seen, and say how it differs from the memory."""
+    behind = []
+    for stream_id in Stream.objects.exclude(state=Stream.State.DRAFT).values_list("pk", flat=True):
+        with transaction.atomic():
+            behind += _closed_if_behind(stream_id)
+    return replace(found(), closed=behind)
+
+
+def accept() -> None:
+    """Take an administrator's word that this database is the newest: remember what the memory lacks of it."""
+    if not _readable(journal.mark):
+        journal.forget_mark()
+    charges.put_mark()
+    _accept_all()
+
+
+@transaction.atomic
+def enter_missing(dataset_id: UUID, by: User) -> int:
+    """Enter the charges that a dataset's ledger lacks; of a dataset that is missing itself, note that this is known.
+
+    Returns how many there were. Raises BudgetRefusedError or MemoryFaultError.
+    """
+    dataset = Dataset.objects.filter(pk=dataset_id).first()
+    if dataset is None:
+        return _note(dataset_id, by)
+    entered = ledger.enter_missing(dataset, by)
+    release_tasks.resume_on_hold(dataset_id)
+    stream_tasks.resume_on_hold(dataset_id)
+    if entered:
+        audit.record(by, "entered missing charges", dataset, f"{len(entered)} after a restore")
+    return len(entered)
+
+
+def _note(dataset_id: UUID, by: User) -> int:
+    known = charges.charges_of(dataset_id)
+    if not known or charges.is_noted(dataset_id):
+        return 0
+    charges.note(dataset_id)
+    gone = Dataset(pk=dataset_id, name=known[-1].dataset)
+    audit.record(by, "noted missing dataset", gone, f"{len(known)} charges")
+    return len(known)
+
+
+def _lacking() -> Iterable[Lacking]:
+    if not _readable(charges.has_mark):
+        return
+    datasets = Dataset.objects.in_bulk()
+    for dataset_id in charges.dataset_ids():
+        with suppress(MemoryFaultError):  # told among what is lost
+            yield from _lacking_of(dataset_id, datasets.get(dataset_id))
+
+
+def _lacking_of(dataset_id: UUID, dataset: Dataset | None) -> Iterable[Lacking]:
+    if dataset is not None:
+        if missing := charges.missing(dataset):
+            yield Lacking(dataset_id, dataset.name, missing, known=True)
+    elif not charges.is_noted(dataset_id) and (known := charges.charges_of(dataset_id)):
+        yield Lacking(dataset_id, known[-1].dataset, known, known=False)
+
+
+def _lost() -> list[str]:
+    """What the memory lacks of the database, in words."""
+    if not _readable(charges.has_mark):
+        return [journal.lost_text()]
+    streams = Stream.objects.filter(state=Stream.State.OPEN).select_related("dataset")
+    return [
+        *(dataset.name for dataset in _charged() if _charges_lost(dataset)),
+        *(f"{stream.dataset.name}: {stream.name}" for stream in streams if _periods_lost(stream)),
+    ]
+
+
+def _charges_lost(dataset: Dataset) -> bool:
+    """Whether the memory is behind a dataset's ledger, asked again when nobody is just writing to both."""
+    if not charges.is_behind(dataset):
+        return False
+    with transaction.atomic():
+        lock_dataset(dataset)
+        return charges.is_behind(dataset)
+
+
+def _periods_lost(stream: Stream) -> bool:
+    """Whether the memory lacks periods of an open stream, asked again like that."""
+    if not periods.is_behind(stream):
+        return False
+    with transaction.atomic():
+        locked = Stream.objects.select_for_update().get(pk=stream.pk)
+        return locked.is_open and periods.is_behind(locked)
+
+
+def _closed_if_behind(stream_id: UUID) -> list[Stream]:
+    stream = Stream.objects.select_for_update().filter(pk=stream_id).first()
+    if stream is None:
+        return []
+    try:
+        if stream.state == Stream.State.CLOSED:
+            periods.forget_decision(stream_id)
+        elif stream.is_open and periods.has_gone_on(stream):
+            _close(stream)
+            return [stream]
+    except MemoryFaultError as fault:
+        log.warning("%s", fault)  # told among what is lost, too
+    return []
+
+
+def _close(stream: Stream) -> None:
+    Stream.objects.filter(pk=stream.pk).update(
+        state=Stream.State.CLOSED, closed_at=timezone.now(), closed_by_restore=True, token_sha256=""
+    )
+    vault.forget_state(stream)
+    log.warning("stream %s is behind what people have seen of it and was closed", stream.pk)
+
+
+def _accept_all() -> None:
+    for dataset in _charged():
+        with transaction.atomic():
+            lock_dataset(dataset)
+            charges.accept(dataset, execution.outcomes_of(dataset))
+    for stream in Stream.objects.filter(opened_at__isnull=False):
+        with transaction.atomic():
+            periods.accept(Stream.objects.select_for_update().get(pk=stream.pk))
+
+
+def _charged() -> QuerySet[Dataset]:
+    return Dataset.objects.filter(ledger__kind="charge").distinct()
+
+
+def _readable(ask: Any) -> bool:
+    try:
+        return bool(ask())
+    except MemoryFaultError:
+        return False

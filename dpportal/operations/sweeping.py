@@ -1,0 +1,157 @@
+"""The sweep: lost jobs come back, and files that no row points to go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from dpportal.accounts import tasks as account_tasks
+from dpportal.accounts.session_store import SessionStore
+from dpportal.budgets.ledger import BudgetOnHoldError
+from dpportal.datasets import demo_marker, direct_upload, records
+from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.models import Dataset, Fit
+from dpportal.datasets.services import ORIGINAL
+from dpportal.jobs.claims import JobState
+from dpportal.jobs.runner import kinds
+from dpportal.operations import demonstration
+from dpportal.platform import journal, storage
+from dpportal.platform.journal import MemoryFaultError
+from dpportal.releases import execution
+from dpportal.releases import tasks as release_tasks
+from dpportal.releases.models import Artifact, Release
+from dpportal.releases.products.queries import matrices, strategies, workloads
+from dpportal.streams import downloads
+from dpportal.streams import tasks as stream_tasks
+from dpportal.streams.models import SeriesBundle, StreamJob
+from dpportal.streams.services import WAITING
+
+log = logging.getLogger(__name__)
+
+# Longer than any job may run, so that no file is taken from under one.
+ORPHANS_AFTER = timedelta(hours=3)
+FILES_EVERY_SECONDS = 3600.0
+# What a killed worker leaves: half a file, and what counting spilled to disk beside the table.
+UNFINISHED = (storage.PART, ".tmp", ".block")
+
+# What a bundle's files end in; public.json and estimates, beside them, belong to the release for good.
+BUNDLED = (".csv", ".parquet", ".xlsx", ".npz", ".zip", ".md", ".html", "release.json", "datapackage.json")
+
+
+def sweep_jobs() -> None:
+    """Hint again at every job whose worker or message was lost; go on with what the portal loads by itself.
+
+    What fails of one kind or in one room keeps no other from its turn; the first failure is raised in the end.
+    """
+    rooms = (release_tasks.sweep, stream_tasks.sweep, account_tasks.sweep)
+    sweeps = [*rooms, *(kind.sweep for kind in kinds())]
+    failures = [failure for sweep in sweeps if (failure := _failure_of(sweep)) is not None]
+    if demo_marker.pending() is not None:
+        _go_on_with_demonstration()
+    if failures:
+        raise failures[0]
+
+
+def _failure_of(sweep: Callable[[], None]) -> Exception | None:
+    try:
+        sweep()
+    except Exception as failure:
+        connection.close_if_unusable_or_obsolete()
+        return failure
+    return None
+
+
+def _go_on_with_demonstration() -> None:
+    """What keeps it waiting is for an administrator to see to, and keeps nothing else of the sweep waiting."""
+    try:
+        demonstration.go_on()
+    except (BudgetOnHoldError, DatasetError, storage.DiskFullError) as reason:
+        log.warning("the demonstration dataset waits: %s", reason)
+
+
+def sweep_files() -> None:
+    """Delete uploads, tables, measurements and bundles that nothing committed points to: they were never released.
+
+    A file of a job in work stays, and none is deleted that was written since the sweep began to look: however long it,
+    or a worker, is stopped on the way, nothing goes that could still be pointed to. So it is asked which jobs are in
+    work before it is asked what rows point to.
+    """
+    before = timezone.now() - ORPHANS_AFTER
+    in_work = _files_in_work()
+    searches_end = not strategies.STRATEGIES.jobs().filter(state=JobState.RUNNING).exists()
+    SessionStore.clear_expired()
+    direct_upload.sweep()
+    release_tasks.sweep_words()
+    downloads.request_all()
+    for erased in Dataset.objects.filter(state=Dataset.State.ERASED):
+        records.erase(erased)  # where the storage did not answer when it should have
+    _sweep_records(before, in_work)
+    storage.delete_orphans(downloads.FOLDER, in_work | downloads.stored_names(), before)
+    if searches_end:  # which of the files is a running search's, nothing says
+        storage.delete_orphans(strategies.FOLDER, strategies.stored_names(), before)
+    storage.delete_orphans("matrices", _named_matrices(), before)
+    storage.clear_scratch()
+    _sweep_old(settings.SCRATCH_DIR)
+    _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken
+    with suppress(OSError):  # a memory that is not there, or that nobody may write
+        _sweep_old(settings.MEMORY_DIR / journal.PARTS)
+
+
+def _files_in_work() -> set[str]:
+    """What running jobs have stored so far, which their rows are about to point to."""
+    running = JobState.RUNNING
+    folders = [
+        records.folder(pk)
+        for pk in Dataset.objects.filter(conversion__state=running).values_list("pk", flat=True)
+    ]
+    folders += [
+        f"releases/{pk}" for pk in Release.objects.filter(job__state=running).values_list("pk", flat=True)
+    ]
+    folders += [
+        downloads.folder_of(pk)
+        for pk in SeriesBundle.objects.filter(state=running).values_list("pk", flat=True)
+    ]
+    return {name for folder in folders for name in storage.names_under(folder)}
+
+
+def _sweep_records(before: datetime, known: set[str]) -> None:
+    """Delete what nothing names; nothing at all while it cannot be known what the memory names."""
+    try:
+        known |= execution.pending_files()
+    except MemoryFaultError as fault:
+        log.warning("no stored file is deleted: %s", fault)
+        return
+    known |= {name for row in Dataset.objects.values_list("upload", "table") for name in row}
+    known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
+    known |= {records.fit_name(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
+    known |= set(Artifact.objects.values_list("stored", flat=True))
+    known |= set(StreamJob.objects.values_list("file", flat=True))
+    storage.delete_orphans("uploads", known, before)
+    storage.delete_orphans(
+        "records", known, before, suffixes=(".parquet", ".npy", ORIGINAL, WAITING, *UNFINISHED)
+    )
+    storage.delete_orphans("records", known, before, beginning=records.FIT)
+    storage.delete_orphans("releases", known, before, suffixes=(".npy", *UNFINISHED, *BUNDLED))
+
+
+def _named_matrices() -> set[str]:
+    """The uploaded matrices that a release or a draft names."""
+    drafts = Release.objects.filter(product=Release.Product.QUERIES).values_list("parameters", flat=True)
+    named = ([*workloads.digests(p.get("workload", "")), p.get("strategy", "")] for p in drafts)
+    return {matrices.stored_name(digest) for digests in named for digest in digests if digest}
+
+
+def _sweep_old(folder: Path, beginning: str = "") -> None:
+    """Remove what broken uploads and killed processes left long ago, by the clock of the disk itself."""
+    oldest = storage.local_now(folder) - ORPHANS_AFTER.total_seconds()
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):  # its owner was faster
+            if path.name.startswith(beginning) and path.stat().st_mtime < oldest:
+                storage.remove(path)

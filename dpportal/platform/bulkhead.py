@@ -1,0 +1,67 @@
+"""A bulkhead: a folder or server that hangs takes few of a web server's threads, and each for a short time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+# Of one place's calls so many are under way at a time, and a page waits for one so long; others find other threads.
+PLACES, PATIENCE_SECONDS = 4, 5.0
+
+Result = TypeVar("Result")
+
+
+class HangsError(Exception):
+    """A call did not end in time, or too many calls are under way. The call may still end later."""
+
+
+class Bulkhead:
+    """Makes calls in threads of its own once it is closed. Until then, as in workers, it makes them directly."""
+
+    def __init__(self, places: int = PLACES, seconds: float = PATIENCE_SECONDS) -> None:
+        self.places, self.seconds = places, seconds
+        self._threads: ThreadPoolExecutor | None = None
+        self._stuck = 0
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Make calls in threads from now on: for a process in which people wait for pages."""
+        self._threads = ThreadPoolExecutor(self.places, thread_name_prefix="bulkhead")
+
+    def open(self) -> None:
+        """Make calls directly again."""
+        self._threads = None
+
+    def call(self, function: Callable[[], Result], seconds: float | None = None) -> Result:
+        """What the function returns or raises. Raises HangsError; the call may still be done afterwards.
+
+        seconds: how long a page waits, if not as long as for all others.
+        """
+        if self._threads is None:
+            return function()
+        if self._stuck >= self.places:
+            raise HangsError
+        future = self._threads.submit(function)
+        try:
+            return future.result(self.seconds if seconds is None else seconds)
+        except TimeoutError:
+            if future.done():  # a fault of the function's own
+                raise
+        if not future.cancel():
+            self._count(1)
+            future.add_done_callback(self._came_back)
+        raise HangsError
+
+    def _came_back(self, _future: Future[Any]) -> None:
+        self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._stuck += change
+
+
+# The journal's folder; the server that keeps the files where it is not this machine, and files on their way there; the
+# server that has the queue.
+MEMORY, STORE, SENDING, QUEUE = Bulkhead(), Bulkhead(), Bulkhead(), Bulkhead()

@@ -1,0 +1,83 @@
+"""Columns that are sealed in the database: a dump, or the admin, shows nothing of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from dpportal.platform.keys import UnsealError
+
+log = logging.getLogger(__name__)
+
+# Values are filled up to a multiple of it.
+STEP = 64
+
+
+@dataclass(frozen=True)
+class UndecryptableValue:
+    """A value whose key the portal does not have: shown as unknown, and written back unchanged."""
+
+    sealed: bytes
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return "–"
+
+
+class SealedField(models.BinaryField):
+    """A JSON value, sealed with the key outside the database and bound to this column. It cannot be searched."""
+
+    # What the type checker's Django plugin takes an attribute of this field to be.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
+
+    description = "a sealed JSON value"
+
+    def from_db_value(self, value: Any, *_: Any) -> Any:
+        return None if value is None else self._opened(bytes(value))
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        sealed = None if value is None else self._sealed(value)
+        return super().get_db_prep_value(sealed, connection, prepared)
+
+    def value_from_object(self, obj: models.Model) -> Any:
+        """The value for `dumpdata`: sealed, too."""
+        value = getattr(obj, self.attname)
+        return None if value is None else b64encode(self._sealed(value)).decode()
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return str(self.value_from_object(obj) or "")
+
+    def to_python(self, value: Any) -> Any:
+        """The value from `loaddata`."""
+        return UndecryptableValue(b64decode(value)) if isinstance(value, str) else value
+
+    def get_default(self) -> Any:
+        return self.default() if self.has_default() else None
+
+    @property
+    def name_of_seal(self) -> str:
+        """The name that the values are bound to."""
+        return f"{self.model._meta.label_lower}.{self.name}"
+
+    def _sealed(self, value: Any) -> bytes:
+        if isinstance(value, UndecryptableValue):
+            return value.sealed
+        text = json.dumps(value).encode()
+        sealed: bytes = settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
+        return sealed
+
+    def _opened(self, sealed: bytes) -> Any:
+        try:
+            return json.loads(settings.STREAM_KEYS.unseal(sealed, bound_to=self.name_of_seal))
+        except UnsealError as fault:
+            log.error("%s was %s", self.name_of_seal, fault)
+            return UndecryptableValue(sealed)

@@ -1,0 +1,71 @@
+"""The one question before budget is spent, and the proof that what is spent on is what was read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+
+class ReviewedPlan(Protocol):
+    """Anything that is planned before it is paid for."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+class ConfirmForm(forms.Form):
+    """The one question before the budget is spent."""
+
+    reviewed = forms.CharField(widget=forms.HiddenInput)
+    agreed = forms.BooleanField(
+        label=_("I understand that this cannot be undone: the budget is spent for good."),
+        error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
+    )
+
+    def __init__(self, *args: Any, identifying: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if identifying:
+            self.fields["one_row"] = forms.BooleanField(
+                label=_("Each person has one row, although %(columns)s looks like an identifier of people.")
+                % {"columns": ", ".join(identifying)},
+                error_messages={
+                    "required": _("Confirm this, or name the column on the page “Who is protected”.")
+                },
+            )
+
+
+def digest(plan: ReviewedPlan, *declared: dict[str, Any]) -> str:
+    """A short name of a plan and of what it rests on, so that a confirmation is for exactly what was reviewed."""
+    read = [plan.to_json(), *declared]
+    return hashlib.sha256(json.dumps(read, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def confirmation(
+    request: HttpRequest,
+    shown: str,
+    act: Callable[[str], object],
+    refusals: tuple[type[Exception], ...],
+    identifying: Sequence[str] = (),
+) -> ConfirmForm | None:
+    """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
+
+    shown: the digest of what this page shows. act: called with that of what the curator read. refusals: what it may
+    raise to say why not. identifying: columns that look as if they named people; that each has one row is asked, too,
+    and is said once the form is valid.
+    """
+    form = ConfirmForm(request.POST or None, initial={"reviewed": shown}, identifying=identifying)
+    if request.method == "POST" and form.is_valid():
+        try:
+            act(form.cleaned_data["reviewed"])
+        except refusals as refusal:
+            form.add_error(None, str(refusal))
+            # What is confirmed next is what this page shows.
+            form.data = {**request.POST.dict(), "reviewed": shown}
+        else:
+            return None
+    return form

@@ -1,0 +1,72 @@
+"""What a cost means, in words, and what others have chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.publications.statement import epsilon_delta_text, rounded_up
+from mechanisms.accounting import Definition, Loss, chance_factor, zcdp_to_epsilon
+
+# Above it a promise is called weak.
+WEAK = 5.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A published choice. epsilon: as published; unit: of what; source: where it was published."""
+
+    who: object
+    epsilon: str
+    unit: object
+    source: str
+    address: str
+
+
+CHOICES = (
+    Choice(
+        gettext_lazy("Wikimedia, page views by country"),
+        "1",
+        gettext_lazy("a person's views of a day"),
+        "Adeleye and others 2023",
+        "https://arxiv.org/abs/2308.16298",
+    ),
+    Choice(
+        gettext_lazy("Google, mobility reports in the pandemic"),
+        "2.64",
+        gettext_lazy("a person's day"),
+        "Aktay and others 2020",
+        "https://arxiv.org/abs/2004.04145",
+    ),
+    Choice(
+        gettext_lazy("US Census Bureau, redistricting data of 2020"),
+        "17.14, δ = 10⁻¹⁰",
+        gettext_lazy("a person, in all tables of people together"),
+        "Abowd and others 2022",
+        "https://doi.org/10.1162/99608f92.529e3cb9",
+    ),
+)
+
+
+def meaning(loss: Loss, delta: float) -> str:
+    """How much the chance of anything may depend on one person, and a remark where that is much."""
+    pure = loss.definition is Definition.PURE
+    epsilon = float(loss.amount) if pure else zcdp_to_epsilon(float(loss.amount), delta)
+    values = {
+        "loss": str(loss),
+        "pair": epsilon_delta_text(loss, delta),
+        "factor": rounded_up(chance_factor(epsilon), 2),
+    }
+    if pure:
+        said = _(
+            "%(loss)s: one person changes the chance of whatever is seen by a factor of %(factor)s at most."
+        )
+    else:
+        said = _(
+            "%(loss)s implies %(pair)s: but for a chance of δ, one person changes the chance of whatever is seen by a "
+            "factor of %(factor)s at most."
+        )
+    weak = _("That is a weak promise; values of ε up to about 1 are usual.") if epsilon > WEAK else ""
+    return f"{said % values} {weak}".strip()

@@ -1,0 +1,115 @@
+"""The pages on which a curator decides what everyone sees: the last question, DOI and versions, withdrawing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.publications.draft import Publication
+from dpportal.publications.publishing import DetailsForm, WithdrawalForm, details_of, publication_of
+from dpportal.publications.steps import UNPROCESSABLE
+from dpportal.publications.verdict import Verdict
+
+P = TypeVar("P", bound=Publication)
+
+
+@dataclass(frozen=True)
+class CuratorPages(Generic[P]):
+    """These pages of one kind of publication.
+
+    space: the URL namespace. home: in it, the curator's page without true counts, for nobody shall look before they
+    decide. own: the curator's publication by its id, or 404. replaceable: the datasets whose publications one may
+    replace. verdict: what was expected before anything was counted. readers_see: what everyone will have, in words.
+    publish, withdraw: do it, or raise `refusal`. too_early, published: what is said of one that cannot be published
+    yet, and of one that was.
+    """
+
+    space: str
+    home: str
+    own: Callable[[HttpRequest, UUID], P]
+    replaceable: Callable[[HttpRequest], Any]
+    verdict: Callable[[P], Verdict | None]
+    readers_see: Callable[[P], object]
+    publish: Callable[[P, User], object]
+    withdraw: Callable[[P, User, str], object]
+    refusal: type[Exception]
+    too_early: str | Promise
+    published: str | Promise
+
+    @method_decorator((curator_required, require_http_methods(["GET", "POST"])))
+    def publish_page(self, request: HttpRequest, **ids: UUID) -> HttpResponseBase:
+        """A last question, then everyone may see it."""
+        publication = self.own(request, *ids.values())
+        if not publication.is_publishable:
+            messages.error(request, str(self.too_early))
+            return redirect(f"{self.space}:{self.home}", publication.pk)
+        # What the truth says has no part in whether it is published: that would tell of the data.
+        verdict = self.verdict(publication)
+        form = publication_of(
+            request,
+            publication,
+            self.replaceable(request),
+            verdict,
+            lambda by: self.publish(publication, by),
+        )
+        if form is None:
+            return self._public(request, publication, self.published)
+        seen = self.readers_see(publication)
+        context = {"readers_see": seen, "verdict": verdict, "foreseen": True}
+        return self._page(request, "publish.html", publication, form, **context)
+
+    @method_decorator((curator_required, require_http_methods(["GET", "POST"])))
+    def details_page(self, request: HttpRequest, **ids: UUID) -> HttpResponseBase:
+        """Where it stands among others, public or not."""
+        publication = self.own(request, *ids.values())
+        if not publication.is_publishable:
+            return redirect(f"{self.space}:{self.home}", publication.pk)
+        form = details_of(request, publication, self.replaceable(request))
+        if form is None:
+            return self._public(request, publication, _("Saved."))
+        return self._page(request, "details.html", publication, form)
+
+    @method_decorator((curator_required, require_POST))
+    def withdraw_page(self, request: HttpRequest, **ids: UUID) -> HttpResponseBase:
+        """Take it back, with the reason that was given."""
+        publication, form = self.own(request, *ids.values()), WithdrawalForm(request.POST)
+        if not form.is_valid():
+            messages.error(request, str(form.errors["because"][0]))
+            return redirect(f"{self.space}:{self.home}", publication.pk)
+        done = _("Withdrawn. The page and the downloads are closed; the budget stays spent.")
+        try:
+            self.withdraw(publication, current_user(request), form.cleaned_data["because"])
+            messages.success(request, done)
+        except self.refusal as refusal:
+            messages.error(request, str(refusal))
+        return redirect(f"{self.space}:{self.home}", publication.pk)
+
+    def _public(self, request: HttpRequest, publication: P, done: str | Promise) -> HttpResponseBase:
+        messages.success(request, str(done))
+        return redirect(f"{self.space}:public", publication.pk)
+
+    def _page(
+        self, request: HttpRequest, template: str, publication: P, form: DetailsForm, **context: Any
+    ) -> HttpResponse:
+        shared = {
+            "publication": publication,
+            "dataset": publication.dataset,
+            "back_url": reverse(f"{self.space}:{self.home}", args=[publication.pk]),
+            "nav_section": self.space,
+            "form": form,
+        }
+        status = UNPROCESSABLE if form.errors else 200
+        return render(request, template, {**shared, **context}, status=status)

@@ -1,0 +1,95 @@
+"""The files that explain a bundle to people and programs: release.json, datapackage.json, README.md, report.html."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+
+from dpportal.publications.archive import BundleFile, write_json
+from dpportal.publications.metadata import About
+from dpportal.publications.table import Table
+
+FORMAT = 1
+STYLES = "css/portal.css"
+# What each file is, in the lists of files on pages and in README.md.
+ABOUT_RELEASE = "Every parameter, version and checksum"
+ABOUT_README = "What this is and how to read it"
+ABOUT_REPORT = "What the public page says, to read in a browser and to print"
+LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
+
+
+def about_file(folder: Path, facts: dict[str, Any], files: Iterable[BundleFile]) -> BundleFile:
+    """release.json: the facts, with versions and the checksums of all other files."""
+    everything = {
+        "format": FORMAT,
+        **facts,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        "files": {file.name: {"bytes": file.size, "sha256": file.sha256} for file in files},
+    }
+    return write_json(folder / "release.json", ABOUT_RELEASE, everything)
+
+
+def package_file(
+    folder: Path, tables: list[Table], *, name: str, title: str, description: str, about: About
+) -> BundleFile:
+    """datapackage.json: a Frictionless data package of the bundle's CSV tables."""
+    package = {
+        "profile": "tabular-data-package",
+        "name": name,
+        "title": title,
+        "description": description,
+        **about.frictionless(),
+        "resources": [_resource(table) for table in tables if table.fields],
+    }
+    return write_json(folder / "datapackage.json", about_package(len(tables)), package)
+
+
+def about_package(tables: int) -> str:
+    """What datapackage.json is, beside so many tables."""
+    return f"Column types of the {'table' if tables == 1 else 'tables'} (Frictionless)"
+
+
+def readme_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
+    """README.md: the bundle's explanation for people."""
+    path = folder / "README.md"
+    path.write_text(render_to_string(template, context), encoding="utf-8")
+    return BundleFile(path, ABOUT_README)
+
+
+def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
+    """report.html: what the public page says, to read and to print without the portal."""
+    path = folder / "report.html"
+    path.write_text(
+        render_to_string(template, {**context, "styles": styles(), "alone": True}), encoding="utf-8"
+    )
+    return BundleFile(path, ABOUT_REPORT)
+
+
+def styles() -> str:
+    """The portal's own styles, to be written into a file by itself."""
+    found = finders.find(STYLES)
+    assert isinstance(found, str)
+    return Path(found).read_text(encoding="utf-8")
+
+
+def _resource(table: Table) -> dict[str, Any]:
+    """A CSV table as a Frictionless resource."""
+    file = BundleFile.of(table)
+    return {
+        "profile": "tabular-data-resource",
+        "name": file.path.stem,
+        "path": file.name,
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": file.size,
+        "hash": f"sha256:{file.sha256}",
+        "schema": {"fields": list(table.fields), "missingValues": [""]},
+        **({"dialect": {"skipBlankRows": True}} if table.may_be_blank else {}),
+    }

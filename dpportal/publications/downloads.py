@@ -1,0 +1,100 @@
+"""The files of a publication's bundle in the private storage: how workers store them, and how they go to a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from django.db import models
+from django.http import FileResponse, HttpRequest, HttpResponseBase
+from django.utils.cache import get_conditional_response
+
+from dpportal.platform import storage
+from dpportal.publications.archive import BundleFile, saved_name
+from dpportal.publications.draft import Publication
+
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "npz": "application/octet-stream",
+    "md": "text/markdown; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "svg": "image/svg+xml",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "zip": "application/zip",
+}
+
+
+class PublishedFile(models.Model):
+    """One file of a bundle, as everyone downloads it. A subclass has the fields about, sha256 and its publication's.
+
+    stored: its name in the private storage. size: in bytes.
+    """
+
+    if TYPE_CHECKING:
+        about: Any
+        sha256: Any
+
+    name = models.CharField(max_length=80)
+    stored = models.CharField(max_length=200)
+    size = models.BigIntegerField()
+
+    class Meta:
+        abstract = True
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def publication(self) -> Publication:
+        """Whose file it is."""
+        raise NotImplementedError
+
+    @property
+    def shown_name(self) -> str:
+        """What readers see: the file with everything is named by an id, and saved by its publication's title."""
+        return saved_name(self.name, str(self.publication)) if self.name.endswith(".zip") else self.name
+
+
+F = TypeVar("F", bound=PublishedFile)
+
+
+def store(row: Callable[..., F], files: Iterable[BundleFile], folder: str) -> list[F]:
+    """Move files of a bundle into the private storage; returns their rows, which are not saved yet.
+
+    row: of a file, by the fields that all have. folder: of the publication. They get one of their own in it, so that
+    a worker that wakes up late cannot change what a row points to.
+    """
+    own = f"{folder}/{uuid4()}"
+    rows = []
+    for file in files:
+        # Both are read before the file is moved.
+        size, digest = file.size, file.sha256
+        stored = storage.keep(file.path, f"{own}/{file.name}")
+        rows.append(row(name=file.name, stored=stored, size=size, sha256=digest, about=file.about))
+    return rows
+
+
+def file_response(
+    request: HttpRequest, file: PublishedFile, open_file: Callable[[str], IO[bytes]]
+) -> HttpResponseBase:
+    """A file as it is, or 304 for a reader who has it. Raises FileNotFoundError where the storage lacks it."""
+    tag = f'"{file.sha256}"'
+    answer: HttpResponseBase | None = get_conditional_response(request, etag=tag)
+    if answer is None:
+        answer = _attachment(open_file(file.stored), file)
+        answer["Content-Length"] = file.size
+    answer["ETag"] = tag
+    # Every time it is asked whether there is a newer one.
+    answer["Cache-Control"] = "no-cache"
+    return answer
+
+
+def _attachment(content: IO[bytes], file: PublishedFile) -> FileResponse:
+    """To be saved under what it was published as, of the type that its ending says."""
+    name = saved_name(file.name, str(file.publication))
+    ending = file.name.rsplit(".", 1)[-1]
+    return FileResponse(content, as_attachment=True, filename=name, content_type=TYPES[ending])

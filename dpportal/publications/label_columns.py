@@ -1,0 +1,101 @@
+"""The cells of a download by name; of a column of codes the code, as in the curator's table, and its label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpportal.publications.headers import Headers
+from mechanisms.domain import Attribute, Categorical, Domain
+
+# To fifteen digits, all that a spreadsheet holds; with zeros in front it is no number but a name.
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}")
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of a file that names cells.
+
+    axis: whose cells; labels: a text for each of them; title: of the axis. whole: whether the texts are whole numbers.
+    """
+
+    name: str
+    axis: int
+    labels: list[str]
+    title: str
+    whole: bool = False
+
+    def field(self) -> dict[str, str]:
+        """As a Frictionless field."""
+        kind = "integer" if self.whole else "string"
+        return {"name": self.name, "type": kind, **titled(self.name, self.title)}
+
+
+def titled(name: str, title: str) -> dict[str, str]:
+    """The title of a field whose name in the files is not what the curator's table calls it."""
+    return {} if name == title else {"title": title}
+
+
+def label_columns(domain: Domain) -> list[LabelColumn]:
+    """The columns that name the cells of a domain."""
+    headers = Headers.of(domain)
+    found: list[LabelColumn] = []
+    for axis, attribute in enumerate(domain.attributes):
+        first = LabelColumn(
+            headers.columns[attribute.name],
+            axis,
+            written(attribute, codes_of(attribute)),
+            attribute.name,
+            is_whole(attribute),
+        )
+        found.append(first)
+        if attribute.name in headers.labels:
+            labels = written(attribute, attribute.labels())
+            found.append(LabelColumn(headers.labels[attribute.name], axis, labels, attribute.name))
+    return found
+
+
+def codes_of(attribute: Attribute) -> list[str]:
+    """What each cell is in the curator's table: its code, or its label where there are no codes."""
+    if isinstance(attribute, Categorical) and attribute.has_codes:
+        return attribute.codes()
+    return attribute.labels()
+
+
+def is_whole(attribute: Attribute) -> bool:
+    """Whether every declared value or code of a list is a whole number: its column is one of numbers in every file.
+
+    As a spreadsheet and a program that reads the CSV file take them anyway; 007 is a text.
+    """
+    regular = codes_of(attribute)[: attribute.regular_size]
+    return isinstance(attribute, Categorical) and all(map(_WHOLE.fullmatch, regular))
+
+
+def written(attribute: Attribute, texts: list[str]) -> list[str]:
+    """A text for each cell as files have it: a missing value is an empty field, whatever pages call its cell."""
+    return [*texts[: attribute.regular_size], *[""] * attribute.missing_cell]
+
+
+def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers) -> Iterator[pd.DataFrame]:
+    """The same rows under the names of files: in each column of codes the code, and the label right after it.
+
+    Codes that are whole numbers are numbers; missing values stay missing.
+    """
+    codes = {
+        a.name: (
+            dict(zip(a.labels(), codes_of(a), strict=True)),
+            pd.Int64Dtype() if is_whole(a) else pd.StringDtype(),
+        )
+        for a in domain.attributes
+        if a.name in headers.labels or is_whole(a)
+    }
+    for frame in frames:
+        for name, (code, kind) in codes.items():
+            words = frame[name]
+            frame[name] = words.map(code).astype("string").astype(kind)
+            if name in headers.labels:
+                frame.insert(list(frame.columns).index(name) + 1, headers.labels[name], words)
+        yield frame.rename(columns=headers.columns)

@@ -1,0 +1,192 @@
+"""The last question before everyone may see a publication, and what its page says besides the numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
+
+from dpportal.accounts import audit
+from dpportal.accounts.models import User
+from dpportal.accounts.permissions import current_user
+from dpportal.platform.paragraphs import ParagraphsField
+from dpportal.publications.draft import PUBLIC, Publication
+from dpportal.publications.verdict import Verdict
+from mechanisms import registry
+
+_BEFORE_A_DOI = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+# By the handbook of the DOI system; no mark that could end an address or a field.
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}]+")
+
+
+class EarlierField(forms.ModelChoiceField):
+    """One of those published earlier, told apart from others of the same title."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        account, method = obj.account, registry.title(obj.mechanism)
+        cost = f"{account.symbol} = {obj.amount.normalize():f}" if account and obj.amount else ""
+        at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "j F Y, H:i")}
+        return " · ".join(filter(None, (str(obj), method, cost, at)))
+
+
+class DetailsForm(forms.Form):
+    """Where a publication stands among others: its DOI, and which older one it is read instead of."""
+
+    doi = forms.CharField(
+        label=_("DOI"),
+        required=False,
+        max_length=200,
+        help_text=_("If an archive gave it one, such as 10.5281/zenodo.1234."),
+    )
+    supersedes = EarlierField(
+        label=_("Replaces"),
+        queryset=None,
+        required=False,
+        empty_label=_("None published earlier"),
+        help_text=_("Both pages then point to each other."),
+    )
+
+    def __init__(self, *args: Any, publication: Publication, datasets: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial = {"doi": publication.doi, "supersedes": publication.supersedes}
+        field = self.fields["supersedes"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = publication.earlier(datasets)
+
+    def clean_doi(self) -> str:
+        doi = _BEFORE_A_DOI.sub("", self.cleaned_data["doi"].strip())
+        if doi and not _DOI.fullmatch(doi):
+            raise forms.ValidationError(
+                _("A DOI begins with 10. and has a slash, such as 10.5281/zenodo.1234.")
+            )
+        return doi
+
+
+class PublishForm(DetailsForm):
+    """The last question, which is asked in as many words where there is little of use."""
+
+    def __init__(self, *args: Any, verdict: Verdict | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if verdict is not None and not verdict.is_useful:
+            self.fields["all_the_same"] = forms.BooleanField(
+                label=_("I have read this, and publish it all the same."),
+                error_messages={"required": _("Tick the box to publish it all the same.")},
+            )
+
+
+class WithdrawalForm(forms.Form):
+    """Why a publication is taken back."""
+
+    because = ParagraphsField(
+        required=False,
+        max_length=500,
+        error_messages={"max_length": _("Give a reason of at most 500 characters.")},
+    )
+
+
+def publication_of(
+    request: HttpRequest,
+    publication: Publication,
+    datasets: Any,
+    verdict: Verdict | None,
+    publish: Callable[[User], object],
+) -> PublishForm | None:
+    """The form under the last question; None once it was answered and `publish` has been called.
+
+    datasets: whose publications it may replace. verdict: what is shown beside it, which has to be agreed to where it
+    is a bad one.
+    """
+    form = PublishForm(_sent(request), publication=publication, datasets=datasets, verdict=verdict)
+    if not (form.is_bound and form.is_valid()):
+        return form
+    with transaction.atomic():
+        _keep(publication, form, current_user(request))
+        publish(current_user(request))
+    return None
+
+
+@transaction.atomic
+def publish(publication: Publication, by: User, require: Callable[[], None]) -> bool:
+    """Show it to everyone; False for one that is public, which stays as it is, with the time of its publication.
+
+    require: called once nobody else changes it; raises why it cannot be published, or not by this person.
+    """
+    rows = _rows_of(publication)
+    publication.refresh_from_db(from_queryset=rows.select_for_update())
+    require()
+    if publication.is_public:
+        return False
+    public = {"published_at": timezone.now(), "withdrawn_at": None, "withdrawn_because": ""}
+    rows.filter(pk=publication.pk).update(**public)
+    audit.record(by, "published", publication, after_comparison(publication))
+    return True
+
+
+@transaction.atomic
+def withdraw(publication: Publication, by: User, because: str) -> bool:
+    """Take it off the public pages; False if it is not public. The budget stays spent: what was seen was seen.
+
+    because: the reason, which stands in place of the page.
+    """
+    public = _rows_of(publication).filter(PUBLIC, pk=publication.pk)
+    if not public.update(withdrawn_at=timezone.now(), withdrawn_because=because):
+        return False
+    audit.record(by, "withdrew", publication, after_comparison(publication))
+    return True
+
+
+def record_comparison(publication: Publication, by: User) -> None:
+    """Before true counts are shown beside it: who looks, and when that was first."""
+    audit.record(by, "viewed true counts", publication)
+    unseen = _rows_of(publication).filter(pk=publication.pk, compared_at=None)
+    unseen.update(compared_at=timezone.now())
+
+
+def after_comparison(publication: Publication) -> str:
+    """For the audit record: whether true counts were seen before what is recorded; empty if they were not."""
+    seen = _rows_of(publication).filter(pk=publication.pk).values_list("compared_at", flat=True).get()
+    return f"after its comparison was seen at {seen.isoformat(timespec='seconds')}" if seen else ""
+
+
+def details_of(request: HttpRequest, publication: Publication, datasets: Any) -> DetailsForm | None:
+    """The form of what its page says besides the numbers; None once it was sent and kept."""
+    form = DetailsForm(_sent(request), publication=publication, datasets=datasets)
+    if not (form.is_bound and form.is_valid()):
+        return form
+    _keep(publication, form, current_user(request))
+    return None
+
+
+@transaction.atomic
+def set_details(publication: Publication, *, doi: str, supersedes: Publication | None, by: User) -> None:
+    """Say where it stands among others; what its page said before stays in the audit log."""
+    rows = _rows_of(publication)
+    publication.refresh_from_db(from_queryset=rows.select_for_update())
+    if (doi, supersedes) == (publication.doi, publication.supersedes):
+        return
+    replaced = publication.supersedes.pk if publication.supersedes else None
+    before = f"from DOI {publication.doi!r}, replacing {replaced}"
+    audit.record(by, "changed details of", publication, before)
+    if supersedes and supersedes != publication.supersedes and (seen := after_comparison(supersedes)):
+        audit.record(by, "replaced", supersedes, seen)
+    rows.filter(pk=publication.pk).update(doi=doi, supersedes=supersedes)
+
+
+def _keep(publication: Publication, form: DetailsForm, by: User) -> None:
+    set_details(publication, doi=form.cleaned_data["doi"], supersedes=form.cleaned_data["supersedes"], by=by)
+
+
+def _rows_of(publication: Publication) -> Any:
+    """All of its kind."""
+    return type(publication)._default_manager
+
+
+def _sent(request: HttpRequest) -> Any:
+    return request.POST if request.method == "POST" else None

@@ -1,0 +1,96 @@
+"""What everyone may ask for of a publication: who sees its pages, and what stands in place of those that are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, Generic, TypeVar
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from dpportal.publications.archive import folder_name
+from dpportal.publications.draft import Publication
+from dpportal.publications.metadata import FORMATS, Metadata
+
+GONE = 410
+RETRY_AFTER_SECONDS = 60
+
+P = TypeVar("P", bound=Publication)
+
+
+@dataclass(frozen=True)
+class ReaderPages(Generic[P]):
+    """The pages of one kind of publication.
+
+    space: the URL namespace. rows: all of them, with what a page reads. may_read: whether a visitor sees one; who may
+    see its dataset sees it before it is public, too. metadata: how it is cited.
+    """
+
+    space: str
+    rows: Callable[[], QuerySet[P]]
+    may_read: Callable[[HttpRequest, P], bool]
+    metadata: Callable[[HttpRequest, P], Metadata]
+
+    def page(
+        self, view: Callable[Concatenate[HttpRequest, P, ...], HttpResponseBase]
+    ) -> Callable[..., HttpResponseBase]:
+        """A view of what the visitor may see. One that was public says that it was withdrawn.
+
+        Of any other nobody learns that it exists. The view gets whatever its address names besides.
+        """
+
+        @require_safe
+        @wraps(view)
+        def shown(request: HttpRequest, **ids: Any) -> HttpResponseBase:
+            publication_id, *rest = ids.values()
+            publication = get_object_or_404(self.rows(), pk=publication_id)
+            if self.may_read(request, publication):
+                return view(request, publication, *rest)
+            if publication.withdrawn_at is None:
+                raise Http404
+            context = {"nav_section": self.space, "publication": publication}
+            return render(request, "withdrawn.html", context, status=GONE)
+
+        return shown
+
+    def context(self, request: HttpRequest, publication: P) -> dict[str, Any]:
+        """What every public page shows around the numbers."""
+        return {
+            "publication": publication,
+            "metadata": self.metadata(request, publication),
+            "older": publication.supersedes,
+            "newer": publication.successor,
+            "nav_section": self.space,
+        }
+
+    @property
+    def cite(self) -> Callable[..., HttpResponseBase]:
+        """How it is cited, for programs that keep references: in one of FORMATS; in any other, 404."""
+
+        @self.page
+        def cited(request: HttpRequest, publication: P, form: str) -> HttpResponse:
+            if form not in FORMATS:
+                raise Http404
+            metadata = self.metadata(request, publication)
+            answer = HttpResponse(metadata.cited(form), content_type=FORMATS[form])
+            name = f"{folder_name(metadata.title, metadata.identifier)}.{form}"
+            answer["Content-Disposition"] = content_disposition_header(True, name) or ""
+            return answer
+
+        return cited
+
+    def being_written(self, request: HttpRequest, publication: P) -> HttpResponse:
+        """In place of a file that is not there yet, or says what was changed or taken back meanwhile."""
+        context = {
+            "publication": publication,
+            "notice": f"{self.space}/_being_written.html",
+            "nav_section": self.space,
+        }
+        answer = render(request, "publications/being_written.html", context, status=503)
+        answer["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return answer

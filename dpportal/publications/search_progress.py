@@ -1,0 +1,62 @@
+"""Pages that plan: what takes long they take from workers, and say how far these are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from dpportal.accounts.permissions import curator_required
+from dpportal.jobs import search_cache
+from mechanisms.deferred_search import taken_from
+
+MOST_KEYS = 40
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+
+
+def from_workers(view: View[P]) -> View[P]:
+    """While the view runs, what a plan searches for long is taken from workers and never worked out.
+
+    `request.workings` tells the template what is awaited.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        shelf = search_cache.SearchResults()
+        request.workings = shelf  # type: ignore[attr-defined]
+        with taken_from(shelf):
+            return view(request, *args, **kwargs)
+
+    return wrapped
+
+
+def chosen_by_hand(posted: QueryDict) -> QueryDict:
+    """What was posted, without the method that the page proposed while better ones may have been worked out."""
+    if posted.get("proposed", "") != posted.get("mechanism"):
+        return posted
+    changed = posted.copy()
+    del changed["mechanism"]
+    return changed
+
+
+@curator_required
+@require_GET
+def awaited(request: HttpRequest) -> HttpResponse:
+    """Asks for itself again while something is worked out; when one has ended, the page asks for its list anew.
+
+    The keys are digests of public facts, so that anyone's may be asked for.
+    """
+    keys = request.GET.getlist("key")[:MOST_KEYS]
+    left = search_cache.active(keys)
+    shelf = search_cache.SearchResults()
+    shelf.awaited = left
+    response = render(request, "_workings.html", {"workings": shelf})
+    if len(left) < len(keys):
+        response["HX-Trigger"] = "strategies:found"
+    return response

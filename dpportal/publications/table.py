@@ -1,0 +1,24 @@
+"""A data file of a download, and what is said of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Table:
+    """A data file of a bundle.
+
+    fields: its columns as Frictionless fields, for a CSV that a data package describes. may_be_blank: whether a row
+    can have nothing but missing values, which a reader must be told. has_independent_cells: whether each line has a
+    noisy count with noise of its own, independent of the others.
+    """
+
+    path: Path
+    about: str
+    fields: Sequence[Mapping[str, Any]] = ()
+    may_be_blank: bool = False
+    has_independent_cells: bool = False

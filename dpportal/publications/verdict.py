@@ -1,0 +1,101 @@
+"""Whether a release is of any use, in words: expected before anything is spent, and found against the truth after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from enum import StrEnum
+
+from django.utils.translation import gettext as _
+
+from dpportal.publications.cost_search import needed
+from mechanisms.accounting import Definition
+
+# Shares of people in another cell than in truth, up to which counts are of use, and of some use.
+SHARES = (0.1, 0.3)
+# Half the 95 % interval of a typical answer over the answer itself, likewise.
+RATIOS = (0.2, 0.6)
+
+
+class VerdictLevel(StrEnum):
+    USEFUL = "useful"
+    DOUBTFUL = "doubtful"
+    USELESS = "useless"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to think of a release.
+
+    text: what it rests on, in sentences. calmer: by what the noise's standard error must be divided for it to be of
+    use; 1 if it is, or if more budget is not known to help.
+    """
+
+    level: VerdictLevel
+    text: str
+    calmer: float = 1.0
+
+    @property
+    def is_useful(self) -> bool:
+        return self.level is VerdictLevel.USEFUL
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it is of some use only."""
+        return self.level is VerdictLevel.DOUBTFUL
+
+    def amount(self, amount: Decimal, definition: Definition) -> Decimal | None:
+        """The cost from which it is expected to be of use, rounded up to two digits; None if that is not known."""
+        if self.calmer <= 1:
+            return None
+        enough = needed(amount, self.calmer, definition)
+        return enough.quantize(Decimal(1).scaleb(enough.adjusted() - 1), ROUND_CEILING)
+
+
+def level_of(error: float, ends: tuple[float, float]) -> VerdictLevel:
+    """Of an error, by the largest ones that are of use, and of some use."""
+    if error <= ends[0]:
+        return VerdictLevel.USEFUL
+    return VerdictLevel.DOUBTFUL if error <= ends[1] else VerdictLevel.USELESS
+
+
+def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> Verdict:
+    """Before anything is spent, of answers of which a typical one is `answer` people, ± half_width.
+
+    name: what a typical answer is called at the beginning of a sentence. unit: what is counted, if not people.
+    """
+    ratio = half_width / max(answer, 1e-9)
+    level = level_of(ratio, RATIOS)
+    text = _("%(name)s is %(answer)s %(unit)s, ± %(half)s.") % {
+        "name": name,
+        "unit": unit or _("people"),
+        "answer": rounded(answer),
+        "half": rounded(half_width),
+    }
+    if level is VerdictLevel.USELESS:
+        text = _("The noise of an answer is about as large as the answer itself.") + " " + text
+    # Intervals of counts end at whole people, so that less noise may not show before it is less by one of them.
+    wanted = max(RATIOS[0] * answer - 1, RATIOS[0] * answer / 2)
+    return Verdict(
+        level, text, 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(wanted, 1e-9))
+    )
+
+
+def answers_found(error: float) -> Verdict:
+    """After measuring. error: root mean square over answers, as a share of theirs. For the curator only."""
+    text = _("A typical answer is off by %(percent)s of its size.") % {"percent": percent(error)}
+    return Verdict(level_of(1.96 * error, RATIOS), text)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else _("less than 1 %")
+
+
+def about(share: float) -> str:
+    """The same of a share that is expected."""
+    return _("about %(percent)s") % {"percent": percent(share)} if share >= 0.01 else percent(share)
+
+
+def rounded(people: float) -> str:
+    """A number of people, as exact as it is of use."""
+    return f"{people:,.0f}" if people >= 10 else f"{people:.2g}"

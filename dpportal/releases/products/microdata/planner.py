@@ -1,0 +1,131 @@
+"""What can be chosen of a synthetic table of many columns, what it costs, and how wrong it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from dpportal.budgets.templatetags.numbers import percent
+from dpportal.datasets.models import DomainVersion
+from dpportal.publications.verdict import Verdict
+from dpportal.releases.models import Release
+from dpportal.releases.products.microdata import cost_estimate, relied_pairs, simulations, usefulness
+from dpportal.releases.products.microdata.form import ColumnsForm
+from dpportal.releases.products.shared.draft_form import DraftError
+from dpportal.releases.products.shared.job_cost import JobCost
+from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
+from dpportal.releases.products.shared.recommendation import Recommendation
+from mechanisms import registry
+from mechanisms.accounting import Loss
+from mechanisms.domain import Domain
+from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.cost_estimate import foresee
+from mechanisms.microdata.features import DISTANCE
+from mechanisms.microdata.mechanism import FEWEST_COLUMNS, Microdata, check_columns
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.protocol import PlanError
+
+
+class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
+    """Synthetic rows of 2 to 250 columns, the most telling of them if wished, from noisy tables of one and two."""
+
+    form = ColumnsForm
+
+    @property
+    def methods(self) -> Sequence[Microdata]:
+        return registry.MICRODATA
+
+    def check(self, domain: Domain) -> None:
+        try:
+            check_columns(domain)
+        except PlanError as refusal:
+            raise DraftError(str(refusal), "columns") from None
+
+    def plan(
+        self, method: Microdata, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> MicrodataPlan:
+        if method.whole_rows and draft.dataset.is_elsewhere:
+            raise PlanError(
+                gettext(
+                    "It is measured from whole rows, and of a table that lies elsewhere only counts come here."
+                )
+            )
+        wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
+        rows = draft.dataset.rows
+        total = rows if loss.for_domain(domain).unit.total_public and isinstance(rows, int) else None
+        plan = method.plan(
+            domain,
+            wishes,
+            loss,
+            rows=draft.parameters.get("rows"),
+            total=total,
+            keep=draft.parameters.get("keep"),
+            criterion=draft.parameters.get("criterion") or DISTANCE,
+        )
+        if obstacle := self.job_cost(plan, draft.people).obstacle():
+            raise PlanError(obstacle)
+        return plan
+
+    def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
+        return MicrodataPlan.from_json(value)
+
+    def offer(
+        self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
+    ) -> dict[str, Any]:
+        return {
+            "foresight": foresee(plan, draft.people) if draft.people else None,
+            "effort": self.job_cost(plan, draft.people),
+            "unheeded": relied_pairs.unheeded(plan),
+            "weighted": relied_pairs.weighted(plan),
+        }
+
+    def job_cost(self, plan: MicrodataPlan, people: int | None) -> JobCost:
+        return cost_estimate.job_cost(plan, people)
+
+    def error_label(self, draft: Release) -> ErrorLabel:
+        return ErrorLabel(
+            gettext_lazy("Share of people in a wrong cell of a single column"), unit="%", sign=""
+        )
+
+    def error_of(self, plan: MicrodataPlan, draft: Release) -> float | None:
+        return 100 * foresee(plan, draft.people).column if draft.people else None
+
+    def verdict(self, plan: MicrodataPlan, draft: Release) -> Verdict | None:
+        return usefulness.expected(plan, draft.people) if draft.people else None
+
+    def worker_questions(self, draft: Release, domain: Domain, loss: Loss) -> list[WorkerQuestion]:
+        """The simulation of all methods on made-up tables of this shape."""
+        if not draft.people or len(domain.shape) < FEWEST_COLUMNS:
+            return []
+        question = simulations.question(domain, loss, draft.people, draft.parameters.get("keep"))
+        return [WorkerQuestion(simulations.SIMULATIONS, question)]
+
+    def best_method(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> str:
+        """What was closest to the truth when it was simulated; before that, the usual one."""
+        simulated = _simulated(draft, plans)
+        return simulated[0][0] if simulated else super().best_method(draft, plans)
+
+    def advice(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
+        """Methods by their simulated error of pairs, least first; empty while nothing is known."""
+        return _simulated(draft, plans)
+
+    def recommendations(
+        self, draft: Release, plans: Mapping[str, MicrodataPlan], advice: Any
+    ) -> list[Recommendation]:
+        """The method of least simulated error; none before the simulation has ended."""
+        titles = {method.name: (method.title, method.summary) for method in self.methods}
+        figure = gettext(
+            "Simulated: %(percent)s of the people in another cell of a pair of columns, on average."
+        )
+        return [
+            Recommendation(name, *titles[name], figure % {"percent": percent(error)})
+            for name, error in advice[:1]
+        ]
+
+
+def _simulated(draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
+    """Of the methods that have a plan; these are for the same columns and cost."""
+    found = simulations.ranking(next(iter(plans.values())), draft.people)
+    return [(name, error) for name, error in found if name in plans]

@@ -1,0 +1,99 @@
+"""What a synthetic table's bundle and pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy
+
+from dpportal.datasets import records
+from dpportal.publications.headers import Headers
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict
+from dpportal.releases.models import Release
+from dpportal.releases.products.microdata import assessment, comparison, measured, page, tables, usefulness
+from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms import registry
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.domain import Domain
+from mechanisms.microdata.box_sums import cell_sum
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+
+# Cells of synthetic rows up to which readers may have them counted.
+MOST_SUMMED = 2**27
+MEASURED = gettext_lazy(
+    "Read from the noisy counts that were measured. The synthetic rows have nearly as many, not exactly."
+)
+MODELLED = gettext_lazy(
+    "Only modelled: no table that was measured holds this sum, so it is the share of synthetic rows times the "
+    "estimated number of people. How wrong that is nobody can tell without the data, so no interval is stated. Single "
+    "columns, and the groups of measured pairs, have one."
+)
+
+
+class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
+    """Rows to work with, noisy counts of single columns, and what was measured of pairs."""
+
+    def tables(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult], folder: Path) -> list[Table]:
+        return [
+            *tables.write(made.plan, made.result, made.seed, folder),
+            *measured.write(_released(made), made.result, Headers.of(made.plan.domain), folder),
+        ]
+
+    def page(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+        return page.page(made.plan, made.result)
+
+    def compare(
+        self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult], true: np.ndarray
+    ) -> dict[str, Any]:
+        """Distances of tables, and what takes real rows where these lie here."""
+        found = comparison.build(made.plan, made.result, true)
+        if made.release.dataset.is_elsewhere:
+            return found
+        domain, target = _released(made), made.plan.wishes.target
+        real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
+        return {**found, **assessment.assess(domain, target, made.result.rows, real)}
+
+    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return usefulness.observed(comparison)
+
+    def stored_estimates(
+        self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]
+    ) -> np.ndarray | None:
+        """The rows' cells, column by column, so that a reader's sum reads those of its columns alone."""
+        rows = made.result.rows
+        if rows.size > MOST_SUMMED:
+            return None
+        return np.ascontiguousarray(rows.T)
+
+    def explore(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> dict[str, Any]:
+        method = registry.microdata(plan.mechanism)
+
+        def answer(picks: Picks) -> CellSum | None:
+            with stored_estimates.measured(release) as values:
+                if not stored_estimates.has_estimates(release):
+                    return cell_sum(method, plan, values, None, picks)
+                with stored_estimates.estimates(release) as rows:
+                    return cell_sum(method, plan, values, rows, picks)
+
+        return explorer.explored(plan.domain, question, answer, reason=str(MODELLED), note=str(MEASURED))
+
+    def facts(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+        names = _released(made).names
+        measured = sorted({table.pair for table in made.result.tables})
+        return {
+            "columns": list(names),
+            "synthetic_rows": len(made.result.rows),
+            "measured_pairs": [[names[a], names[b]] for a, b in measured],
+        }
+
+
+def _released(made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Domain:
+    """The columns that the rows have."""
+    return made.plan.of_columns(made.result.columns).domain

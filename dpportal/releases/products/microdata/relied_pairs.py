@@ -1,0 +1,42 @@
+"""What a method's rows can be relied on for, and which wishes it does not follow: for page, README and review."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from mechanisms import registry
+from mechanisms.microdata.features import FEATURES
+from mechanisms.microdata.plan import MicrodataPlan
+
+
+def relied_on(plan: MicrodataPlan) -> str:
+    """What is near to the truth in the rows, and what was not measured."""
+    return registry.microdata(plan.mechanism).relied_on
+
+
+def unheeded(plan: MicrodataPlan) -> str:
+    """Which of the curator's wishes the method does not follow, in sentences; empty if it follows all."""
+    wishes = plan.wishes
+    said = {
+        "target": (wishes.target, _("the target column")),
+        "weights": (wishes.weights, _("weights of columns")),
+        "pairs": (wishes.pairs, _("weights of pairs")),
+    }
+    heeds = registry.microdata(plan.mechanism).heeds
+    unused = [wish for wish, (given, _label) in said.items() if given and wish not in heeds]
+    sentences = []
+    if "target" in unused and FEATURES in plan.shares:
+        unused.remove("target")
+        sentences.append(_("This method uses the target column only to choose columns."))
+    if unused:
+        names = ", ".join(said[wish][1] for wish in unused)
+        sentences.append(_("This method does not use %(wishes)s.") % {"wishes": names})
+    return " ".join(sentences)
+
+
+def weighted(plan: MicrodataPlan) -> list[tuple[str, int]]:
+    """The columns and pairs that have a weight, with it."""
+    return [
+        *plan.wishes.weights.items(),
+        *((f"{first} × {second}", weight) for first, second, weight in plan.wishes.pairs),
+    ]

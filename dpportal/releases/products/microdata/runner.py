@@ -1,0 +1,50 @@
+"""Tables of single columns and pairs, and whole rows for a method that asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpportal.datasets import records
+from dpportal.releases.models import Release
+from dpportal.releases.products.microdata import comparison
+from dpportal.releases.products.shared.runner import Runner
+from dpportal.releases.products.shared.values import Counted
+from mechanisms import registry
+from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
+from mechanisms.noise import Noise
+from mechanisms.protocol import Measurement
+
+
+class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
+    """Counts `plan.counted`, and what only the compare page needs."""
+
+    def count(self, release: Release, plan: MicrodataPlan, key: bytes) -> Counted:
+        """Measured: the tables of `plan.counted`, then whole rows for a method that asks.
+
+        Compared: these tables, and those that only the compare page needs; of whole rows nothing. The same rows count
+        everywhere.
+        """
+        dataset, version = release.dataset, release.domain_version
+        assert version is not None
+        asked = [*plan.counted, *comparison.further_tables(plan)]
+        counts = records.count_tables(dataset, version, plan.domain, asked, key)
+        if not registry.microdata(plan.mechanism).whole_rows:
+            return Counted(counts[: plan.cells], counts)
+        rows = records.packed_rows(dataset, version, plan.domain, key)
+        return Counted(np.concatenate([counts[: plan.cells], rows]), counts)
+
+    def rows_counted(self, plan: MicrodataPlan, compared: np.ndarray) -> int:
+        """The total of the first table: all count the same rows."""
+        return int(compared[: plan.domain.project(plan.counted[0]).size].sum())
+
+    def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
+        return registry.microdata(plan.mechanism).measure(plan, counts, noise)
+
+    def reconstruct(
+        self, plan: MicrodataPlan, measurement: Measurement, stored: np.ndarray | None = None
+    ) -> MicrodataResult:
+        """With the stored rows: fits in floats end a little apart on another kind of processor, and rows far apart."""
+        result = registry.microdata(plan.mechanism).reconstruct(plan, measurement)
+        return result if stored is None else replace(result, rows=np.array(stored.T, order="F"))

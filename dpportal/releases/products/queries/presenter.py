@@ -1,0 +1,83 @@
+"""What the bundle and pages of answers to many queries show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.http import QueryDict
+
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict, answers_found
+from dpportal.releases.models import Release
+from dpportal.releases.products.queries import combination, comparison, page, tables
+from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms import registry
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.matrix import box_sums
+from mechanisms.matrix.answering import MatrixMechanism
+from mechanisms.matrix.marginals import box_sums as marginal_sums
+from mechanisms.matrix.marginals.answering import MarginalMechanism
+from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
+
+# Sets of columns that marginal tables may have for a reader's sum to be worked out at once.
+MAX_SUMMED_TABLES = 2**14
+# The field of the public page that names answers to add up.
+SUM = "sum"
+
+
+class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
+    """Answers with their intervals, what was measured, and synthetic rows where there are any."""
+
+    def tables(self, made: ReconstructedRelease[QueryPlan, QueryResult], folder: Path) -> list[Table]:
+        return tables.write(made.plan, made.result, made.seed, folder)
+
+    def page(self, made: ReconstructedRelease[QueryPlan, QueryResult]) -> dict[str, Any]:
+        return page.page(made.plan, made.result)
+
+    def compare(self, made: ReconstructedRelease[QueryPlan, QueryResult], true: np.ndarray) -> dict[str, Any]:
+        return comparison.build(made.plan, made.result, true)
+
+    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        numbers = comparison["numbers"]
+        if not numbers.get("typical"):
+            return None
+        return answers_found(numbers["root_mean"] / numbers["typical"])
+
+    def facts(self, made: ReconstructedRelease[QueryPlan, QueryResult]) -> dict[str, Any]:
+        counts = made.result.counts
+        return {"queries": made.plan.workload.queries} | (
+            {} if counts is None else {"synthetic_rows": int(counts.sum())}
+        )
+
+    def explore(self, release: Release, plan: QueryPlan, question: QueryDict) -> dict[str, Any]:
+        """A sum of answers, and one of cells."""
+        combined = combination.answer(release, plan, question.get(SUM, ""))
+        return {**combined, **_cell_sums(release, plan, question)}
+
+
+def _cell_sums(release: Release, plan: QueryPlan, question: QueryDict) -> dict[str, Any]:
+    method = registry.query_mechanism(plan.mechanism)
+    if _is_large(method, plan):
+        return {}
+
+    def answer(picks: Picks) -> CellSum | None:
+        with stored_estimates.measured(release) as values:
+            if isinstance(method, MarginalMechanism):
+                return marginal_sums.cell_sum(method, plan, values, picks)
+            assert isinstance(method, MatrixMechanism)
+            return box_sums.cell_sum(method, plan, values, picks)
+
+    return explorer.explored(plan.domain, question, answer)
+
+
+def _is_large(method: QueryMechanism, plan: QueryPlan) -> bool:
+    """Whether a sum of cells would take long while a page waits, or none can be worked out."""
+    if isinstance(method, MarginalMechanism):
+        tables = sum(2 ** len(term.factors) for term in plan.workload.terms)
+        return tables > MAX_SUMMED_TABLES or method.measured(plan).size > explorer.MAX_CELLS
+    return not isinstance(method, MatrixMechanism) or plan.domain.size > explorer.MAX_CELLS

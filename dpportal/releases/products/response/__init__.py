@@ -1,0 +1,1 @@
+"""Randomised answers: one column, randomised row by row, with estimated counts."""

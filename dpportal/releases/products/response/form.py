@@ -1,0 +1,35 @@
+"""The one column to randomise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from dpportal.releases.models import Release
+from dpportal.releases.products.shared.draft_form import ChoiceForm
+
+
+class ColumnForm(ChoiceForm):
+    """The one column to randomise, and how many people the curator thinks there are."""
+
+    columns = forms.ChoiceField(label=gettext_lazy("Column"), widget=forms.RadioSelect)
+    people = forms.IntegerField(
+        label=gettext_lazy("Your estimate of the number of people"),
+        min_value=1,
+        max_value=10**10,
+        help_text=gettext_lazy("Used only to show what errors mean; it need not be exact."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["columns"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(a.name, a.name) for a in self.declared.attributes]
+
+    def chosen(self, draft: Release) -> dict[str, Any]:
+        return {**super().chosen(draft), "columns": next(iter(draft.columns), None)}
+
+    def apply(self, draft: Release) -> None:
+        draft.columns, draft.people = [self.cleaned_data["columns"]], self.cleaned_data["people"]

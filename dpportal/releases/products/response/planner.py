@@ -1,0 +1,77 @@
+"""What can be chosen of randomised answers, what they cost, and how wrong they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.datasets.models import DomainVersion
+from dpportal.publications.verdict import Verdict, of_answers
+from dpportal.releases.models import Release
+from dpportal.releases.products.response.form import ColumnForm
+from dpportal.releases.products.shared.draft_form import DraftError
+from dpportal.releases.products.shared.planner import ErrorLabel, Planner
+from mechanisms import registry
+from mechanisms.accounting import Loss, PrivacyUnit
+from mechanisms.domain import Domain
+from mechanisms.protocol import PlanError
+from mechanisms.response import Response, ResponsePlan
+
+
+class ResponsePlanner(Planner[Response, ResponsePlan]):
+    """Every row's value is replaced by a noisy report; the reports and the estimated counts are released."""
+
+    form = ColumnForm
+
+    def unavailable(self, unit: PrivacyUnit) -> str:
+        if unit.total_public:
+            return ""
+        return _(
+            "One answer for each row shows how many rows there are, and that is private here. It is public only where "
+            "each person has one row, one person is replaced by another, and nothing was promised before that hides it."
+        )
+
+    @property
+    def methods(self) -> Sequence[Response]:
+        return registry.RESPONSES
+
+    def check(self, domain: Domain) -> None:
+        if len(domain.attributes) != 1:
+            raise DraftError(_("Choose exactly one column."), "columns")
+
+    def plan(
+        self, method: Response, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
+    ) -> ResponsePlan:
+        plan, rows = method.plan(domain, loss), draft.dataset.rows
+        # The number of rows is public wherever rows may respond; what it rules out is said before any is read.
+        if isinstance(rows, int) and (refusal := method.refusal(plan, rows)):
+            raise PlanError(refusal)
+        return plan
+
+    def read_plan(self, value: Mapping[str, Any]) -> ResponsePlan:
+        return ResponsePlan.from_json(value)
+
+    def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> dict[str, Any]:
+        people = draft.people or 1
+        return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
+
+    def error_label(self, draft: Release) -> ErrorLabel:
+        return ErrorLabel(
+            gettext_lazy("95 % interval of an estimated share"), unit=gettext_lazy("% of all people")
+        )
+
+    def error_of(self, plan: ResponsePlan, draft: Release) -> float | None:
+        return 100 * plan.half_width(draft.people) / draft.people if draft.people else None
+
+    def verdict(self, plan: ResponsePlan, draft: Release) -> Verdict | None:
+        if not draft.people:
+            return None
+        average, half_width = draft.people / plan.categories, math.ceil(plan.half_width(draft.people))
+        return of_answers(half_width, average, _("An estimated count of average size"))
+
+    def rank(self, plan: ResponsePlan) -> tuple[float, ...]:
+        return (plan.standard_error,)

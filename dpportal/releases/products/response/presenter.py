@@ -1,0 +1,230 @@
+"""What the bundle and pages of randomised answers show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django.http import QueryDict
+
+from dpportal.charts.counts import counts_figure, residuals_figure
+from dpportal.charts.style import Figure
+from dpportal.publications import codebook
+from dpportal.publications.headers import valid_names
+from dpportal.publications.label_columns import LabelColumn, label_columns
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict
+from dpportal.releases.models import Release
+from dpportal.releases.products.response.runner import Answers
+from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.figures import figure_json, whole
+from dpportal.releases.products.shared.moved_people import moved_verdict
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms import registry
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.domain import Domain
+from mechanisms.evaluate import observed_error
+from mechanisms.protocol import Measurement
+from mechanisms.response import ResponsePlan
+from mechanisms.response_sums import cell_sum
+
+ROWS_AT_ONCE = 100_000
+LEVEL = 0.95
+
+
+class ResponsePresenter(Presenter[ResponsePlan, Answers]):
+    """Every randomised answer, and the counts estimated from them."""
+
+    def tables(self, made: ReconstructedRelease[ResponsePlan, Answers], folder: Path) -> list[Table]:
+        domain = _domain(made)
+        named = label_columns(domain)
+        answers, estimates = folder / "answers.csv", folder / "estimates.csv"
+        fields = _write_answers(made, named, answers)
+        _write_estimates(made.result, named, estimates)
+        return [
+            Table(
+                answers,
+                "The randomised answers, a row for each person",
+                fields,
+                may_be_blank=domain.attributes[0].missing_cell,
+            ),
+            Table(
+                estimates, "Estimated counts with standard errors and 95 % intervals", _estimate_fields(named)
+            ),
+            codebook.write(domain, folder),
+        ]
+
+    def page(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> dict[str, Any]:
+        answers = made.result
+        return {
+            "figure": figure_json(_figure(made)),
+            "table": _table(made),
+            "interval": answers.half_width,
+            "people": len(answers.reports),
+        }
+
+    def compare(self, made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Any]:
+        answers = made.result
+        raw = whole(answers.estimate.counts)
+        figures = {
+            "counts": figure_json(_figure(made, true)),
+            "residuals": figure_json(
+                residuals_figure(
+                    _domain(made), raw=raw, counts=answers.counts, true=true, half_width=answers.half_width
+                )
+            ),
+        }
+        return {
+            "figures": figures,
+            "errors": _errors(made, true),
+            "header": [
+                _domain(made).names[0],
+                "estimate",
+                "count",
+                "interval_lower",
+                "interval_upper",
+                "true_count",
+            ],
+            "table": [[*row, int(t)] for row, t in zip(_table(made), true, strict=True)],
+            "cells": len(true),
+            "interval": answers.half_width,
+        }
+
+    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return moved_verdict(comparison["errors"])
+
+    def stored_estimates(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> np.ndarray:
+        """How many answers there are, and how many say each value: so that a reader's sum reads no answer."""
+        reports = registry.response(made.plan.mechanism).report_counts(
+            made.plan, Measurement(made.result.reports)
+        )
+        return np.array([len(made.result.reports), *reports], dtype=np.int64)
+
+    def explore(self, release: Release, plan: ResponsePlan, question: QueryDict) -> dict[str, Any]:
+        def answer(picks: Picks) -> CellSum:
+            with stored_estimates.estimates(release) as (rows, *reports):
+                return cell_sum(
+                    registry.response(plan.mechanism), plan, np.array(reports), int(rows), picks[0]
+                )
+
+        if not stored_estimates.has_estimates(release):
+            return {}
+        return explorer.explored(_released(release), question, answer)
+
+
+def _domain(made: ReconstructedRelease[ResponsePlan, Answers]) -> Domain:
+    return _released(made.release)
+
+
+def _released(release: Release) -> Domain:
+    """The one column that is released."""
+    assert release.domain_version is not None
+    return release.domain_version.domain().project(release.columns)
+
+
+def _labels(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[str]:
+    return _domain(made).attributes[0].labels()
+
+
+def _figure(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray | None = None) -> Figure:
+    answers = made.result
+    return counts_figure(
+        _domain(made),
+        raw=whole(answers.estimate.counts),
+        counts=answers.counts,
+        half_width=answers.half_width,
+        true=true,
+    )
+
+
+def _table(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[Any]]:
+    """Rows of the page's table: value, estimate, count, interval."""
+    answers = made.result
+    estimate, half_width = answers.estimate.counts, answers.estimate.half_width
+    numbers = (
+        whole(n).tolist() for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
+    )
+    return [list(row) for row in zip(_labels(made), *numbers, strict=True)]
+
+
+def _errors(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, dict[str, Any]]:
+    answers = made.result
+    raw, counts = (
+        observed_error(true, c, answers.half_width) for c in (whole(answers.estimate.counts), answers.counts)
+    )
+    expected = {
+        "l1": float(answers.estimate.standard_error.sum() * math.sqrt(2 / math.pi)),
+        "l2": float(np.linalg.norm(answers.estimate.standard_error)),
+        "inside": LEVEL,
+    }
+    expected["total_variation"] = expected["l1"] / (2 * max(1, len(answers.reports)))
+    fields = ("total_variation", "l1", "l2", "largest", "inside")
+    return {
+        f: {"expected": expected.get(f), "raw": getattr(raw, f), "counts": getattr(counts, f)} for f in fields
+    }
+
+
+def _write_answers(
+    made: ReconstructedRelease[ResponsePlan, Answers], named: list[LabelColumn], path: Path
+) -> list[dict[str, str]]:
+    """Write the reports; returns their Frictionless fields."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for start, frame in enumerate(_answer_frames(made, named)):
+            inert_frame(frame).to_csv(file, index=False, header=start == 0, lineterminator="\n")
+    if registry.response(made.plan.mechanism).answers_each_value:
+        labels = _labels(made)
+        headers = _headers_of_bits(named[0].name, labels)
+        return [
+            {"name": header, "type": "integer", "title": label}
+            for header, label in zip(headers, labels, strict=True)
+        ]
+    return [column.field() for column in named]
+
+
+def _headers_of_bits(name: str, labels: list[str]) -> list[str]:
+    """A column for each value."""
+    return valid_names(f"{name}_{label}" for label in labels)
+
+
+def _answer_frames(
+    made: ReconstructedRelease[ResponsePlan, Answers], named: list[LabelColumn]
+) -> Iterator[pd.DataFrame]:
+    plan, reports = made.plan, made.result.reports
+    method = registry.response(plan.mechanism)
+    texts = {column.name: np.array(column.labels, dtype=object) for column in named}
+    for start in range(0, max(1, len(reports)), ROWS_AT_ONCE):
+        some = reports[start : start + ROWS_AT_ONCE]
+        if method.answers_each_value:
+            yield pd.DataFrame(
+                method.bits(plan, some), columns=_headers_of_bits(named[0].name, _labels(made))
+            )
+        else:
+            yield pd.DataFrame({name: labels[some] for name, labels in texts.items()})
+
+
+def _write_estimates(answers: Answers, named: list[LabelColumn], path: Path) -> None:
+    estimate = answers.estimate
+    frame = pd.DataFrame(
+        {
+            **{column.name: column.labels for column in named},
+            "estimate": estimate.counts,
+            "count": answers.counts,
+            "standard_error": estimate.standard_error,
+            "interval_lower": estimate.counts - estimate.half_width,
+            "interval_upper": estimate.counts + estimate.half_width,
+        }
+    )
+    inert_frame(frame).to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _estimate_fields(named: list[LabelColumn]) -> list[dict[str, str]]:
+    numbers = ("estimate", "standard_error", "interval_lower", "interval_upper")
+    ordered = ("estimate", "count", "standard_error", "interval_lower", "interval_upper")
+    kinds = {n: "number" if n in numbers else "integer" for n in ordered}
+    return [*(c.field() for c in named), *({"name": n, "type": k} for n, k in kinds.items())]

@@ -1,0 +1,1 @@
+"""Private choice: which of the declared candidates is best."""

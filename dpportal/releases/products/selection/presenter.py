@@ -1,0 +1,93 @@
+"""What the bundle and pages of a private choice show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpportal.publications.label_columns import LabelColumn, label_columns
+from dpportal.publications.spreadsheet import inert_frame
+from dpportal.publications.table import Table
+from dpportal.publications.verdict import Verdict
+from dpportal.releases.products.selection import verdict
+from dpportal.releases.products.selection.form import ONE_COLUMN
+from dpportal.releases.products.shared.presenter import Presenter
+from dpportal.releases.products.shared.values import ReconstructedRelease
+from mechanisms import registry
+from mechanisms.selection import SelectionPlan
+
+MAX_SHOWN = 500
+
+
+class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
+    """What was chosen, and among which candidates, but no count."""
+
+    def tables(self, made: ReconstructedRelease[SelectionPlan, list[str]], folder: Path) -> list[Table]:
+        path = folder / "choice.csv"
+        columns = _names_in_files(made)
+        chosen = [made.plan.candidates.index(candidate) for candidate in made.result]
+        frame = pd.DataFrame({c.name: [c.labels[place] for place in chosen] for c in columns})
+        frame.insert(0, "rank", range(1, len(chosen) + 1))
+        inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
+        fields = [{"name": "rank", "type": "integer"}, *(column.field() for column in columns)]
+        return [Table(path, "What was chosen, best first", fields)]
+
+    def page(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> dict[str, Any]:
+        plan = made.plan
+        return {
+            "choices": made.result,
+            "candidates": list(plan.candidates[:MAX_SHOWN]),
+            "candidate_count": len(plan.candidates),
+            "proof": plan.score.proof,
+            "resolved": [list(pair) for pair in plan.resolved],
+        }
+
+    def compare(
+        self, made: ReconstructedRelease[SelectionPlan, list[str]], true: np.ndarray
+    ) -> dict[str, Any]:
+        plan = made.plan
+        scores = plan.score.scores(true)
+        chances = registry.selection(plan.mechanism).probabilities(plan, scores)
+        best_first = np.argsort(-scores, kind="stable")[:MAX_SHOWN]
+        ranks = {choice: rank for rank, choice in enumerate(made.result, 1)}
+        table = [
+            [
+                plan.candidates[i],
+                int(scores[i]),
+                round(float(chances[i]), 6),
+                ranks.get(plan.candidates[i], ""),
+            ]
+            for i in best_first
+        ]
+        return {
+            "header": ["candidate", "true_score", "probability_of_first_choice", "chosen_rank"],
+            "table": table,
+            "choices": made.result,
+            "best": plan.candidates[int(best_first[0])],
+            "chance_of_best": float(chances[best_first[0]]),
+            "good_chance": verdict.good_chance(plan, scores, chances, int(true.sum())),
+        }
+
+    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+        return verdict.observed(comparison["good_chance"])
+
+    def facts(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> dict[str, Any]:
+        return {"choice": made.result}
+
+
+def _names_in_files(made: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:
+    """What each candidate is called: a value by its code, too, and an option by the name of its column."""
+    version = made.release.domain_version
+    assert version is not None
+    if made.plan.score.kind not in ONE_COLUMN:
+        return [LabelColumn("choice", 0, list(made.plan.candidates), "choice")]
+    columns = label_columns(version.domain().project(made.release.columns))
+    # Candidates are the first cells, in order.
+    return [
+        replace(column, name=name) for name, column in zip(("choice", "choice_label"), columns, strict=False)
+    ]

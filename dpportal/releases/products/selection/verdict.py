@@ -1,0 +1,87 @@
+"""Whether a private choice is of any use: by the lead that it tells before, by the chance of a good choice after."""
+
+from __future__ import annotations
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.publications.verdict import RATIOS, Verdict, VerdictLevel, about, level_of, percent, rounded
+from mechanisms.domain import Attribute, Date, Integer, Real
+from mechanisms.selection import Quantile, SelectionPlan
+
+# A choice is good if it trails the best by at most this share of the best one's count; a quantile, of all ranks.
+NEAR, NEAR_RANKS = 0.1, 0.02
+# The chance of a good choice from which it is of use, and of some use.
+CHANCES = (0.9, 0.5)
+
+
+def expected(plan: SelectionPlan, lead: float, people: int, column: Attribute | None = None) -> Verdict:
+    """Before anything is spent. lead: of the best in people, which is told with 95 % chance.
+
+    people: the curator's estimate. Candidates of average size stand for all of them.
+    column: that of a quantile, in whose unit its error is said too.
+    """
+    if plan.score.kind == Quantile.kind:
+        share, ratio = lead / people, lead / people * RATIOS[0] / NEAR_RANKS
+        text = _of_ranks(share, column)
+    else:
+        average = people / len(plan.candidates)
+        ratio = lead / average
+        told = _(
+            "With 95 %% chance the best is told from one that trails it by %(lead)s people; %(average)s are for a "
+            "candidate on average."
+        )
+        text = told % {"lead": rounded(lead), "average": rounded(average)}
+    level = level_of(ratio, RATIOS)
+    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else ratio / RATIOS[0])
+
+
+def without_people(lead: float) -> Verdict:
+    """Before anything is spent, where the curator made no estimate of the number of people."""
+    text = _(
+        "Without your estimate of the number of people, nobody can say how likely a lead of %(lead)s of them is."
+    )
+    return Verdict(VerdictLevel.DOUBTFUL, text % {"lead": rounded(lead)})
+
+
+def _of_ranks(share: float, column: Attribute | None) -> str:
+    """How far off the value of a quantile may be, as a share of all ranks and in the unit of its column."""
+    if share >= 1:
+        return _("Any value may be chosen, however far off: noise outweighs all ranks.")
+    told = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
+    return f"{told % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
+
+
+def _in_its_unit(share: float, column: Attribute | None) -> str:
+    """What a share of all ranks is between the bounds of a column; nothing where it has none."""
+    if isinstance(column, Date):
+        unit, span = _("%(number)s days"), float((column.upper - column.lower).days + 1)
+    elif isinstance(column, Integer | Real):
+        whole = 1 if isinstance(column, Integer) else 0
+        unit, span = "%(number)s", float(column.upper - column.lower + whole)
+    else:
+        return ""
+    bin_width = span / column.regular_size
+    told = _("If people were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
+    if bin_width > 1:
+        told += " " + _("The answer is a bin, which is %(width)s wide on average.")
+    far, width = (unit % {"number": rounded(number)} for number in (share * span, bin_width))
+    return told % {"column": column.name, "far": far, "width": width}
+
+
+def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:
+    """The chance, before it was made, that the first choice is the best or nearly so.
+
+    scores, chances: (candidates,), of the truth. rows: how many were counted.
+    """
+    best = int(scores.max())
+    is_rank = plan.score.kind == Quantile.kind
+    near = NEAR_RANKS * rows * plan.score.points_per_row if is_rank else NEAR * abs(best)
+    return float(chances[best - scores <= near].sum())
+
+
+def observed(chance: float) -> Verdict:
+    """After measuring; for the curator only."""
+    text = _("Before it was made, the chance of the best choice, or one nearly as good, was %(chance)s.")
+    level = level_of(1 - chance, (1 - CHANCES[0], 1 - CHANCES[1]))
+    return Verdict(level, text % {"chance": percent(chance)})

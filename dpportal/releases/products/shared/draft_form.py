@@ -1,0 +1,49 @@
+"""What the wizard's second step asks for, whatever the product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from dpportal.releases.models import Release
+from mechanisms.domain import Domain
+
+
+class DraftError(Exception):
+    """Something a draft still lacks; the message says what to do, `step` where."""
+
+    def __init__(self, message: str, step: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.step = step
+
+
+def people_field() -> forms.IntegerField:
+    """How many people the curator thinks there are."""
+    return forms.IntegerField(
+        label=gettext_lazy("Your estimate of the number of people"),
+        min_value=1,
+        max_value=10**10,
+        help_text=gettext_lazy(
+            "Shows what errors mean and which method suits. It is not published; the method and the cost that you "
+            "choose by it are. Take it from public knowledge; it need not be exact."
+        ),
+    )
+
+
+class ChoiceForm(forms.Form):
+    """What exactly to release. A subclass knows its product's questions."""
+
+    def __init__(self, data: Any = None, files: Any = None, *, declared: Domain, draft: Release) -> None:
+        super().__init__(data, files, initial=self.chosen(draft))
+        self.declared = declared
+
+    def chosen(self, draft: Release) -> dict[str, Any]:
+        """What the draft says already."""
+        return {**draft.parameters, "columns": draft.columns, "people": draft.people}
+
+    def apply(self, draft: Release) -> None:
+        """Write the valid choice into the draft."""
+        raise TypeError("a product's form says how its choice is kept")

@@ -1,0 +1,267 @@
+"""What a reader picks of a release's cells: a form without programs, and the picks in words."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+from django import forms
+from django.forms import BoundField
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from mechanisms.arrays import Integers
+from mechanisms.box_queries import CellSum, Picks
+from mechanisms.domain import MISSING_LABEL, Attribute, Date, Domain, Integer, Real
+
+# Cells up to which a sum is worked out while a page waits; those of more are in the downloads.
+MAX_CELLS = 2**24
+# Cells of a column up to which they are listed to choose from; of more they are typed.
+LISTED = 400
+TICKED = 24
+LONGEST_TEXT = 4_000
+# Columns up to which cells of all are asked for; of more, a reader says first which matter, at most so many.
+ASKED_AT_ONCE = 6
+ASKED = "pick"
+NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no interval can be stated.")
+# Of an ordered column the missing cell is in no range, so it is asked for by itself.
+UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
+WITHOUT_VALUE = (
+    (UNRANGED, gettext_lazy("counted if both ends are any")),
+    (WITH, gettext_lazy("counted too")),
+    (LEFT_OUT, gettext_lazy("left out")),
+    (ALONE, gettext_lazy("they alone")),
+)
+_READERS: dict[str, Callable[[str], Any]] = {
+    Integer.kind: int,
+    Real.kind: float,
+    Date.kind: date.fromisoformat,
+}
+Answer = Callable[[Picks], CellSum | None]
+
+
+@dataclass(frozen=True)
+class ExplorerColumn:
+    """The fields that ask for cells of one column. ticked: whether they are boxes to tick."""
+
+    name: str
+    fields: Sequence[BoundField]
+    ticked: bool
+
+
+class ExplorerForm(forms.Form):
+    """Which columns matter to the reader, of many."""
+
+    columns = forms.MultipleChoiceField(
+        label=gettext_lazy("Columns"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Pick at least one column.")},
+    )
+
+    def __init__(self, domain: Domain, data: QueryDict | None) -> None:
+        super().__init__(data, prefix=ASKED, label_suffix="")
+        field = self.fields["columns"]
+        assert isinstance(field, forms.MultipleChoiceField)
+        field.choices = [(str(place), name) for place, name in enumerate(domain.names)]
+
+    def clean_columns(self) -> list[int]:
+        places = sorted({int(place) for place in self.cleaned_data["columns"]})
+        if len(places) > ASKED_AT_ONCE:
+            text = _("Pick at most %(limit)s columns; of the others all cells count.")
+            raise forms.ValidationError(text % {"limit": ASKED_AT_ONCE})
+        return places
+
+
+class PickForm(forms.Form):
+    """Cells of some columns: from one to another where they have an order, else any of them. Nothing said means all."""
+
+    def __init__(self, domain: Domain, data: QueryDict | None, asked: Sequence[int] | None = None) -> None:
+        """asked: the places of the columns that are asked about; None: all."""
+        super().__init__(data, prefix=ASKED, label_suffix="")
+        self.domain = domain
+        self.asked = range(len(domain.attributes)) if asked is None else asked
+        for place in self.asked:
+            fields = _fields(domain.attributes[place])
+            self.fields.update({f"{name}-{place}": field for name, field in fields.items()})
+
+    def columns(self) -> Iterator[ExplorerColumn]:
+        for place in self.asked:
+            attribute = self.domain.attributes[place]
+            fields = [self[name] for name in self.fields if name.endswith(f"-{place}")]
+            ticked = isinstance(fields[0].field.widget, forms.CheckboxSelectMultiple)
+            yield ExplorerColumn(attribute.name, fields, ticked)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        self.picks: list[Integers] = [np.arange(attribute.size) for attribute in self.domain.attributes]
+        for place in self.asked:
+            attribute = self.domain.attributes[place]
+            try:
+                self.picks[place] = self._picked(attribute, place, data)
+            except forms.ValidationError as wrong:
+                self.add_error(f"{'to' if attribute.ordered else 'in'}-{place}", wrong)
+        return data
+
+    def _picked(self, attribute: Attribute, place: int, data: dict[str, Any]) -> Integers:
+        """The places that are picked of a column. Raises ValidationError with what to change."""
+        if not attribute.ordered:
+            chosen = data.get(f"in-{place}")
+            places = _typed(attribute, chosen) if isinstance(chosen, str) else [int(c) for c in chosen or ()]
+            return np.array(sorted(places), dtype=np.int64) if places else np.arange(attribute.size)
+        ends = [_end(attribute, data.get(f"{end}-{place}") or "") for end in ("from", "to")]
+        without = data.get(f"missing-{place}") or UNRANGED
+        if ends == [None, None] and without in (UNRANGED, WITH):
+            return np.arange(attribute.size)
+        if without == ALONE:
+            if ends != [None, None]:
+                raise forms.ValidationError(
+                    _("Those without a value are in no range. Leave both ends at any.")
+                )
+            return np.array([attribute.regular_size], dtype=np.int64)
+        first = 0 if ends[0] is None else ends[0]
+        last = attribute.regular_size - 1 if ends[1] is None else ends[1]
+        if first > last:
+            raise forms.ValidationError(_("It ends before it begins."))
+        missing = [attribute.regular_size] if attribute.missing_cell and without == WITH else []
+        return np.array([*range(first, last + 1), *missing], dtype=np.int64)
+
+
+def _fields(attribute: Attribute) -> dict[str, forms.Field]:
+    """The questions about one column, by name."""
+    listed = attribute.size <= LISTED
+    labels = [(str(i), label) for i, label in enumerate(attribute.labels())] if listed else []
+    if not attribute.ordered:
+        return {"in": _any_of(attribute, labels)}
+    regular = labels[: attribute.regular_size]
+    fields = {"from": _one_of(_("From"), regular), "to": _one_of(_("To"), regular)}
+    if attribute.missing_cell:
+        fields["missing"] = forms.ChoiceField(
+            label=_("Those without a value"), required=False, choices=WITHOUT_VALUE
+        )
+    return fields
+
+
+def _any_of(attribute: Attribute, labels: list[tuple[str, str]]) -> forms.Field:
+    if not labels:
+        return forms.CharField(
+            label=attribute.name,
+            required=False,
+            max_length=LONGEST_TEXT,
+            help_text=_("One value a line; none means all."),
+            widget=forms.Textarea(attrs={"rows": 3}),
+        )
+    widget = forms.CheckboxSelectMultiple if len(labels) <= TICKED else forms.SelectMultiple
+    return forms.MultipleChoiceField(
+        label=attribute.name,
+        required=False,
+        choices=labels,
+        widget=widget,
+        help_text=_("None means all.") if widget is forms.SelectMultiple else "",
+    )
+
+
+def _one_of(label: str, labels: list[tuple[str, str]]) -> forms.Field:
+    if not labels:
+        return forms.CharField(label=label, required=False, max_length=100)
+    return forms.ChoiceField(label=label, required=False, choices=[("", _("any")), *labels])
+
+
+def _typed(attribute: Attribute, text: str) -> set[int]:
+    places = {label: place for place, label in enumerate(attribute.labels())}
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    unknown = next((line for line in lines if line not in places), None)
+    if unknown is not None:
+        raise forms.ValidationError(_("“%(value)s” is none of its values.") % {"value": unknown})
+    return {places[line] for line in lines}
+
+
+def _end(attribute: Attribute, text: str) -> int | None:
+    """The cell that a list's choice names, or that holds a typed value. Raises ValidationError."""
+    if not text:
+        return None
+    if attribute.size <= LISTED:
+        return int(text)
+    assert isinstance(attribute, Integer | Real | Date)
+    try:
+        value: Any = _READERS[attribute.kind](text.strip())
+        cell = bisect_right(range(attribute.regular_size), value, key=lambda c: attribute.bounds(c)[0]) - 1
+    except (ValueError, OverflowError):
+        raise forms.ValidationError(
+            _("“%(value)s” cannot be read; write it like %(example)s.")
+            % {"value": text, "example": attribute.lower}
+        ) from None
+    return max(0, cell)
+
+
+def explored(
+    domain: Domain, question: QueryDict, answer: Answer, *, reason: str = "", note: str = ""
+) -> dict[str, Any]:
+    """What the page shows of a reader's pick.
+
+    answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
+    """
+    answered, asked = {key for key in question if key.startswith(f"{ASKED}-")}, None
+    if len(domain.attributes) > ASKED_AT_ONCE:
+        which = ExplorerForm(domain, question if answered else None)
+        if not which.is_valid():
+            return {"explorer_columns": which}
+        asked = which.cleaned_data["columns"]
+    is_asked = bool(answered - {f"{ASKED}-columns", f"{ASKED}-which"})
+    form = PickForm(domain, question if is_asked else None, asked)
+    context: dict[str, Any] = {
+        "explorer": form,
+        "explorer_asked": asked,
+        "explorer_reason": reason,
+        "explorer_note": note,
+    }
+    if is_asked and form.is_valid():
+        found = answer(form.picks)
+        context |= {"picked": _words(domain, form.picks), "explored": found, "unexplored": found is None}
+        if found is not None and found.half_width is not None:
+            context["explored_from"] = found.estimate - found.half_width
+            context["explored_to"] = found.estimate + found.half_width
+    return context
+
+
+def without_picks(question: QueryDict) -> QueryDict:
+    """What a reader asks but for cells: the public page shows the form empty."""
+    other = question.copy()
+    for key in [key for key in other if key.startswith(f"{ASKED}-")]:
+        del other[key]
+    return other
+
+
+def has_form(explored: dict[str, Any]) -> bool:
+    """Whether cells can be picked."""
+    return "explorer" in explored or "explorer_columns" in explored
+
+
+def _words(domain: Domain, picks: Picks) -> list[tuple[str, str]]:
+    """Which cells were added, a line for each column of which some were left out."""
+    pairs = zip(domain.attributes, picks, strict=True)
+    return [(a.name, _named(a, places)) for a, places in pairs if len(places) < a.size]
+
+
+def _named(attribute: Attribute, places: Integers) -> str:
+    regular = places[places < attribute.regular_size]
+    if not attribute.ordered or len(regular) <= 2:
+        return ", ".join(_label(attribute, int(place)) for place in places)
+    ends = {"first": _label(attribute, int(regular[0])), "last": _label(attribute, int(regular[-1]))}
+    rest = f", {MISSING_LABEL}" if len(regular) < len(places) else ""
+    return _("%(first)s to %(last)s") % ends + rest
+
+
+def _label(attribute: Attribute, place: int) -> str:
+    """What a cell is called. Of a column of very many cells they are not all written out."""
+    if (
+        attribute.size > LISTED
+        and isinstance(attribute, Integer | Real | Date)
+        and place < attribute.regular_size
+    ):
+        return "–".join(dict.fromkeys(map(str, attribute.bounds(place))))
+    return attribute.labels()[place]

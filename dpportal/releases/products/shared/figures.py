@@ -1,0 +1,18 @@
+"""Figures and estimates as the JSON that pages show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpportal.charts.style import Figure
+
+
+def whole(raw: np.ndarray) -> np.ndarray:
+    """Estimates as whole rows, as pages show them."""
+    return raw if np.issubdtype(raw.dtype, np.integer) else np.rint(raw).astype(np.int64)
+
+
+def figure_json(figure: Figure) -> dict[str, Any]:
+    return {"json": figure.json, "title": figure.title, "caption": figure.caption}

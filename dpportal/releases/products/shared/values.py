@@ -1,0 +1,65 @@
+"""What passes between the three objects of a product: its plan, what was counted, and what was made of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from dpportal.releases.models import Release
+from mechanisms.accounting import Definition, Loss
+
+
+class ReleasePlan(Protocol):
+    """What the portal knows of every product's plan."""
+
+    @property
+    def mechanism(self) -> str: ...
+
+    @property
+    def loss(self) -> Loss: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+class Method(Protocol):
+    """What the wizard knows of every product's mechanisms."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    definitions: ClassVar[frozenset[Definition]]
+
+
+M = TypeVar("M", bound=Method)
+P = TypeVar("P", bound=ReleasePlan)
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """True integers: what meets noise, and what stays beside the measurement for the curator's comparison."""
+
+    measured: np.ndarray
+    compared: np.ndarray
+
+    @classmethod
+    def same(cls, counts: np.ndarray) -> Counted:
+        """Counts that are both."""
+        return cls(counts, counts)
+
+
+@dataclass(frozen=True)
+class ReconstructedRelease(Generic[P, R]):
+    """A measured release with its plan and what post-processing made of the measurement."""
+
+    release: Release
+    plan: P
+    result: R
+
+    @property
+    def seed(self) -> bytes:
+        """The public seed of synthetic rows: the measurement's own digest, so the same rows come out again."""
+        return hashlib.sha256(str(self.release.measurement_sha256).encode()).digest()

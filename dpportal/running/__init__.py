@@ -1,1 +1,0 @@
-"""What any work in the background needs: jobs, questions, signs of life, the queue and supervisor of one machine."""

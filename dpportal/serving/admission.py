@@ -1,0 +1,184 @@
+"""The door before Django: a body is read only as far as its sender may send, and a sender cannot hold up others."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.handlers.asgi import ASGIRequest
+from django.db import close_old_connections
+from django.http import HttpResponse
+from django.urls import Resolver404, resolve
+
+from dpportal.accounts.models import User
+from dpportal.serving.handler import Message, PortalHandler, Receive, Send
+from dpportal.serving.request_body import (
+    ANYONE_BYTES,
+    Body,
+    RefusedError,
+    length,
+    no_space,
+    require_space,
+    too_large,
+)
+
+# A person's files that come in at the same time, in one process.
+FILES_AT_ONCE = 2
+# Whoever takes nothing of an answer for so long has gone.
+UNREAD_SECONDS = 60.0
+# What a refused sender sends meanwhile is read and dropped for so long: a connection that is closed at once would take
+# the answer with it.
+LINGERING_SECONDS = 3.0
+# What a form with files holds besides them.
+FORM_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How many bytes a request may bring; if files, for whose account they are received, and how many it announced."""
+
+    most_bytes: int = ANYONE_BYTES
+    person: int | None = None
+    promised: int = 0
+
+
+class AdmissionControl:
+    """Lets requests through to the handler."""
+
+    def __init__(self, handler: PortalHandler) -> None:
+        self.handler = handler
+        self.receiving: Counter[int] = Counter()
+        # Bytes of files that were announced and may still have to be written, in this process.
+        self.promised = 0
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":  # WebSocket, of which the portal has none
+            await send({"type": "websocket.close"})
+            return
+        sender = _Sender(send)
+        try:
+            allowance = await self._allowance(scope)
+            async with self._one_of_few(allowance):
+                await self.handler(scope, Body(receive, allowance.most_bytes), sender)
+        except RefusedError as refusal:
+            await _end(scope, refusal, receive, sender)
+        except OSError as fault:
+            if fault.errno != errno.ENOSPC:
+                raise
+            await _end(scope, no_space(), receive, sender)
+        except _UnreadError:
+            return
+
+    async def _allowance(self, scope: Any) -> Allowance:
+        """What this request may bring. Only for a large one is it looked up who sends it. Raises RefusedError."""
+        said = length(scope)
+        if said is not None and said <= ANYONE_BYTES:
+            return Allowance()
+        allowance = await self.handler.run(_allowed, scope, said or 0, self.promised)
+        if said is not None and said > allowance.most_bytes:
+            raise RefusedError(413, too_large(allowance.most_bytes))
+        return allowance
+
+    @asynccontextmanager
+    async def _one_of_few(self, allowance: Allowance) -> AsyncIterator[None]:
+        """Hold one of the person's places for files. Raises RefusedError if there is none."""
+        person = allowance.person
+        if person is None:
+            yield
+            return
+        if self.receiving[person] >= FILES_AT_ONCE:
+            raise RefusedError(
+                429, "Other files of yours are still being received. Wait until they have arrived."
+            )
+        self.receiving[person] += 1
+        self.promised += allowance.promised
+        try:
+            yield
+        finally:
+            self.receiving[person] -= 1
+            self.promised -= allowance.promised
+
+
+def _allowed(scope: Any, said: int, promised: int) -> Allowance:
+    """By the session's user and what the address is for. Raises RefusedError where the disk has no space for it.
+
+    promised: what other requests of this process announced.
+    """
+    try:
+        request = ASGIRequest(scope, BytesIO())
+        SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
+        user = get_user(request)
+        found = resolve(request.path_info)
+        known_sender: Callable[..., int] | None = getattr(found.func, "known_sender", None)
+        if known_sender is not None:
+            return Allowance(max(ANYONE_BYTES, known_sender(request, **found.kwargs)))
+    except (Resolver404, UnicodeDecodeError):  # the handler says so
+        return Allowance()
+    finally:
+        close_old_connections()
+    if not isinstance(user, User):
+        return Allowance()
+    taken: Callable[[], int] | None = getattr(found.func, "takes_files", None)
+    if taken is None or not user.is_curator:
+        return Allowance(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    # As files come in, and as they are kept.
+    require_space(2 * (said + promised))
+    return Allowance(taken() + FORM_BYTES, user.pk, said)
+
+
+async def _end(scope: Any, refusal: RefusedError, receive: Receive, send: _Sender) -> None:
+    """Say why, and give the sender time to hear it."""
+    with suppress(_UnreadError):
+        await _refuse(scope, refusal, send)
+        await _read_off(receive)
+
+
+class _UnreadError(Exception):
+    """The answer is not taken."""
+
+
+class _Sender:
+    """Sends on, as long as somebody reads."""
+
+    def __init__(self, send: Send) -> None:
+        self.send = send
+
+    async def __call__(self, message: Message) -> None:
+        try:
+            async with asyncio.timeout(UNREAD_SECONDS):
+                await self.send(message)
+        except (TimeoutError, OSError):
+            raise _UnreadError from None
+
+
+async def _refuse(scope: Any, refusal: RefusedError, send: _Sender) -> None:
+    """A sentence, for the upload's script as an error of its field."""
+    accepts = dict(scope["headers"]).get(b"accept", b"")
+    if accepts.startswith(b"application/json"):
+        kind, body = b"application/json", json.dumps({"errors": {"file": [str(refusal)]}}).encode()
+    else:
+        kind, body = b"text/plain; charset=utf-8", str(refusal).encode()
+    headers = [
+        (b"content-type", kind),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _read_off(receive: Receive) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGERING_SECONDS):
+            while (await receive()).get("more_body"):
+                continue

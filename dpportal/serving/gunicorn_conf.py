@@ -1,0 +1,37 @@
+"""Gunicorn's options for the portal: `gunicorn -c python:dpportal.serving.gunicorn_conf`."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from prometheus_client.multiprocess import mark_process_dead
+
+wsgi_app = "dpportal.asgi:application"
+worker_class = "dpportal.serving.gunicorn_worker.Worker"
+workers = 2
+# The processes share the memory of what was loaded before they began.
+preload_app = True
+# Connections of each process, most of them waiting for their visitor.
+worker_connections = 4000
+keepalive = 5
+# A process whose loop stands still for so long is frozen, and may hold SQLite's one lock: requests that take long are
+# in threads, and keep no loop.
+timeout = 30
+graceful_timeout = 10
+asgi_lifespan = "off"
+loglevel = "warning"
+logger_class = "dpportal.serving.gunicorn_log.Log"
+# What proxies say is believed by `forwarding` alone, from those that the site declares.
+forwarded_allow_ips = ""
+
+
+def on_starting(_server: Any) -> None:
+    """What an earlier web server counted is over."""
+    counted = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    for path in Path(counted).glob("*.db") if counted else ():
+        path.unlink(missing_ok=True)
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """No request of a process that ended, however it did, is in flight."""
+    mark_process_dead(worker.pid)

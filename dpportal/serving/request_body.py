@@ -1,0 +1,82 @@
+"""What a request may bring: how much, and how slowly."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from dpportal.platform import storage
+from dpportal.serving.handler import Message, Receive
+
+# Whoever asks: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
+ANYONE_BYTES = 2**14
+# Of longer bodies, which are kept on disk meanwhile, after how much it is looked again whether that has space.
+SPACE_BYTES = 2**20
+# A body has so long, and more for what has come: a slow line of 8 kB a second is fast enough.
+BODY_SECONDS = 30.0
+LEAST_BYTES_PER_SECOND = 8192
+# Nothing at all for so long is the end, however much has come.
+SILENT_SECONDS = 30.0
+
+
+class RefusedError(Exception):
+    """A request that is not read further. status: of the answer; the message is for whoever sent it."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Body:
+    """Hands on what is received, up to `limit` bytes, as long as it comes quickly enough and the disk has space for it.
+
+    Raises RefusedError.
+    """
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self.receive = receive
+        self.limit = limit
+        self.received = 0
+        self.looked = ANYONE_BYTES
+        self.begun = asyncio.get_running_loop().time()
+
+    async def __call__(self) -> Message:
+        try:
+            async with asyncio.timeout_at(self._deadline()):
+                message: Message = await self.receive()
+        except TimeoutError:
+            raise RefusedError(408, "The request came too slowly. Try again.") from None
+        self.received += len(message.get("body", b""))
+        if self.received > self.limit:
+            raise RefusedError(413, too_large(self.limit))
+        if self.received > self.looked:
+            self.looked = self.received + SPACE_BYTES
+            require_space()
+        return message
+
+    def _deadline(self) -> float:
+        enough = self.begun + BODY_SECONDS + self.received / LEAST_BYTES_PER_SECOND
+        return min(enough, asyncio.get_running_loop().time() + SILENT_SECONDS)
+
+
+def no_space() -> RefusedError:
+    return RefusedError(507, str(storage.DiskFullError()))
+
+
+def require_space(more: int = 0) -> None:
+    """Raises RefusedError if the disk has not the space for so many more bytes."""
+    if storage.is_full(more):
+        raise no_space()
+
+
+def too_large(limit: int) -> str:
+    shown = f"{limit // 1024:,} KB" if limit < 2**20 else f"{limit // 2**20:,} MB"
+    return f"This is larger than the {shown} that can be sent here."
+
+
+def length(scope: Any) -> int | None:
+    """The number of bytes that the request says it brings, None if it does not say."""
+    said = dict(scope["headers"]).get(b"content-length", b"")
+    if said.isdigit():
+        return int(said)
+    return None if b"transfer-encoding" in dict(scope["headers"]) else 0

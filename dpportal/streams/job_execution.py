@@ -1,0 +1,173 @@
+"""A stream's jobs: open it, count a file of a period's records, publish many periods.
+
+A job that dies is taken up again. What it published stays: its periods are met again by their numbers, so nothing is
+drawn twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import partial
+from itertools import islice
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Q
+
+from dpportal.budgets import ledger
+from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import near_duplicates, records
+from dpportal.datasets.access import require_releaser
+from dpportal.jobs import queues
+from dpportal.jobs.claims import Claim, JobState
+from dpportal.jobs.runner import JobKind, register
+from dpportal.platform import storage
+from dpportal.streams import bulk_csv, execution, idempotency, repeated_files
+from dpportal.streams.bulk_csv import ManyError
+from dpportal.streams.execution import PeriodRefusedError, RefusalReason, Update
+from dpportal.streams.measure import StreamDraftError, counted_by
+from dpportal.streams.models import Period, Stream, StreamJob
+from dpportal.streams.preview import foreseen
+from dpportal.streams.vault import VaultError
+from dpportal.tables import UploadFault
+from mechanisms.noise import Noise
+
+# Periods that a bulk load publishes in one transaction, and looks at again at most when it is taken up.
+BATCH = 50
+
+
+def _check_right(job: StreamJob) -> None:
+    """Nothing is begun for who may not publish; whether the right is still there when it is published is asked then."""
+    with transaction.atomic():
+        require_releaser(job.dataset, job.created_by_id, partial(PeriodRefusedError, RefusalReason.OWNER))
+
+
+def open_stream(job: StreamJob, claim: Claim) -> None:
+    claim.step("opening")
+    execution.open_stream(job.stream, claim)
+
+
+def publish_records(job: StreamJob, claim: Claim) -> None:
+    """Count a file of the period's new records and publish the period."""
+    stream = job.stream
+    assert stream.domain_version is not None
+    assert job.index is not None
+    claim.step("reading")
+    counted = counted_by(stream, stream.domain_version.domain())
+    counts, facts = records.count_upload(
+        stream.dataset, job.file, job.file_name, counted.domain, claim.advance, near_duplicates.sketch_key()
+    )
+    asks = facts.rows > 0 and not job.options.get("confirmed")
+    if asks and (found := repeated_files.repeated(stream, job.index, facts)):
+        # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
+        claim.step("asking")
+        claim.write(options={"repeats": found})
+        claim.finish(JobState.DONE)
+        return
+    claim.step("publishing")
+    key = idempotency.digest(stream, str(job.pk))
+    update = Update(job.index, counted.increments(counts), Period.Source.RECORDS, key)
+    [published] = execution.publish(stream.pk, [update], by=job.created_by, claim=claim)
+    # Somebody else may have published the period while the file was read; then nothing of it was used.
+    used = published.period.key == key
+    if used and facts.rows:
+        repeated_files.keep(stream, job.index, facts)
+    claim.write(options={"told": asdict(facts.oddities), "used": used})
+    _finish(job, claim)
+
+
+def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> None:
+    """Publish every period of a file, a batch in each transaction, after the whole file was checked.
+
+    Where the curator has not agreed yet, the job ends with what it would publish, and the file stays for their word.
+    """
+    claim.step("checking")
+    with _updates(job) as updates:
+        found = foreseen(job.stream, updates)
+    if found.new and not job.options.get("confirmed"):
+        claim.step("asking")
+        claim.write(options={**job.options, "preview": found.to_json()})
+        claim.finish(JobState.DONE)
+        return
+    claim.step("publishing")
+    done = 0
+    with _updates(job) as updates:
+        while batch := list(islice(updates, BATCH)):
+            execution.publish(job.stream.pk, batch, by=job.created_by, noise=noise, claim=claim)
+            done += len(batch)
+            claim.advance(done, found.total)
+    _finish(job, claim)
+
+
+WORK = {
+    StreamJob.Kind.OPEN: open_stream,
+    StreamJob.Kind.RECORDS: publish_records,
+    StreamJob.Kind.COUNTS: publish_counts,
+}
+RECORDS = Q(kind=StreamJob.Kind.RECORDS)
+
+
+class StreamJobs(JobKind[StreamJob]):
+    """A stream's jobs; a file of records is read where uploads are."""
+
+    name = "StreamJob"
+    model = StreamJob
+    related = ("stream__dataset", "stream__domain_version", "stream__charge", "created_by")
+    queues = {queues.WORK: ~RECORDS, queues.CONVERSIONS: RECORDS}
+    to_owner = "stream__dataset__owner_id"
+    too_long = (
+        "The job took longer than an hour. Send fewer periods or rows at a time; what is published stays."
+    )
+    refusals = (UploadFault, PeriodRefusedError, BudgetRefusedError, ManyError, StreamDraftError, VaultError)
+    on_hold = (BudgetOnHoldError,)
+
+    def work(self, job: StreamJob, claim: Claim) -> None:
+        _check_right(job)
+        # Asked before anything is read or drawn; where a charge is missing, the job waits.
+        ledger.require_complete(job.dataset)
+        WORK[StreamJob.Kind(job.kind)](job, claim)
+
+    def close(self, job: StreamJob, claim: Claim, reason: str) -> None:
+        """A stream that was not opened costs nothing."""
+        with transaction.atomic():
+            claim.step("")  # how far it came says how large the file is
+            claim.finish(JobState.FAILED, reason, file="")
+            opening = Stream.objects.filter(pk=job.stream_id, state=Stream.State.OPENING)
+            if job.kind == StreamJob.Kind.OPEN and opening.update(state=Stream.State.FAILED):
+                assert job.stream.charge is not None
+                ledger.void(job.stream.charge)
+        _delete_file(job)
+
+
+STREAM_JOBS = register(StreamJobs())
+
+
+def void_left() -> None:
+    """Void reservations of streams that were not opened, and ended while the memory could not be reached."""
+    failed = Stream.objects.filter(state=Stream.State.FAILED, charge__state=LedgerEntry.State.RESERVED)
+    for stream in failed.select_related("charge__dataset"):
+        assert stream.charge is not None
+        ledger.void(stream.charge)
+
+
+@contextmanager
+def _updates(job: StreamJob) -> Iterator[Iterator[Update]]:
+    """The periods of the job's file, read one after the other."""
+    with records.waiting_lines(job.file) as lines:
+        options = {name: job.options[name] for name in bulk_csv.OPTIONS if name in job.options}
+        yield bulk_csv.read(lines, job.stream, **options)
+
+
+def _finish(job: StreamJob, claim: Claim) -> None:
+    claim.finish(JobState.DONE, file="")
+    _delete_file(job)
+
+
+def _delete_file(job: StreamJob) -> None:
+    """No row names it any more, so the sweep does it where the storage does not."""
+    if job.file:
+        with suppress(storage.StorageFault):
+            default_storage.delete(job.file)

@@ -1,0 +1,30 @@
+"""Whose running count a line of a file is: the value as the table has it, and its label where it is a code."""
+
+from __future__ import annotations
+
+from dpportal.publications.label_columns import LabelColumn, codes_of, is_whole, written
+from dpportal.streams.measure import counted_by
+from dpportal.streams.models import Stream
+from mechanisms.domain import Categorical
+
+VALUE, LABEL = "value", "value_label"
+
+
+def value_columns(stream: Stream) -> list[LabelColumn]:
+    """The column of values, and beside it that of labels where values are codes; a text for each running count.
+
+    Missing values are an empty field, as in every other file; so is the name of a running count that is alone.
+    """
+    version = stream.domain_version
+    assert version is not None
+    counted = counted_by(stream, version.domain())
+    if counted.column is None or not counted.split:
+        return [LabelColumn(VALUE, 0, list(stream.labels), VALUE)]
+    column, found = counted.column, []
+    names = [(VALUE, codes_of(column), is_whole(column))]
+    if isinstance(column, Categorical) and column.has_codes:
+        names.append((LABEL, column.labels(), False))
+    for name, texts, whole in names:
+        cells = written(column, texts)
+        found.append(LabelColumn(name, 0, [cells[cell] for cell in counted.cells], column.name, whole))
+    return found

@@ -1,0 +1,167 @@
+"""A published series as pages show it: which of its running counts, in which charts, beside which numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from django.http import QueryDict
+
+from dpportal.charts.increments import increments_apart_figure, increments_figure
+from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
+from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
+from dpportal.charts.style import Figure
+from dpportal.streams.models import Stream
+from dpportal.streams.series import Series, chosen_place, drawn, newest, unit_of
+from mechanisms import registry
+
+MAX_ROWS = 100
+# What a page draws and lists over all series, since it is computed for every visitor: points of lines, numbers of the
+# table, and bars of what periods added.
+MAX_POINTS, MAX_NUMBERS, MAX_BARS = 1_200, 240, 96
+# Points of a chart beyond which nobody sees more, and numbers of them that are read for it.
+MAX_LINE, MAX_READ = 500, 40_000
+TOGETHER, APART = "together", "apart"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which running counts a visitor asked to see, and whether each in a panel of its own.
+
+    places: among the stream's, at least one and no more than can be told apart.
+    """
+
+    places: tuple[int, ...]
+    is_apart: bool = False
+
+    @classmethod
+    def of(cls, stream: Stream, asked: QueryDict) -> Chosen:
+        """What the address asks for; without a word the first ones, together. What is unknown is the first one."""
+        named = asked.getlist("count")
+        places = (
+            dict.fromkeys(chosen_place(stream, one) for one in named) if named else range(len(stream.labels))
+        )
+        is_apart = asked.get("view") == APART
+        return cls(tuple(places)[: MAX_APART if is_apart else MAX_TOGETHER], is_apart)
+
+    @property
+    def address(self) -> str:
+        """The same as the query of an address."""
+        return urlencode(
+            [("view", APART if self.is_apart else TOGETHER), *(("count", p) for p in self.places)]
+        )
+
+
+def shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
+    """The series as pages show it: charts, newest periods, expected error."""
+    count, chosen = stream.periods.count(), Chosen.of(stream, asked)
+    series, most_rows = drawn(stream, _points(stream, chosen)), _most_rows(chosen)
+    figures = {"expectation": expectation(stream, count)}
+    rows: list[dict[str, Any]] = []
+    if series is not None:
+        latest = newest(stream, max(most_rows, MAX_BARS) + 1)
+        figures = {
+            "series": series_chart(series, chosen, count),
+            "increments": increments_chart(latest, chosen, count),
+            **figures,
+        }
+        rows = _rows(latest, chosen, most_rows)
+    return {
+        "figures": figures,
+        "chosen": chosen,
+        "counts": list(enumerate(stream.labels)) if len(stream.labels) > 1 else [],
+        "shown_names": [stream.labels[place] for place in chosen.places],
+        "most": {"together": MAX_TOGETHER, "apart": MAX_APART},
+        "newest": rows,
+        "period_count": count,
+        "unit": unit_of(stream),
+    }
+
+
+def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
+    """One running count with what never falls, where the whole series is drawn; several, together or apart."""
+    places = list(chosen.places)
+    if len(places) > 1:
+        make = apart_figure if chosen.is_apart else together_figure
+        return make(
+            series.labels,
+            [series.names[place] for place in places],
+            released=series.released[:, places],
+            half_widths=series.half_widths,
+            unit=series.unit,
+            periods=periods,
+        )
+    whole = len(series.labels) == periods
+    return series_figure(
+        series.labels,
+        released=series.released[:, places[0]],
+        half_widths=series.half_widths,
+        consistent=series.never_falling(places[0]) if whole else None,
+        name=series.names[places[0]],
+        unit=series.unit,
+        periods=periods,
+    )
+
+
+def increments_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
+    """What the newest periods added to the running counts. series: of neighbouring periods, to the last."""
+    places = list(chosen.places)
+    is_apart = chosen.is_apart and len(places) > 1
+    # Side by side they have a third of the width.
+    bars = MAX_BARS // (3 if is_apart else len(places))
+    last = slice(-min(bars, _known(series)), None)
+    make = increments_apart_figure if is_apart else increments_figure
+    return make(
+        series.labels[last],
+        [series.names[place] for place in places],
+        added=series.increments[last, places],
+        half_widths=series.increment_half_widths[last],
+        unit=series.unit,
+        periods=periods,
+    )
+
+
+def expectation(stream: Stream, published_periods: int) -> Figure:
+    """The plan's expected error over the whole stream, with a mark at the present."""
+    plan = stream.plan
+    horizon = plan.request.horizon or max(int(plan.details["periods_shown"]), published_periods)
+    periods = expectation_periods(horizon)
+    mechanism = registry.stream(plan.mechanism)
+    errors = {mechanism.title: np.sqrt(mechanism.variances(plan, periods))}
+    return expectation_figure(periods, errors, published=published_periods or None, unit=unit_of(stream))
+
+
+def _known(series: Series) -> int:
+    """Of how many of the series' periods the one before is there, or none was before."""
+    return len(series.labels) - (0 if series.periods[0] == 1 else 1)
+
+
+def _points(stream: Stream, chosen: Chosen) -> int:
+    """How many periods are read and drawn of each of the chosen counts; a period is read with all its counts."""
+    return min(MAX_LINE, MAX_POINTS // len(chosen.places), max(2, MAX_READ // len(stream.labels)))
+
+
+def _most_rows(chosen: Chosen) -> int:
+    return min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
+
+
+def _rows(series: Series, chosen: Chosen, most: int) -> list[dict[str, Any]]:
+    """The newest periods first, as rows of a table: of each chosen count what is released, and what is new."""
+    places, rows = list(chosen.places), []
+    for at in range(len(series.labels) - 1, len(series.labels) - 1 - min(most, _known(series)), -1):
+        released, half_width = series.released[at, places].tolist(), int(series.half_widths[at])
+        rows.append(
+            {
+                "label": series.labels[at],
+                "released": released,
+                "half_width": half_width,
+                "lower": released[0] - half_width,
+                "upper": released[0] + half_width,
+                "added": series.increments[at, places].tolist(),
+                "added_half_width": int(series.increment_half_widths[at]),
+                "published_at": series.published_at[at],
+            }
+        )
+    return rows

@@ -1,0 +1,142 @@
+"""What the page of strategies shows at a cost: which to take, what the others do, the dial."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.budgets import cost_dial
+from dpportal.publications import cost, cost_search
+from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers, rounded
+from dpportal.streams import drafts
+from dpportal.streams.measure import StreamDraftError
+from dpportal.streams.models import Stream
+from dpportal.streams.series import unit_of
+from mechanisms import registry
+from mechanisms.accounting import Definition
+from mechanisms.continual import compare
+from mechanisms.continual.compare import StreamOffer
+from mechanisms.continual.mechanism import StreamPlan
+
+# A second strategy is recommended if its error is at most so many times the least.
+HARDLY_WORSE = 1.5
+
+
+def strategies(stream: Stream, made: list[StreamOffer], chosen: str, amount: Decimal) -> dict[str, Any]:
+    """The strategies in three heaps: to take, to compare with, and those that cannot be had, with why.
+
+    made: of all strategies at that cost, the most accurate first.
+    """
+    suggested = compare.suggested(made)
+    usable = [offer for offer in made if offer.plan and not offer.mechanism.reference]
+    taken = next((o for o in made if o.plan and o.mechanism.name == chosen), suggested)
+    return {
+        "offers": usable,
+        "compared": [offer for offer in made if offer.plan and offer.mechanism.reference],
+        "refused": [offer for offer in made if not offer.plan],
+        "suggested": suggested,
+        "recommended": _recommended(suggested, usable) if suggested else [],
+        "chosen": taken.mechanism.name if taken else "",
+        "chosen_offer": taken,
+        "chosen_error": cost_search.shown(at_the_end(taken)) if taken else None,
+        **(foreseen(stream, taken.plan, amount) if taken and taken.plan else {}),
+        "unit": unit_of(stream, stream.dataset.current_domain()),
+        "end": _end(stream),
+        "figure": drafts.expectations(stream, made),
+    }
+
+
+def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[dict[str, Any]]:
+    """The most accurate, and the next one if it is hardly worse, each with its error at the end."""
+    least = suggested.standard_error or 0.0
+    others = [o for o in usable if o is not suggested and (o.standard_error or 0.0) <= HARDLY_WORSE * least]
+    return [
+        {"offer": offer, "half_width": at_the_end(offer), "ratio": (offer.standard_error or least) / least}
+        for offer in [suggested, *others[:1]]
+    ]
+
+
+def at_the_end(offer: StreamOffer) -> float:
+    """Half the 95 % interval of the last running count; without an end, of the last one that is foreseen."""
+    assert offer.plan is not None
+    return _half_width(offer.plan)
+
+
+def _half_width(plan: StreamPlan) -> float:
+    last = np.array([_last(plan)])
+    return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
+
+
+def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> dict[str, Any]:
+    """Whether the last running count will be of use, and from which cost on where the curator made an estimate."""
+    found = _expected(stream, plan)
+    return {"verdict": found, "better_amount": found.amount(amount, plan.loss.definition)}
+
+
+def expected_of(stream: Stream) -> Verdict:
+    """The same of a stream that was confirmed, for which nothing can be changed any more."""
+    return _expected(stream, stream.plan)
+
+
+def _expected(stream: Stream, plan: StreamPlan) -> Verdict:
+    if not stream.expected:
+        text = _(
+            "Without your estimate of it, nobody can say whether a running count ± %(half)s is of any use."
+        )
+        return Verdict(VerdictLevel.DOUBTFUL, text % {"half": rounded(_half_width(plan))})
+    name = _("The running sum at the end") if stream.summed else _("The running count at the end")
+    unit = "" if stream.summed else unit_of(stream, stream.dataset.current_domain())
+    return of_answers(_half_width(plan), float(stream.expected), name, unit or _("in all"))
+
+
+def _last(plan: StreamPlan) -> int:
+    return plan.request.horizon or int(plan.details["periods_shown"])
+
+
+def _end(stream: Stream) -> str:
+    return _("at the end") if stream.horizon else _("after the periods foreseen")
+
+
+def turned(stream: Stream, asked: dict[str, str]) -> dict[str, Any]:
+    """One position of the dial: the cost, what it means, and the interval of the last running count.
+
+    asked: "epsilon" (the cost) or "half_width", and "mechanism". Raises ValidationError or DraftError.
+    """
+    mechanism, definition = asked.get("mechanism", ""), Definition(drafts.budget_of(stream).definition)
+
+    def error_of(amount: Decimal) -> float:
+        return at_the_end(_offer(drafts.offers(stream, amount, only=mechanism), mechanism))
+
+    return cost_dial.position(
+        asked,
+        amount_of=lambda wanted: cost_search.amount_for(wanted, definition, error_of),
+        error_of=error_of,
+        meaning_of=partial(_meaning, stream),
+    )
+
+
+def _offer(made: list[StreamOffer], mechanism: str) -> StreamOffer:
+    """The checked strategy's; the suggested one's if none is. Raises DraftError if it has no plan."""
+    found = next((o for o in made if o.mechanism.name == mechanism), None) or compare.suggested(made)
+    if found is None or found.plan is None:
+        raise StreamDraftError(found.refusal if found else made[0].refusal)
+    return found
+
+
+def _meaning(stream: Stream, amount: Decimal) -> str:
+    """What a cost means in words."""
+    version, _counted = drafts.counted_of(stream)
+    return cost.meaning(drafts.loss_of(stream, version, amount), drafts.budget_of(stream).delta)
+
+
+def dial_shown(stream: Stream, amount: Decimal) -> dict[str, Any]:
+    """The dial's ends, what the cost means, and what others have chosen."""
+    return {
+        **cost_search.ends(drafts.budget_of(stream).total),
+        "meaning": _meaning(stream, amount),
+        "published_choices": cost.CHOICES,
+    }

@@ -1,0 +1,1 @@
+"""How templates name what a stream counts."""

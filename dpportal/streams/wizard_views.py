@@ -1,0 +1,181 @@
+"""The four steps from a draft to an open stream. Each has its address; each saves what was chosen."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import partial
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST
+
+from dpportal.accounts.permissions import curator_required, current_user
+from dpportal.budgets import confirming, refusals
+from dpportal.budgets.amounts import plain
+from dpportal.datasets.access import dataset_for
+from dpportal.datasets.models import Dataset, Right
+from dpportal.publications.search_progress import chosen_by_hand, from_workers
+from dpportal.publications.steps import Wizard
+from dpportal.streams import correction_rule, drafts, services, strategy_page
+from dpportal.streams.access import stream_for
+from dpportal.streams.forms import CHOSEN, CountedForm, PeriodsForm, StrategyForm
+from dpportal.streams.measure import StreamDraftError
+from dpportal.streams.models import Stream
+from dpportal.streams.series import as_epsilon_delta, promise
+from dpportal.streams.services import StreamError
+from mechanisms import registry
+from mechanisms.domain import Attribute
+from mechanisms.protocol import PlanError
+
+wizard = Wizard(
+    space="streams",
+    name="stream",
+    steps=[
+        ("counted", gettext_lazy("What is counted")),
+        ("timing", gettext_lazy("Periods")),
+        ("strategy", gettext_lazy("Strategy and accuracy")),
+        ("review", gettext_lazy("Review")),
+    ],
+    own=stream_for,
+    spent="home",
+    already_spent=gettext_lazy("This stream was already confirmed; its choices can no longer be changed."),
+    discard=services.discard,
+    refusal=StreamError,
+)
+FIRST_OFFER = Decimal("0.1")
+
+
+@curator_required
+@require_http_methods(["GET", "POST"])
+def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
+    """The first step of a stream that is not saved yet."""
+    dataset = dataset_for(request, dataset_id, Right.RELEASE)
+    declared = _declared(dataset)
+    if dataset.is_elsewhere:
+        messages.error(
+            request,
+            _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),
+        )
+        return redirect("datasets:home", dataset.pk)
+    if not dataset.takes_streams or not (declared or dataset.is_tableless):
+        messages.error(request, _("A stream needs a dataset with records and at least one declared column."))
+        return redirect("datasets:home", dataset.pk)
+    return _counted(request, Stream(dataset=dataset, created_by=current_user(request)), declared)
+
+
+@wizard.step
+def counted(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    return _counted(request, draft, _declared(draft.dataset))
+
+
+def _counted(request: HttpRequest, draft: Stream, declared: list[Attribute]) -> HttpResponseBase:
+    form = CountedForm(request.POST or None, instance=draft, declared=declared)
+    if request.method == "POST" and form.is_valid():
+        return wizard.forward(request, draft, form.apply(), "timing")
+    return wizard.page(request, "counted", draft, form)
+
+
+@wizard.step
+def timing(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    chosen = None if draft.split else draft.column
+    column = next((a for a in _declared(draft.dataset) if a.name == chosen), None)
+    form = PeriodsForm(request.POST or None, instance=draft, column=column)
+    if request.method == "POST" and form.is_valid():
+        return wizard.forward(request, draft, form.apply(), "strategy")
+    return wizard.page(request, "timing", draft, form, mode=CHOSEN if column else "")
+
+
+@from_workers
+@wizard.step
+def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    """Compare the strategies; asked by htmx, only their table at the cost that was typed."""
+    try:
+        budget = drafts.budget_of(draft)
+        offered = _linked(request) or draft.amount or min(budget.left, FIRST_OFFER) or FIRST_OFFER
+        initial = {"amount": plain(offered)}
+        typed = StrategyForm(request.POST)
+        amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
+        made = drafts.offers(draft, amount)
+    except StreamDraftError as refusal:
+        return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
+    form = StrategyForm(request.POST or None, initial=initial, offers=made)
+    by_htmx = getattr(request, "htmx", False)
+    named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
+    picked = request.POST.get("use") or named or draft.mechanism
+    context = {"amount": amount, **strategy_page.strategies(draft, made, picked, amount)}
+    if by_htmx:
+        shown = {"stream": draft, "form": form, "budget": budget, **context}
+        return render(request, "streams/_offers.html", shown)
+    if request.method == "POST" and form.is_valid():
+        draft.amount, draft.mechanism = form.cleaned_data["amount"], context["chosen"]
+        try:
+            drafts.plan_of(draft)
+        except StreamDraftError as error:
+            form.add_error("mechanism", str(error))
+        if draft.amount > budget.left:
+            form.add_error("amount", refusals.shortage_text(budget, draft.amount))
+        if not form.errors:
+            return wizard.forward(request, draft, ("amount", "mechanism"), "review")
+    context.update(strategy_page.dial_shown(draft, amount))
+    return wizard.page(request, "strategy", draft, form, **context)
+
+
+def _linked(request: HttpRequest) -> Decimal | None:
+    """The cost that a link to the page proposes, as the verdict's does."""
+    linked = StrategyForm(request.GET)
+    return None if "amount" in linked.errors else linked.cleaned_data["amount"]
+
+
+dial = wizard.dial(strategy_page.turned, (StreamDraftError, PlanError))
+
+
+@from_workers
+@wizard.step
+def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
+    try:
+        version, plan = drafts.plan_of(draft)
+        _version, counts = drafts.counted_of(draft)
+    except StreamDraftError as error:
+        messages.info(request, str(error))
+        return redirect("streams:strategy", draft.pk)
+
+    shown = services.reviewed_as(draft, version, plan)
+    spend = partial(services.request_opening, draft, by=current_user(request))
+    form = confirming.confirmed(
+        request, draft, shown, lambda read: spend(reviewed=read), (StreamDraftError, StreamError)
+    )
+    if form is None:
+        return redirect("streams:home", draft.pk)
+    budget = drafts.budget_of(draft)
+    assert draft.amount is not None
+    columns = [name for name in (draft.column, draft.summed) if name]
+    context = {
+        "plan": plan,
+        "strategy_title": registry.stream(plan.mechanism).title,
+        "version": version,
+        **confirming.around(request, draft, budget, columns),
+        "counted": counts,
+        "standard_error": plan.mean_squared_error**0.5,
+        "statement": promise(plan, budget.delta, version, draft.other_promises),
+        "corrections": correction_rule.rule(plan.loss),
+        "epsilon_delta": as_epsilon_delta(plan, budget.delta),
+        **strategy_page.foreseen(draft, plan, draft.amount),
+    }
+    return wizard.page(request, "review", draft, form, **context)
+
+
+@curator_required
+@require_POST
+def again(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
+    """A new draft with the choices of a stream that could not be opened, or of any other."""
+    draft = services.duplicate(stream_for(request, stream_id), current_user(request))
+    return redirect("streams:counted", draft.pk)
+
+
+def _declared(dataset: Dataset) -> list[Attribute]:
+    version = dataset.current_domain()
+    return list(version.domain().attributes) if version else []

@@ -1,0 +1,109 @@
+"""Connections in the admin: added, tried and offered by administrators."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from dpportal.accounts import audit
+from dpportal.accounts.permissions import current_user
+from dpportal.tables.connections import reachability
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections.models import USUAL, Connection, SharedTable
+
+
+class SharedTableForm(forms.ModelForm):
+    class Meta:
+        model = SharedTable
+        fields = ["title", "schema", "table", "query", "vouched", "is_offered"]
+        widgets = {"query": forms.Textarea(attrs={"rows": 3}), "vouched": forms.Textarea(attrs={"rows": 2})}
+
+    def clean(self) -> dict[str, Any]:
+        """A word is for one table: another one needs it said again."""
+        cleaned = super().clean() or self.cleaned_data
+        moved = {"schema", "table", "query"} & set(self.changed_data)
+        if moved and cleaned.get("vouched") and "vouched" not in self.changed_data:
+            self.add_error("vouched", _("This word was for another table or query. Write it for this one."))
+        return cleaned
+
+
+class SharedTables(admin.StackedInline):
+    """What is offered. A table that is offered as another one keeps its datasets from being counted."""
+
+    model = SharedTable
+    form = SharedTableForm
+    extra = 0
+    min_num = 1
+
+    def get_formset(self, request: HttpRequest, obj: Connection | None = None, **kwargs: Any) -> Any:
+        """With the schema that the connection's engine usually has."""
+        formset = super().get_formset(request, obj, **kwargs)
+        kind = request.POST.get("kind") or (obj.kind if obj else Connection.Kind.POSTGRESQL)
+        formset.form.base_fields["schema"].initial = USUAL.get(kind, {}).get("schema", "")
+        return formset
+
+
+@admin.register(Connection)
+class ConnectionAdmin(admin.ModelAdmin):
+    list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]
+    fieldsets = [
+        (None, {"fields": ["name", "kind", "host", "port", "database", "user", "credential", "encryption"]}),
+        (gettext_lazy("Limits"), {"fields": ["seconds", "most_rows", "most_bytes"]}),
+        (gettext_lazy("Who may use it"), {"fields": ["all_curators", "curators"]}),
+    ]
+    filter_horizontal = ["curators"]
+    inlines = [SharedTables]
+    actions = ["test_connection"]
+
+    class Media:
+        js = ["js/usual.js"]
+
+    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """For the script that writes what is usual when another kind is chosen."""
+        if db_field.name == "kind":
+            kwargs["widget"] = forms.Select(attrs={"data-usual": json.dumps(USUAL)})
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
+
+    @admin.display(description=gettext_lazy("tables"))
+    def table_count(self, connection: Connection) -> int:
+        return connection.tables.count()
+
+    @admin.action(description=gettext_lazy("Test the selected connections"), permissions=["change"])
+    def test_connection(self, request: HttpRequest, connections: QuerySet[Connection]) -> None:
+        """Sign in as a job does, and look at the columns of each offered table; no row is read."""
+        for connection in connections:
+            try:
+                for said in reachability.tried(connection):
+                    level = messages.SUCCESS if said.works else messages.WARNING
+                    self.message_user(request, f"{said.what}: {said.text}", level)
+            except SourceFault as fault:
+                self.message_user(request, f"{connection}: {fault.message}", messages.ERROR)
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        action = "changed a connection" if change else "added a connection"
+        audit.record(current_user(request), action, obj, ", ".join(form.changed_data))
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        super().save_formset(request, form, formset, change)
+        saved = [table for table, _changed in formset.changed_objects] + formset.new_objects
+        for inline in formset.forms:
+            if inline.instance in saved and "vouched" in inline.changed_data:
+                word = inline.instance.vouched or "(taken back)"
+                audit.record(current_user(request), "vouched for a table", inline.instance, word)
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        audit.record(current_user(request), "deleted a connection", obj)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Connection]) -> None:
+        """Several at once, which the list offers: each is recorded."""
+        for connection in queryset:
+            self.delete_model(request, connection)

@@ -1,0 +1,113 @@
+"""Passwords of connections: by name, from the environment or a file, never from the portal's database.
+
+A credential names its server and its least encryption, so that an editor of connections can send it nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from dpportal.tables.connections.faults import SourceFault
+
+if TYPE_CHECKING:
+    from dpportal.tables.connections.models import Connection
+
+# Of names that cannot lead out of the folder, nor to another variable of the environment.
+NAME = "[a-z][a-z0-9_]{0,39}"
+# From the least to the most; as connections name them.
+ENCRYPTIONS = ("disable", "require", "verify-full")
+FORM = '{"host": "db.example.org", "port": 5432, "encryption": "verify-full", "password": "…"}'
+
+
+@dataclass(frozen=True)
+class Credential:
+    """password: empty where a server asks for none. encryption: the least, of ENCRYPTIONS."""
+
+    host: str
+    port: int
+    encryption: str
+    password: str
+
+    def allows(self, connection: Connection) -> bool:
+        """Whether it is for this connection's server, so encrypted."""
+        enough = ENCRYPTIONS.index(connection.encryption) >= ENCRYPTIONS.index(self.encryption)
+        return enough and (_plain(self.host), self.port) == (_plain(connection.host), connection.port)
+
+
+def variable(name: str) -> str:
+    return f"DPPORTAL_CREDENTIAL_{name.upper()}"
+
+
+def password(connection: Connection) -> str:
+    """The password for a connection. Raises SourceFault where there is none for its server, so encrypted."""
+    credential = _read(connection.credential)
+    if not credential.allows(connection):
+        raise SourceFault(
+            "credential-for-another",
+            _(
+                "The credential “%(name)s” is for another host, port or encryption than this connection has, so "
+                "nothing was sent. Correct it; else whoever runs the portal adds a credential for this server."
+            )
+            % {"name": connection.credential},
+        )
+    return credential.password
+
+
+def _read(name: str) -> Credential:
+    if not re.fullmatch(NAME, name):
+        raise SourceFault("credential-name", _("This is no name of a credential."))
+    stored = _stored(name)
+    if not stored:
+        raise SourceFault(
+            "credential-missing",
+            _(
+                "There is no credential “%(name)s” on this machine. Set %(variable)s for web server and workers, or "
+                "make the file %(name)s in the folder for credentials, with %(form)s."
+            )
+            % {"name": name, "variable": variable(name), "form": FORM},
+        )
+    try:
+        return _parsed(json.loads(stored))
+    except (ValueError, TypeError, KeyError):
+        # Without the error's own words, which quote what was read.
+        raise SourceFault(
+            "credential-form",
+            _(
+                "The credential “%(name)s” does not say for which server it is. Whoever runs the portal writes into "
+                "%(variable)s, or into the file, host, port, least encryption (disable, require or verify-full) and "
+                "password: %(form)s."
+            )
+            % {"name": name, "variable": variable(name), "form": FORM},
+        ) from None
+
+
+def _stored(name: str) -> str:
+    if found := os.environ.get(variable(name)):
+        return found
+    try:
+        return (settings.CREDENTIALS_DIR / name).read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _parsed(fields: dict[str, object]) -> Credential:
+    """Raises ValueError, TypeError or KeyError unless every field is what it has to be, and no other is there."""
+    host, port, encryption = fields["host"], fields["port"], fields["encryption"]
+    secret = fields.get("password", "")
+    if not (isinstance(host, str) and host and isinstance(secret, str)) or type(port) is not int:
+        raise TypeError
+    if encryption not in ENCRYPTIONS or fields.keys() - {"host", "port", "encryption", "password"}:
+        raise ValueError
+    return Credential(host, port, str(encryption), secret)
+
+
+def _plain(host: str) -> str:
+    """A host in small letters, an IPv6 address without brackets."""
+    return host.strip("[]").rstrip(".").lower()

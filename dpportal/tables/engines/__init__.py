@@ -1,0 +1,1 @@
+"""The engines that count a table: a folder each, with session, dialect and definitions."""

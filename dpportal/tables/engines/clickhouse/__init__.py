@@ -1,0 +1,1 @@
+"""ClickHouse by HTTP: sessions, SQL, views and error codes."""

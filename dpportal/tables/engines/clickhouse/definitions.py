@@ -1,0 +1,165 @@
+"""What a source of ClickHouse is made of: the tables of its query tree, through views, as the server has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpportal.tables.connections.definitions import SourceDefinition
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections.models import SharedTable
+
+QueryRunner = Callable[[str], list[dict[str, Any]]]
+TABLES_OF = """SELECT concat(database, '.', name) AS place, engine, create_table_query, as_select
+    FROM system.tables WHERE place IN ({})"""
+COLUMNS_OF = """SELECT concat(database, '.', table) AS place, name, type, default_kind,
+    if(default_kind = 'ALIAS', default_expression, '') AS made FROM system.columns WHERE place IN ({})
+    ORDER BY place, position"""
+POLICIES_OF = """SELECT concat(database, '.', table) AS place, short_name, select_filter, is_restrictive,
+    apply_to_all, apply_to_list, apply_to_except FROM system.row_policies WHERE place IN ({}) ORDER BY name"""
+FUNCTIONS_OF = (
+    "SELECT name, toString(origin) AS origin, deterministic FROM system.functions WHERE name IN ({})"
+)
+# Engines that keep their rows on the server itself.
+LOCAL = re.compile(r"(?:Shared|Replicated)?\w*MergeTree|Memory|(?:Tiny|Stripe)?Log")
+# Lines of a query tree that give each row of a table once or not at all, by what is in that row.
+ROW_BY_ROW = {
+    "PROJECTION COLUMNS", "PROJECTION", "LIST", "COLUMN", "FUNCTION", "CONSTANT", "ARGUMENTS", "PARAMETERS",
+    "EXPRESSION", "JOIN TREE", "TABLE", "WHERE", "PREWHERE", "ORDER BY", "SORT", "QUERY", "LAMBDA", "IDENTIFIER",
+    "ARGUMENT",
+}  # fmt: skip
+LINES = {
+    **dict.fromkeys(
+        ("LIMIT BY LIMIT", "LIMIT BY OFFSET", "LIMIT BY", "LIMIT", "OFFSET", "INTERPOLATE"), "limit"
+    ),
+    **dict.fromkeys(("WINDOW", "QUALIFY"), "window"),
+    **dict.fromkeys(("GROUP BY", "HAVING"), "aggregate"),
+    **dict.fromkeys(
+        ("JOIN", "LEFT TABLE EXPRESSION", "RIGHT TABLE EXPRESSION", "JOIN EXPRESSION", "CROSS JOIN"), "join"
+    ),
+    **dict.fromkeys(("ARRAY_JOIN", "TABLE EXPRESSION", "JOIN EXPRESSIONS", "TABLE_FUNCTION"), "rows"),
+    **dict.fromkeys(("UNION", "QUERIES"), "union"),
+}
+# Columns that each table has without a declaration: where a row lies, which other rows decide on.
+PLACED = re.compile(r"^ id: \d+, column_name: _(?:part(?!ition_value)\w*|block_\w+|sample_factor|disk_name),")
+LINE = re.compile(r"^( *)([A-Z][A-Z_]*(?: [A-Z_]+)*)\b(.*)")
+NAMED = re.compile(r"^ id: \d+.*?, table_name: ([^,]+)")
+CALLED = re.compile(r", function_name: (\w+), function_type: (\w+)")
+
+
+@dataclass
+class ClickHouseDefinitions:
+    """asked: runs a statement that reads no row. quote: a name as a literal."""
+
+    asked: QueryRunner
+    quote: Callable[[str], str]
+    texts: dict[str, str] = field(default_factory=dict)
+    shifts: set[str] = field(default_factory=set)
+
+    def definition(self, table: SharedTable, source: str) -> SourceDefinition:
+        """What stands behind FROM, and what that is made of."""
+        tree = self._tree(f"SELECT * FROM {source}")  # noqa: S608 quoted already
+        if table.query:
+            # With the functions that somebody made as they are now.
+            self.texts["query"] = "\n".join([table.query.strip(), *tree])
+        self._read(tree, with_columns=bool(table.query))
+        return SourceDefinition.of(self.texts, self.shifts)
+
+    def _read(self, tree: list[str], *, with_columns: bool) -> None:
+        self.shifts |= {*_shifts(tree), *self._called(tree)}
+        names = {
+            match[1]
+            for kind, rest, _parent in _nodes(tree)
+            if kind == "TABLE" and (match := NAMED.match(rest))
+        }
+        names -= self.texts.keys()
+        if not names:
+            return
+        listed = ", ".join(map(self.quote, sorted(names)))
+        known = {row["place"]: row for row in self.asked(TABLES_OF.format(listed))}
+        columns: dict[str, list[Any]] = {}
+        for row in self.asked(COLUMNS_OF.format(listed)):
+            if with_columns or row["default_kind"] == "ALIAS":
+                columns.setdefault(row.pop("place"), []).append(row)
+        policies = self._policies(listed)
+        for name in sorted(names):
+            self._add(name, known.get(name), repr([columns.get(name), policies.get(name)]))
+
+    def _add(self, name: str, row: dict[str, Any] | None, further: str) -> None:
+        if row is None:
+            self.texts[name] = ""
+            self.shifts.add("hidden")
+            return
+        local = LOCAL.fullmatch(row["engine"])
+        self.texts[name] = f"{row['engine'] if local else row['create_table_query']}\n{further}"
+        if row["engine"] in ("View", "MaterializedView"):
+            # Where the user may not see what a view reads, its words are all that is known of it.
+            try:
+                self._read(self._tree(row["as_select"]), with_columns=True)
+            except SourceFault:
+                self.shifts.add("hidden")
+        elif not local:
+            self.shifts.add("foreign")
+
+    def _policies(self, listed: str) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
+        # Not every user may see them.
+        with suppress(SourceFault):
+            for row in self.asked(POLICIES_OF.format(listed)):
+                found.setdefault(row.pop("place"), []).append(row)
+        return found
+
+    def _called(self, tree: list[str]) -> Iterator[str]:
+        called = {match[1] for line in tree if (match := CALLED.search(line)) and match[2] == "ordinary"}
+        if not called:
+            return
+        for row in self.asked(FUNCTIONS_OF.format(", ".join(map(self.quote, sorted(called))))):
+            if row["name"] == "arrayJoin":
+                yield "rows"
+            elif row["origin"] != "System":
+                yield "function"
+            elif row["deterministic"] != 1:
+                yield "volatile"
+
+    def _tree(self, select: str) -> list[str]:
+        return [line["explain"] for line in self.asked(f"EXPLAIN QUERY TREE {select}")]
+
+
+def _nodes(tree: list[str]) -> Iterator[tuple[str, str, str]]:
+    """What each line is, the rest of it, and what it is part of; names of projected columns are no lines of a tree."""
+    above: list[tuple[int, str]] = []
+    for line in tree:
+        depth = len(line) - len(line.lstrip(" "))
+        while above and above[-1][0] >= depth:
+            above.pop()
+        parent = above[-1][1] if above else ""
+        if parent == "PROJECTION COLUMNS":
+            continue
+        match = LINE.match(line)
+        kind, rest = (match[2], match[3]) if match else ("", line)
+        above.append((depth, kind))
+        yield kind, rest, parent
+
+
+def _shifts(tree: list[str]) -> Iterator[str]:
+    for kind, rest, parent in _nodes(tree):
+        if kind not in ROW_BY_ROW:
+            yield LINES.get(kind, "unknown")
+        elif kind == "COLUMN" and PLACED.match(rest):
+            yield "place"
+        elif kind == "QUERY":
+            if parent not in ("", "JOIN TREE"):
+                yield "subquery"
+            if "is_distinct: 1" in rest:
+                yield "aggregate"
+        elif kind == "FUNCTION":
+            called = CALLED.search(rest)
+            if not called or called[2] != "ordinary":
+                yield "window" if called and called[2] == "window" else "aggregate"
+        elif kind == "TABLE" and ", final: 1" in rest:
+            yield "final"
+        elif kind == "TABLE" and ", sample_" in rest:
+            yield "sample"

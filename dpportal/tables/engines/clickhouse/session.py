@@ -1,0 +1,393 @@
+"""A session of ClickHouse by HTTP that can only read, with limits of time, rows and bytes that the server keeps.
+
+Needs the extra `requirements-clickhouse.txt`, beside the connections. Imported when a connected table is read,
+and not when the portal starts.
+"""
+# ruff: noqa: S608 names are quoted here, counting queries are made by SQLGlot
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from django.utils.translation import gettext as _
+
+from dpportal.tables.connections import credentials
+from dpportal.tables.connections.cost_estimate import Expected, check
+from dpportal.tables.connections.definitions import SourceDefinition
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions
+from dpportal.tables.engines.clickhouse import error_codes as codes
+from dpportal.tables.engines.protocol import ColumnInfo, in_columns
+
+# 26.3 reads no text of a number beyond all doubles.
+OLDEST = (26, 9)
+CONNECT_SECONDS = 5
+# The server ends a query that takes too long; one that does not is waited for no longer than so much more.
+PATIENCE_SECONDS = 30
+# Whatever the server's profile says: what decides on the meaning of a statement, and that nothing of it is left out.
+SETTINGS = {
+    "dialect": "clickhouse",
+    "session_timezone": "UTC",
+    "enable_analyzer": "1",
+    "precise_float_parsing": "1",
+    "output_format_decimal_trailing_zeros": "0",
+    "join_use_nulls": "0",
+    "join_default_strictness": "ALL",
+    "transform_null_in": "0",
+    "cast_keep_nullable": "0",
+    "data_type_default_nullable": "0",
+    "use_variant_as_common_type": "0",
+    "aggregate_functions_null_for_empty": "0",
+    "group_by_use_nulls": "0",
+    "prefer_column_name_to_alias": "0",
+    "enable_positional_arguments": "1",
+    "union_default_mode": "",
+    "asterisk_include_alias_columns": "0",
+    "asterisk_include_materialized_columns": "0",
+    "short_circuit_function_evaluation": "enable",
+    # Nested queries that are merged into one are computed again for each branch that names them: 10 times as long.
+    "query_plan_merge_expressions": "0",
+    "decimal_check_overflow": "1",
+    "bool_true_representation": "true",
+    "final": "0",
+    "limit": "0",
+    "offset": "0",
+    "extremes": "0",
+    "apply_deleted_mask": "1",
+    "additional_table_filters": "{}",
+    "additional_result_filter": "",
+    "skip_unavailable_shards": "0",
+    "enable_parallel_replicas": "0",
+    "use_query_cache": "0",
+    "stream_like_engine_allow_direct_select": "0",
+    "max_result_rows": "0",
+    "max_result_bytes": "0",
+    "output_format_arrow_compression_method": "lz4_frame",
+    "cancel_http_readonly_queries_on_client_close": "1",
+    # A declared domain of thousands of categories or edges is a long statement.
+    "max_query_size": "100000000",
+    "max_ast_elements": "10000000",
+    "max_expanded_ast_elements": "10000000",
+    "max_parser_backtracks": "100000000",
+    # What is too much ends the query, and is never cut off.
+    **dict.fromkeys(
+        (
+            f"{what}_overflow_mode"
+            for what in (
+                "read",
+                "result",
+                "group_by",
+                "join",
+                "distinct",
+                "sort",
+                "set",
+                "transfer",
+                "timeout",
+            )
+        ),
+        "throw",
+    ),
+    "read_overflow_mode_leaf": "throw",
+    "timeout_overflow_mode_leaf": "throw",
+}
+BEGINNING = """SELECT version() AS version, toUnixTimestamp64Milli(now64(3)) AS at, currentDatabase() AS database,
+    toInt64(getSetting('readonly')) AS readonly"""
+# A column may be named as its table's, so a table is named by its place, as plans name it.
+TABLES_OF = """SELECT concat(database, '.', name) AS place, engine, as_select,
+    toInt64(ifNull(total_rows, 0)) AS held, toInt64(ifNull(ifNull(total_bytes_uncompressed, total_bytes), 0)) AS size
+    FROM system.tables WHERE place IN ({})"""
+SIZES_OF = """SELECT concat(database, '.', table) AS place, name, toInt64(data_uncompressed_bytes) AS size
+    FROM system.columns WHERE place IN ({})"""
+TYPES = {
+    "String": "text",
+    "FixedString": "text",
+    "Enum8": "enum",
+    "Enum16": "enum",
+    "UUID": "uuid",
+    "Bool": "bool",
+    "Int8": "int2",
+    "UInt8": "int2",
+    "Int16": "int2",
+    "UInt16": "int4",
+    "Int32": "int4",
+    "UInt32": "int8",
+    "Int64": "int8",
+    **dict.fromkeys(("UInt64", "Int128", "UInt128", "Int256", "UInt256", "Decimal"), "numeric"),
+    "Float32": "float4",
+    "Float64": "float8",
+    "Date": "date",
+    "Date32": "date",
+    "DateTime": "timestamptz",
+    "DateTime64": "timestamptz",
+}
+WRAPPED = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)")
+# A finer moment has digits that no other engine has.
+FINEST = 6
+
+
+def source(table: SharedTable) -> str:
+    """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
+    if table.query:
+        return f"(\n{table.query.strip()}\n) AS source"
+    return ".".join(_quoted(name) for name in (table.schema, table.table) if name)
+
+
+@dataclass
+class ClickHouseSession:
+    """A session of ClickHouse: each query has what its parts of a table were when it began; there is no one snapshot.
+
+    settings: sent with each query. read_at: when it began, by the server's clock. server: its address and the
+    database in which names are sought.
+    """
+
+    client: Any
+    connection: Connection
+    settings: dict[str, str]
+    version: str
+    read_at: dt.datetime
+    server: str
+    lot: str = ""
+    one_snapshot = False
+
+    def describe(self, source: str) -> list[ColumnInfo]:
+        """The columns of what stands behind FROM."""
+        found = self.asked(f"DESCRIBE TABLE (SELECT * FROM {source})")
+        return [ColumnInfo(column["name"], type_of(column["type"])) for column in found]
+
+    def relations(self, source: str) -> list[str]:
+        """The tables that a reading of the source comes to, however many views lie between."""
+        select = f"SELECT * FROM {source}"
+        found = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
+        return sorted(f"{_address(self.connection)}/{name}" for name in found)
+
+    def definition(self, table: SharedTable) -> SourceDefinition:
+        """What a table or query is made of now. Nothing keeps it so until the session ends."""
+        return clickhouse_definitions.ClickHouseDefinitions(self.asked, literal).definition(
+            table, source(table)
+        )
+
+    def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
+        check(self.connection, self._expected(statement))
+        limits = {
+            "max_rows_to_read": str(self.connection.most_rows),
+            "max_bytes_to_read": str(self.connection.most_bytes),
+        }
+        with translating_errors(self.connection):
+            answer = self.client.raw_stream(
+                statement, settings={**self.settings, **limits}, fmt="ArrowStream"
+            )
+            with answer, pa.ipc.open_stream(answer) as batches:
+                for batch in batches:
+                    yield in_columns(batch)
+
+    def asked(self, statement: str, **further: str) -> list[dict[str, Any]]:
+        """What the server answers to a statement that reads no row of a table. further: settings."""
+        settings = {**self.settings, **further}
+        with translating_errors(self.connection):
+            return _rows(self.client.raw_query(statement, settings=settings, fmt="JSONEachRow"))
+
+    def _expected(self, statement: str) -> Expected:
+        """Rows that the plan reads of each table whose parts are indexed, and what their columns take uncompressed.
+
+        Of other tables nothing is known before; the server counts while it reads, and ends what reads too much.
+        """
+        read = leaves(self._plan(statement))
+        if not read:
+            return Expected(0, 0)
+        places = ", ".join(literal(name) for name, _columns in read)
+        estimate = self.asked(f"EXPLAIN ESTIMATE {statement}")
+        rows = {f"{found['database']}.{found['table']}": int(found["rows"]) for found in estimate}
+        tables = {found["place"]: found for found in self.asked(TABLES_OF.format(places))}
+        sizes: dict[str, dict[str, int]] = {}
+        for found in self.asked(SIZES_OF.format(places)):
+            sizes.setdefault(found["place"], {})[found["name"]] = int(found["size"])
+        all_rows = all_bytes = 0
+        for name, columns in read:
+            held = int(tables[name]["held"]) if name in tables else 0
+            wanted = rows.get(name, held)
+            # Of small parts it is not known what each column takes.
+            size = sum(sizes.get(name, {}).get(column, 0) for column in columns)
+            size = size or (int(tables[name]["size"]) if name in tables else 0)
+            all_rows += wanted
+            all_bytes += size * wanted // max(held, 1)
+        return Expected(all_rows, all_bytes)
+
+    def _plan(self, statement: str) -> dict[str, Any]:
+        """The plan of a query, which is not run."""
+        # Much of the time of a plan goes into what is made better of it, which changes nothing of what is read.
+        [found] = self.asked(f"EXPLAIN json = 1, header = 1 {statement}", query_plan_enable_optimizations="0")
+        return dict(json.loads(found["explain"])[0]["Plan"])
+
+    def _tables(self, select: str, seen: set[str]) -> set[str]:
+        """The tables that a query names, and of views those that they name."""
+        lines = [line["explain"] for line in self.asked(f"EXPLAIN QUERY TREE {select}")]
+        named = {match[1] for line in lines if (match := NAMED.search(line))} - seen
+        if not named:
+            return set()
+        seen |= named
+        known = {t["place"]: t for t in self.asked(TABLES_OF.format(", ".join(map(literal, named))))}
+        found: set[str] = set()
+        for name in named:
+            inner: set[str] = set()
+            if name in known and known[name]["engine"] == "View":
+                # Where the user may not read what a view reads, the view stands for it.
+                with suppress(SourceFault):
+                    inner = self._tables(known[name]["as_select"], seen)
+            found |= inner or {name}
+        return found
+
+
+@contextmanager
+def reading(connection: Connection) -> Iterator[ClickHouseSession]:
+    """A session with a connection's database, which ends with the block. Raises SourceFault."""
+    password = credentials.password(connection)
+    client = _opened(connection, password)
+    try:
+        yield _begun(client, connection)
+    finally:
+        client.close()
+
+
+def _opened(connection: Connection, password: str) -> Any:
+    try:
+        from clickhouse_connect import get_client
+    except ImportError:
+        raise SourceFault("package", _(NO_PACKAGE)) from None
+    # It writes what went wrong between here and a server.
+    logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
+    with translating_errors(connection, connecting=True):
+        return get_client(
+            host=connection.host,
+            port=connection.port,
+            username=connection.user,
+            password=password,
+            database=connection.database or None,
+            interface="http" if connection.encryption == Connection.Encryption.NONE else "https",
+            verify=connection.encryption == Connection.Encryption.VERIFIED,
+            compress=False,
+            connect_timeout=CONNECT_SECONDS,
+            send_receive_timeout=connection.seconds + PATIENCE_SECONDS,
+            query_retries=0,
+            autogenerate_session_id=False,
+            client_name="dpportal",
+            dedicated_pool=True,
+            # Its own words can quote a value.
+            show_clickhouse_errors=False,
+        )
+
+
+def _begun(client: Any, connection: Connection) -> ClickHouseSession:
+    with translating_errors(connection):
+        [found] = _rows(client.raw_query(BEGINNING, fmt="JSONEachRow"))
+    version = [int(number) for number in found["version"].split(".")[:2]]
+    if tuple(version) < OLDEST:
+        raise SourceFault(
+            "version", _("This ClickHouse is older than 26.9, which is the oldest that is counted in.")
+        )
+    settings = {**SETTINGS, "max_execution_time": str(connection.seconds)}
+    if not int(found["readonly"]):
+        settings["readonly"] = "1"
+    server = f"{_address(connection)}/{found['database']}"
+    read_at = dt.datetime.fromtimestamp(int(found["at"]) / 1000, dt.UTC)
+    session = ClickHouseSession(
+        client, connection, settings, f"ClickHouse {found['version']}", read_at, server
+    )
+    _check_settings(session)
+    return session
+
+
+def _check_settings(session: ClickHouseSession) -> None:
+    """Raise SourceFault unless the server took every setting as it was sent."""
+    names = ", ".join(map(literal, session.settings))
+    found = session.asked(f"SELECT name, value FROM system.settings WHERE name IN ({names})")
+    if {each["name"]: each["value"] for each in found} != session.settings:
+        raise SourceFault(*codes.settings_refused())
+
+
+def type_of(name: str) -> str:
+    """The name that rules for a type go by; ClickHouse's own where there is no rule."""
+    plain = name
+    while found := WRAPPED.fullmatch(plain):
+        plain = found[1]
+    kind, _parenthesis, rest = plain.partition("(")
+    if kind == "DateTime64" and int(rest[0]) > FINEST:
+        return name
+    return TYPES.get(kind, name)
+
+
+def leaves(plan: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """The indexed tables that a plan reads, by their places, each with the columns that it reads."""
+    waiting, found = [plan], []
+    while waiting:
+        node = waiting.pop()
+        if node["Node Type"] == "ReadFromMergeTree":
+            found.append((node["Description"], [column["Name"] for column in node.get("Header", ())]))
+        waiting += node.get("Plans", [])
+    return found
+
+
+def literal(text: str) -> str:
+    return f"'{_escaped(text, QUOTE)}'"
+
+
+@contextmanager
+def translating_errors(connection: Connection, *, connecting: bool = False) -> Iterator[None]:
+    """Errors of the server, of the client and of the way between them as SourceFault."""
+    from clickhouse_connect.driver.exceptions import Error, ProgrammingError
+    from urllib3.exceptions import HTTPError
+
+    begun = time.monotonic()
+    try:
+        yield
+    except Error as error:
+        if error.code is not None:
+            raise SourceFault(*codes.said(error.code)) from None
+        if isinstance(error, ProgrammingError):
+            # The client knows which settings the user may not change.
+            raise SourceFault(*codes.settings_refused()) from None
+        raise SourceFault(*_broken(connection, begun, connecting)) from None
+    except (HTTPError, OSError, pa.ArrowException):
+        raise SourceFault(*_broken(connection, begun, connecting)) from None
+
+
+def _broken(connection: Connection, begun: float, connecting: bool) -> tuple[str, str]:
+    if connecting:
+        return codes.unreachable()
+    return codes.out_of_time() if time.monotonic() - begun > connection.seconds else codes.lost()
+
+
+def _rows(answer: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in answer.splitlines()]
+
+
+def _address(connection: Connection) -> str:
+    return f"{connection.host.lower()}:{connection.port}"
+
+
+def _quoted(name: str) -> str:
+    return f"`{_escaped(name, '`')}`"
+
+
+def _escaped(text: str, mark: str) -> str:
+    return text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
+
+
+# A line of EXPLAIN QUERY TREE that names a table.
+NAMED = re.compile(r"\bTABLE id: \d+.*?, table_name: ([^,]+)")
+QUOTE = "'"
+NO_PACKAGE = (
+    "This machine has no client for ClickHouse. Whoever runs the portal adds it for web server and workers with "
+    "pip install -r dpportal/tables/connections/requirements-clickhouse.txt."
+)

@@ -1,0 +1,1 @@
+"""DuckDB, which counts what is stored in the portal."""

@@ -1,0 +1,73 @@
+"""DuckDB, held to a memory limit and to the files it is given."""
+# ruff: noqa: S608 names and values are quoted by identifier and literal
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from dpportal.platform import cores
+
+THREAD_BYTES = 300 * 2**20
+
+
+def connect(scratch: Path, *, memory_bytes: int, threads: int) -> duckdb.DuckDBPyConnection:
+    """A database in memory that spills into `scratch`, installs nothing and prints nothing."""
+    connection = duckdb.connect(
+        config={
+            "memory_limit": f"{memory_bytes // 2**20}MiB",
+            "threads": threads,
+            "temp_directory": str(scratch),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        }
+    )
+    # Off by default for a statement, but not for a relation, which would draw a bar on the worker's output.
+    connection.execute("SET enable_progress_bar = false; SET enable_progress_bar_print = false")
+    # It makes a join of every IN of five words, which carries all other columns: memory by the square of their number.
+    connection.execute("SET disabled_optimizers = 'in_clause'")
+    return connection
+
+
+@contextmanager
+def stored_table(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection for reading one stored table; what does not fit in memory spills to the temporary folder."""
+    with TemporaryDirectory(prefix="spill-") as scratch:
+        threads = cores.used()
+        connection = connect(Path(scratch), memory_bytes=max(2, threads) * THREAD_BYTES, threads=threads)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def parquet(path: Path, *, row_numbers: bool = False) -> str:
+    """The table function that reads a stored table; with `row_numbers`, also column file_row_number."""
+    return f"read_parquet({literal(str(path))}{', file_row_number=true' if row_numbers else ''})"
+
+
+def column_types(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
+    """SQL type by column name, in column order."""
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {parquet(path)}").fetchall()
+    return {name: sql_type for name, sql_type, *_ in rows}
+
+
+def identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: str | int | float | dt.date) -> str:
+    """A value as SQL text that reads back as exactly that value."""
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, float):
+        return f"'{value!r}'::DOUBLE"
+    return f"({value})"

@@ -1,0 +1,1 @@
+"""PostgreSQL: sessions that only read, and what its views are made of."""

@@ -1,0 +1,265 @@
+"""What a source of PostgreSQL is made of, by its catalogs and by the plan of reading it.
+
+Catalogs are read by a second session while the first holds its locks: the snapshot of a transaction can be older than
+the definitions that its queries are planned with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dpportal.tables.connections.definitions import SourceDefinition
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections.models import SharedTable
+
+Plan = Sequence[dict[str, Any]]
+# Each (catalog, object) that a source comes to: views by the rule that makes them, policies, columns that are made of
+# others, and tables that inherit. Partitions come and go, so those of a table are not named.
+PARTS = """WITH RECURSIVE found (classid, objid) AS (
+    SELECT 'pg_class'::regclass::oid, o FROM unnest(%(tables)s::oid[]) AS o
+    UNION ALL SELECT 'pg_proc'::regclass::oid, o FROM unnest(%(functions)s::oid[]) AS o
+    UNION SELECT further.* FROM found CROSS JOIN LATERAL (
+        SELECT refclassid, refobjid FROM pg_depend AS d JOIN (
+            SELECT 'pg_rewrite'::regclass::oid, oid FROM pg_rewrite WHERE ev_class = found.objid
+            UNION ALL SELECT 'pg_policy'::regclass, oid FROM pg_policy WHERE polrelid = found.objid
+            UNION ALL SELECT 'pg_attrdef'::regclass, f.oid FROM pg_attrdef AS f JOIN pg_attribute
+                ON (attrelid, attnum) = (adrelid, adnum) WHERE adrelid = found.objid AND attgenerated <> ''
+        ) AS made (classid, objid) USING (classid, objid)
+        WHERE found.classid = 'pg_class'::regclass
+            AND refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+        UNION ALL SELECT refclassid, refobjid FROM pg_depend AS d
+        WHERE (d.classid, d.objid) = (found.classid, found.objid)
+            AND d.classid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+            AND refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+        UNION ALL SELECT 'pg_class'::regclass, inhrelid FROM pg_inherits JOIN pg_class ON pg_class.oid = inhparent
+        WHERE found.classid = 'pg_class'::regclass AND inhparent = found.objid AND relkind = 'r'
+    ) AS further)
+    SELECT classid::regclass::text AS catalog, objid FROM found"""
+TABLES = """SELECT c.oid, c.oid::regclass::text AS name, relkind::text AS kind, jsonb_build_object('kind', relkind,
+    'columns', (SELECT jsonb_agg(jsonb_build_array(attname, format_type(atttypid, atttypmod), attgenerated,
+            CASE WHEN attgenerated <> '' THEN pg_get_expr(adbin, adrelid) END) ORDER BY attnum)
+        FROM pg_attribute LEFT JOIN pg_attrdef ON (adrelid, adnum) = (attrelid, attnum)
+        WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+            AND (NOT c.oid = ANY (%(plain)s::oid[]) OR relkind IN ('v', 'm') OR attgenerated <> '')),
+    'query', CASE WHEN relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END,
+    'options', CASE WHEN relkind = 'v' THEN reloptions END,
+    'secured', jsonb_build_array(relrowsecurity, relforcerowsecurity),
+    'policies', (SELECT jsonb_agg(jsonb_build_array(polname, polcmd, polpermissive, pg_get_expr(polqual, polrelid),
+            (SELECT jsonb_agg(rolname ORDER BY rolname) FROM pg_roles AS r WHERE r.oid = ANY (polroles)))
+        ORDER BY polname) FROM pg_policy WHERE polrelid = c.oid AND relrowsecurity),
+    'readers', CASE WHEN relrowsecurity THEN (SELECT jsonb_agg(jsonb_build_array(r.rolname,
+            r.rolsuper OR r.rolbypassrls, pg_has_role(r.oid, c.relowner, 'usage'),
+            (SELECT jsonb_agg(polname ORDER BY polname) FROM pg_policy WHERE polrelid = c.oid AND EXISTS (
+                SELECT FROM unnest(polroles) AS role WHERE role = 0 OR pg_has_role(r.oid, role, 'usage'))))
+        ORDER BY r.rolname) FROM pg_roles AS r WHERE r.rolname = current_user OR r.oid IN (
+            SELECT v.relowner FROM pg_class AS v WHERE v.oid = ANY (%(tables)s::oid[]) AND v.relkind = 'v')) END,
+    'heirs', (SELECT jsonb_agg(inhrelid::regclass::text ORDER BY inhrelid::regclass::text)
+        FROM pg_inherits WHERE inhparent = c.oid AND relkind = 'r'),
+    'foreign', (SELECT jsonb_build_array(ftoptions, srvname, srvoptions) FROM pg_foreign_table
+        JOIN pg_foreign_server AS s ON s.oid = ftserver WHERE ftrelid = c.oid)
+    )::text AS text, CASE WHEN relkind = 'm' THEN pg_get_viewdef(c.oid) END AS query
+    FROM pg_class AS c WHERE c.oid = ANY (%(tables)s::oid[])"""
+FUNCTIONS = """SELECT p.oid, p.oid::regprocedure::text AS name, provolatile::text AS volatile, prosrc AS body,
+    (SELECT lanname::text FROM pg_language AS l WHERE l.oid = prolang) AS language, proconfig AS settings,
+    jsonb_build_array(provolatile, proconfig, (SELECT to_jsonb(a) FROM pg_aggregate AS a WHERE aggfnoid = p.oid),
+        probin, CASE WHEN prokind <> 'a' THEN pg_get_functiondef(p.oid) END)::text AS text
+    FROM pg_proc AS p WHERE p.oid = ANY (%(functions)s::oid[])"""
+OPERATORS = """SELECT o.oid::regoperator::text AS name, oprcode::regprocedure::text AS text
+    FROM pg_operator AS o WHERE o.oid = ANY (%(operators)s::oid[])"""
+# Where the role's path finds them: the catalogs are read by another session, which has no path.
+NAMED_TABLES = """SELECT DISTINCT found.oid FROM pg_catalog.unnest(%s::text[]) AS name
+    CROSS JOIN LATERAL (SELECT pg_catalog.to_regclass(name)::pg_catalog.oid AS oid) AS found
+    WHERE found.oid IS NOT NULL"""
+NAMED_FUNCTIONS = """SELECT oid, proname::text, pronamespace <> 'pg_catalog'::pg_catalog.regnamespace AS own,
+    provolatile::text, proretset
+    FROM pg_catalog.pg_proc WHERE proname = ANY (%s::pg_catalog.text[]::pg_catalog.name[])"""
+# Nodes of a plan that give each row of a table once or not at all, by what is in that row.
+ROW_BY_ROW = {
+    "Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Heap Scan", "Bitmap Index Scan", "BitmapAnd", "BitmapOr",
+    "Tid Scan", "Tid Range Scan", "Gather", "Gather Merge", "Sort", "Incremental Sort", "Materialize",
+    "Subquery Scan", "Result",
+}  # fmt: skip
+NODES = {
+    "Limit": "limit",
+    "Unique": "limit",
+    "Sample Scan": "sample",
+    "WindowAgg": "window",
+    "Aggregate": "aggregate",
+    "Group": "aggregate",
+    **dict.fromkeys(("Nested Loop", "Hash Join", "Merge Join", "Hash", "Memoize"), "join"),
+    "SetOp": "union",
+    **dict.fromkeys(("CTE Scan", "Recursive Union", "WorkTable Scan"), "subquery"),
+    **dict.fromkeys(("ProjectSet", "Function Scan", "Table Function Scan", "Values Scan"), "rows"),
+    "Foreign Scan": "foreign",
+}
+# The server's own functions that are not called volatile, and read tables, numbers of their rows or settings.
+READING = re.compile(r"pg_stat_get_\w+|(?:table|schema|database)_to_xml\w*|current_setting")
+# Of a row where it lies and when it was written: other rows decide on that.
+PLACED = re.compile(r"\b(?:ctid|[xc]min|[xc]max)\b")
+# Languages in whose functions a table can be read only by a name, or by EXECUTE; or that administrators alone bring.
+READ_BY_NAME, DYNAMIC = {"sql", "plpgsql", "c", "internal"}, re.compile(r"\bexecute\b", re.IGNORECASE)
+# A path on which a function seeks names that its session does not.
+OWN_PATH = re.compile(r"search_path=(?!(?:pg_catalog|pg_temp|[\s,\"'])*$)")
+APPENDS = ("Append", "Merge Append")
+# What of a node is a name or a word, and no expression.
+NAMES = {"Node Type", "Relation Name", "Schema", "Alias", "Index Name", "Parent Relationship", "Plans"}
+TEXTS = re.compile(r"'(?:[^']|'')*'")
+CALLED = re.compile(r'(\w+|"(?:[^"]|"")+")\(')
+NAME = r'(?:[^\W\d][\w$]*|"(?:[^"]|"")+")'
+CHAIN = re.compile(rf"{NAME}(?:\s*\.\s*{NAME})*")
+COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Catalogs(Protocol):
+    """Runs a statement and gives its rows."""
+
+    def __call__(self, statement: str, values: Any = None) -> list[dict[str, Any]]: ...
+
+
+class Explainer(Protocol):
+    """Gives every node of the plan of a query. Raises SourceFault."""
+
+    def __call__(self, statement: str) -> Plan: ...
+
+
+@dataclass(frozen=True)
+class PostgresDefinitions:
+    """named: finds names as the counting session does. catalogs: a session that sees what is there now.
+
+    parents: gives the tables that a table, by its schema and name, is part of.
+    """
+
+    named: Catalogs
+    catalogs: Catalogs
+    plan: Explainer
+    parents: Callable[[str, str], list[dict[str, Any]]]
+
+    def definition(self, table: SharedTable, source: str) -> SourceDefinition:
+        """What stands behind FROM, and what that is made of."""
+        texts = {"query": table.query.strip()} if table.query else {}
+        named = texts["query"] if table.query else source
+        tables, functions = self._named(named, with_functions=bool(table.query))
+        plain = [] if table.query else list(tables)
+        shifts = self._shifts(self.plan(f"SELECT * FROM {source}"))  # noqa: S608 quoted already
+        while True:
+            found = self._parts(tables, functions)
+            rows = self.catalogs(FUNCTIONS, {"functions": found["pg_proc"]})
+            further, more = self._named("\n".join(row["body"] for row in rows), with_functions=True)
+            reads = bool(further or self._parts([], found["pg_proc"])["pg_class"])
+            if further <= set(found["pg_class"]) and more <= set(found["pg_proc"]):
+                break
+            tables, functions = tables | further, functions | more
+        known = self.catalogs(TABLES, {"tables": found["pg_class"], "plain": plain})
+        operators = self.catalogs(OPERATORS, {"operators": found["pg_operator"]})
+        texts |= {row["name"]: row["text"] for row in [*known, *rows, *operators]}
+        shifts |= {"function" for row in rows if reads or not _is_of_its_row(row)}
+        shifts |= {shift for row in known if row["query"] for shift in self._within(row["query"])}
+        return SourceDefinition.of(texts, shifts)
+
+    def _parts(self, tables: Collection[int], functions: Collection[int]) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {"pg_class": [], "pg_proc": [], "pg_operator": []}
+        for row in self.catalogs(PARTS, {"tables": list(tables), "functions": list(functions)}):
+            found[row["catalog"]].append(row["objid"])
+        return found
+
+    def _named(self, text: str, *, with_functions: bool) -> tuple[set[int], set[int]]:
+        """The tables, and somebody's own functions, that a text may name; more than it does rather than less."""
+        chains = [_parts_of(chain) for chain in CHAIN.findall(TEXTS.sub("''", COMMENT.sub(" ", text)))]
+        names = {".".join(map(_quoted, pair)) for chain in chains for pair in _pairs(chain)}
+        tables = {row["oid"] for row in self.named(NAMED_TABLES, [sorted(names)])}
+        if not with_functions:
+            return tables, set()
+        last = sorted({name for chain in chains for name in chain})
+        found = self.named(NAMED_FUNCTIONS, [last])
+        return tables, {row["oid"] for row in found if row["own"]}
+
+    def _within(self, query: str) -> set[str]:
+        """Of a materialised view, whose query is not in the plan of those that read it."""
+        try:
+            return self._shifts(self.plan(query.strip().rstrip(";")))
+        except SourceFault:
+            return {"hidden"}
+
+    def _shifts(self, plan: Plan) -> set[str]:
+        found = set()
+        for node in plan:
+            kind = node["Node Type"]
+            if kind in APPENDS:
+                found |= set() if self._of_one_table(node) else {"union"}
+            elif kind not in ROW_BY_ROW:
+                found.add(NODES.get(kind, "unknown"))
+            if node.get("Parent Relationship") in ("InitPlan", "SubPlan"):
+                found.add("subquery")
+            if any(PLACED.search(text) for text in _expressions(node)):
+                found.add("place")
+        return found | self._called(sorted({name for node in plan for name in _called(node)}))
+
+    def _of_one_table(self, append: dict[str, Any]) -> bool:
+        """Whether what is put together are parts of one table, each once."""
+        parts = [_relation(node) for node in append.get("Plans", [])]
+        if None in parts or len(set(parts)) < len(parts):
+            return False
+        wholes = [set(self._wholes(part)) for part in parts if part]
+        return bool(set.intersection(*wholes)) if wholes else True
+
+    def _wholes(self, part: tuple[str, str]) -> Iterator[tuple[str, str]]:
+        for row in self.parents(part[0], part[1]):
+            if (whole := (row["schema"], row["name"])) != part:
+                yield whole
+
+    def _called(self, names: Sequence[str]) -> set[str]:
+        """What functions of a plan do beside giving a value of their arguments."""
+        found = set()
+        for row in self.named(NAMED_FUNCTIONS, [list(names)]):
+            if row["provolatile"] == "v" or (not row["own"] and READING.fullmatch(row["proname"])):
+                found.add("volatile")
+            if row["proretset"]:
+                found.add("rows")
+            if row["own"] and row["provolatile"] != "i":
+                found.add("function")
+        return found
+
+
+def _relation(node: dict[str, Any]) -> tuple[str, str] | None:
+    while "Relation Name" not in node and len(node.get("Plans", [])) == 1:
+        node = node["Plans"][0]
+    return (node.get("Schema", ""), node["Relation Name"]) if "Relation Name" in node else None
+
+
+def _is_of_its_row(function: dict[str, Any]) -> bool:
+    """Whether somebody's own function says that it looks at its arguments alone, and seeks no table unseen."""
+    immutable = function["volatile"] == "i" and function["language"] in READ_BY_NAME
+    composed = function["language"] == "plpgsql" and DYNAMIC.search(function["body"])
+    return immutable and not composed and not any(map(OWN_PATH.match, function["settings"] or []))
+
+
+def _called(node: dict[str, Any]) -> Iterator[str]:
+    for text in _expressions(node):
+        for name in CALLED.findall(text):
+            yield _parts_of(name)[0]
+
+
+def _expressions(node: dict[str, Any]) -> Iterator[str]:
+    """The expressions of a node of a plan, without the texts in them."""
+    for key, value in node.items():
+        if key not in NAMES:
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str):
+                    yield TEXTS.sub("''", text)
+
+
+def _parts_of(chain: str) -> list[str]:
+    """The names of a chain as the catalogs have them."""
+    names = re.findall(NAME, chain)
+    return [n[1:-1].replace('""', '"') if n.startswith('"') else n.lower() for n in names]
+
+
+def _pairs(chain: Sequence[str]) -> Iterable[Sequence[str]]:
+    return [[name] for name in chain[:1]] + [chain[place : place + 2] for place in range(len(chain) - 1)]
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))

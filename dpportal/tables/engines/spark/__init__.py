@@ -1,0 +1,1 @@
+"""Spark by Spark Connect: sessions, SQL, views and the size of what a plan reads."""

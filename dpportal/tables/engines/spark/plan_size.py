@@ -1,0 +1,78 @@
+"""What a plan of Spark says that it reads, as EXPLAIN tells it in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpportal.tables.connections.cost_estimate import Expected
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+# What Spark says of a table that it knows nothing of.
+UNKNOWN_BYTES = 2**63 - 1
+# The nodes of a plan with nothing below them.
+LEAF = re.compile(
+    r"^[ :+-]*(?P<node>(?:\w*Relation\w*|\w*RDD|Range|\w*Scan|CommandResult)\b.*)"
+    r"Statistics\(sizeInBytes=(?P<size>[0-9.E+]+) (?P<unit>[KMGTPE]?i?B)(?:, rowCount=(?P<rows>[0-9.E+]+))?",
+    re.MULTILINE,
+)
+WITHIN = ("LocalRelation", "OneRowRelation")
+RELATION = re.compile(r"(?:HiveTable)?Relation(?:V2)?(?:\[[^\]]*\])? (?:\[(?=`))?((?:[^\[\s,`]|`[^`]*`)+)")
+PLACES = re.compile(r"Location: \w+\(\d+ paths?\)\[([^\]]*)\]")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Where a plan reads. relation: its name, if it has one. rows, bytes: None if not known."""
+
+    relation: str
+    rows: int | None
+    bytes: int | None
+
+
+def leaves(plan: str) -> list[Leaf]:
+    """What the optimised plan reads, as EXPLAIN COST tells it; of what the query brings with it, nothing."""
+    part = plan.partition("== Optimized Logical Plan ==\n")[2].partition("\n== ")[0]
+    return [_leaf(found) for found in LEAF.finditer(part)]
+
+
+def _leaf(found: re.Match[str]) -> Leaf:
+    if found["node"].startswith(WITHIN):
+        return Leaf("", 0, 0)
+    name = RELATION.match(found["node"])
+    size = float(found["size"]) * 1024 ** UNITS.index(found["unit"])
+    rows = None if found["rows"] is None else int(float(found["rows"]))
+    return Leaf(name[1].replace("`", "") if name else "", rows, int(size) if size < UNKNOWN_BYTES else None)
+
+
+def expected(measured: list[Leaf], files: list[Leaf], wholes: Mapping[str, int | None]) -> Expected:
+    """Rows and bytes that a plan reads in all.
+
+    measured: with the rows that ANALYZE TABLE counted, always of the whole table. files: the same, with the size of the
+    files that are read. wholes: the size of all files of a table, by its name.
+    """
+    if [leaf.relation for leaf in measured] != [leaf.relation for leaf in files]:
+        files = measured
+    sizes = [leaf.bytes for leaf in files]
+    known = [size for size in sizes if size is not None]
+    rows = sum(
+        _share(leaf.rows or 0, size, wholes.get(leaf.relation))
+        for leaf, size in zip(measured, sizes, strict=True)
+    )
+    return Expected(rows, sum(known) if files and len(known) == len(sizes) else None)
+
+
+def _share(rows: int, size: int | None, whole: int | None) -> int:
+    """The rows of a part of a table, if they are as large as the others; rounded up."""
+    return rows if size is None or not whole or size >= whole else -(-rows * size // whole)
+
+
+def relations_of(plan: str) -> set[str]:
+    """The names of the tables that it reads."""
+    return {leaf.relation for leaf in leaves(plan)} - {""}
+
+
+def places(plan: str) -> list[str]:
+    """Where the files lie that a plan scans."""
+    return [place.strip() for found in PLACES.findall(plan) for place in found.split(",")]

@@ -1,0 +1,360 @@
+"""A session of Spark Connect that sends nothing but SELECT, under limits of time, rows and bytes.
+
+Needs the extra `requirements-spark.txt`, beside the connections. Imported when a connected table is read, and
+not when the portal starts.
+"""
+# ruff: noqa: S608 names are quoted here, counting queries are made by SQLGlot
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from dpportal.tables.connections import credentials
+from dpportal.tables.connections.cost_estimate import Expected, check
+from dpportal.tables.connections.definitions import SourceDefinition
+from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines.protocol import ColumnInfo, in_columns
+from dpportal.tables.engines.spark import definitions as spark_definitions
+from dpportal.tables.engines.spark.plan_size import expected, leaves, places, relations_of
+
+OLDEST = 4
+# Of an unanswered call; a lost connection is tried again for some seconds.
+RETRIES, LONGEST_WAIT = 4, 2000
+# A cluster that is gone without a word is waited for no longer than so much more than a query may take.
+PATIENCE_SECONDS = 30
+TAG = "dpportal"
+# What a call is told on a way that was closed, by an error of Python's own.
+CLOSED = "closed channel"
+# They write the cluster's words of an error, which can quote a value.
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+# Whether a plan tells what ANALYZE TABLE measured of a whole table, or the size of the files that are read of it.
+MEASURED = "spark.sql.cbo.planStats.enabled"
+# Whatever the cluster's own settings are.
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.readSideCharPadding": "true",
+    # What it finds out of a condition grows with the square of thousands of expressions.
+    "spark.sql.constraintPropagation.enabled": "false",
+    # A plan tells where a file without a name lies, and all columns.
+    MEASURED: "true",
+    "spark.sql.maxMetadataStringLength": "10000",
+    "spark.sql.debug.maxToStringFields": "100000",
+}
+# Both static methods that the dialect uses, and what it draws.
+BEGINNING = """SELECT current_timestamp() AS at, uuid() AS lot, current_catalog() AS catalog,
+    reflect('com.ibm.icu.text.Normalizer', 'compose', 'u\u0308', false) = '\u00fc' AS composes,
+    reflect('com.fasterxml.jackson.core.io.schubfach.FloatToDecimal', 'toString', float(0.7)) = '0.7' AS writes"""
+TYPES = {
+    "tinyint": "int2",
+    "smallint": "int2",
+    "int": "int4",
+    "bigint": "int8",
+    "float": "float4",
+    "double": "float8",
+    "boolean": "bool",
+    "date": "date",
+    "timestamp_ntz": "timestamp",
+    "timestamp": "timestamptz",
+}
+
+
+def source(table: SharedTable) -> str:
+    """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
+    if table.query:
+        return f"(\n{table.query.strip()}\n) AS source"
+    names = [table.connection.database, table.schema, table.table]
+    return ".".join(_quoted(name) for name in names if name)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+@dataclass
+class SparkReadSession:
+    """A session of Spark Connect. read_at: when it began, by the cluster's clock; there is no one snapshot.
+
+    server: its address and the catalog in which names are sought.
+    """
+
+    spark: Any
+    connection: Connection
+    version: str
+    read_at: dt.datetime
+    server: str
+    lot: str
+    late: threading.Event = field(default_factory=threading.Event)
+    one_snapshot = False
+
+    def describe(self, source: str) -> list[ColumnInfo]:
+        """The columns of what stands behind FROM."""
+        with self._told(), self._in_time():
+            fields = self.spark.sql(f"SELECT * FROM {source} LIMIT 0").schema.fields
+        return [ColumnInfo(found.name, _type(found.dataType.simpleString())) for found in fields]
+
+    def relations(self, source: str) -> list[str]:
+        """The tables that a reading of the source comes to; a file without a name by its place."""
+        with self._told(), self._in_time():
+            plan = self._plan(f"SELECT * FROM {source}")
+        return sorted(
+            f"{_address(self.connection)}/{name}" for name in relations_of(plan) or set(places(plan))
+        )
+
+    def definition(self, table: SharedTable) -> SourceDefinition:
+        """What a table or query is made of now. Nothing keeps it so until the session ends."""
+        select = f"SELECT * FROM {source(table)}"
+        with self._told(), self._in_time():
+            relations = sorted(relations_of(self._plan(select)))
+            plan = self._plan(select, "extended")
+            return spark_definitions.definition(table, plan, relations, self._described)
+
+    def _described(self, what: str) -> list[dict[str, str]]:
+        """The catalog's rows of a table, or a function."""
+        return list(self.spark.sql(f"DESCRIBE {what}").toArrow().to_pylist())
+
+    def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
+        with self._told(), self._in_time():
+            check(self.connection, self._expected(statement))
+            query = self.spark.sql(statement)
+            client = self.spark.client
+            for batch in client.to_table_as_iterator(query._plan.to_proto(client), {}):
+                if hasattr(batch, "column"):
+                    yield in_columns(batch)
+
+    def _expected(self, statement: str) -> Expected:
+        """What a query reads of its tables' files, of partitioned ones those that its conditions leave."""
+        measured = leaves(self._plan(statement))
+        self.spark.conf.set(MEASURED, "false")
+        try:
+            files = leaves(self._plan(statement))
+            of_all = {
+                leaf.relation: leaves(self._plan(f"SELECT * FROM {_quoted_place(leaf.relation)}"))
+                for leaf in measured
+                if leaf.relation and leaf.rows
+            }
+        finally:
+            self.spark.conf.set(MEASURED, "true")
+        wholes = {name: found[0].bytes for name, found in of_all.items() if len(found) == 1}
+        return expected(measured, files, wholes)
+
+    def _plan(self, statement: str, mode: str = "cost") -> str:
+        """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""
+        query = self.spark.sql(statement)
+        client = self.spark.client
+        return client.explain_string(query._plan.to_proto(client), mode)
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Have the cluster end what still runs when the connection's time is over, and wait for it no longer then."""
+        done = threading.Event()
+        threading.Thread(target=self._watch, args=[done], daemon=True).start()
+        try:
+            yield
+        finally:
+            done.set()
+
+    def _watch(self, done: threading.Event) -> None:
+        """Interrupt again and again: what is planned still runs later."""
+        if done.wait(self.connection.seconds):
+            return
+        self.late.set()
+        # An interruption may be waited for as well.
+        closing = _closing(self.spark, PATIENCE_SECONDS)
+        while not done.is_set():
+            with suppress(Exception):
+                self.spark.interruptTag(TAG)
+            done.wait(1)
+        closing.cancel()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the cluster as SourceFault: its own words can quote a value."""
+        with translating_errors(self.late.is_set):
+            yield
+
+
+@contextmanager
+def reading(connection: Connection) -> Iterator[SparkReadSession]:
+    """A session with a connection's cluster, which ends with the block. Raises SourceFault."""
+    token = credentials.password(connection)
+    opened = _opened(connection, token)
+    try:
+        yield _begun(opened, connection)
+    finally:
+        # Whatever of it still runs ends with it.
+        opened.stop()
+
+
+def _opened(connection: Connection, token: str) -> Any:
+    """The client's session, which has not spoken with the cluster yet."""
+    try:
+        with warnings.catch_warnings():
+            # Only counts come back, as Arrow; pandas is not used.
+            warnings.simplefilter("ignore", FutureWarning)
+            from pyspark.logger import PySparkLogger
+            from pyspark.sql.connect.client.core import DefaultChannelBuilder
+            from pyspark.sql.connect.client.retries import DefaultPolicy
+            from pyspark.sql.connect.session import SparkSession
+    except ImportError:
+        raise SourceFault("package", _(NO_PACKAGE)) from None
+    for name in LOGGERS:
+        PySparkLogger.getLogger(name).disabled = True
+    host = f"[{connection.host}]" if ":" in connection.host else connection.host
+    channel = DefaultChannelBuilder(f"sc://{host}:{connection.port}")
+    channel.set("use_ssl", "false" if connection.encryption == Connection.Encryption.NONE else "true")
+    channel.set("user_agent", "dpportal")
+    if token:
+        channel.set("authorization", f"Bearer {token}")
+    opened = SparkSession(channel, userId=connection.user or "dpportal")
+    opened.client.set_retry_policies([DefaultPolicy(max_retries=RETRIES, max_backoff=LONGEST_WAIT)])
+    return opened
+
+
+def _closing(opened: Any, seconds: float) -> threading.Timer:
+    """Will close the way to the cluster, on which whatever waits is told that it is closed."""
+    timer = threading.Timer(seconds, opened.client.close)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _begun(opened: Any, connection: Connection) -> SparkReadSession:
+    closing = _closing(opened, connection.seconds + PATIENCE_SECONDS)
+    try:
+        return _asked(opened, connection)
+    finally:
+        closing.cancel()
+
+
+def _asked(opened: Any, connection: Connection) -> SparkReadSession:
+    with translating_errors(lambda: False, connecting=True):
+        version = opened.version
+        if int(version.partition(".")[0]) < OLDEST:
+            raise SourceFault("version", _("This is a Spark before version 4.0. Ask an administrator."))
+        opened.addTag(TAG)
+        with warnings.catch_warnings():
+            # Of a setting that will be gone some day.
+            warnings.simplefilter("ignore", UserWarning)
+            for name, value in SETTINGS.items():
+                opened.conf.set(name, value)
+        if connection.database:
+            opened.catalog.setCurrentCatalog(connection.database)
+        found = opened.sql(BEGINNING).toArrow().to_pylist()[0]
+    if not (found["composes"] and found["writes"]):
+        raise SourceFault("functions", _(NO_FUNCTIONS))
+    read_at = found["at"].astimezone(dt.UTC)
+    server = f"{_address(connection)}/{found['catalog']}"
+    return SparkReadSession(opened, connection, f"Spark {version.split()[0]}", read_at, server, found["lot"])
+
+
+def _quoted_place(relation: str) -> str:
+    return ".".join(_quoted(name) for name in relation.split("."))
+
+
+def _address(connection: Connection) -> str:
+    return f"{connection.host.lower()}:{connection.port}"
+
+
+def _type(name: str) -> str:
+    """The name that rules go by; Spark's own where there is no rule."""
+    kind = re.split("[( ]", name, maxsplit=1)[0]
+    if kind in ("string", "char", "varchar"):
+        return "text"
+    return "numeric" if kind == "decimal" else TYPES.get(name, name)
+
+
+@contextmanager
+def translating_errors(late: Callable[[], bool], *, connecting: bool = False) -> Iterator[None]:
+    """Errors of the cluster as SourceFault. late: whether its query was ended."""
+    from grpc import RpcError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, RpcError, ValueError) as error:
+        if (
+            isinstance(error, ValueError)
+            and not isinstance(error, PySparkException)
+            and CLOSED not in str(error)
+        ):
+            raise
+        code, message = _said(error, late(), connecting)
+        raise SourceFault(code, message) from None
+
+
+def _said(error: Exception, late: bool, connecting: bool) -> tuple[str, str]:
+    status, condition = _status(error), _condition(error)
+    if late:
+        return "time", _(
+            "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
+            "or ask an administrator to allow more time."
+        )
+    if status in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
+        return "credential", _("The database refuses the user or its password. Ask an administrator.")
+    # CANCELLED where the portal itself closed the way, as it waits no longer.
+    if status in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN") and not condition:
+        return _unreachable() if connecting else _lost()
+    if condition.startswith(("INVALID_HANDLE", "OPERATION_CANCELED")):
+        return _lost()
+    if condition.startswith(
+        ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "PATH_NOT_FOUND", "CATALOG_NOT_FOUND")
+    ):
+        return "table", _("The table is not there any more, or has another name. Ask an administrator.")
+    if condition.startswith("UNRESOLVED_COLUMN"):
+        return "column", _("A column of the table is not there any more, or has another name.")
+    if condition.startswith(("UNRESOLVED_ROUTINE", "UNEXPECTED_STATIC_METHOD")):
+        return "functions", _(NO_FUNCTIONS)
+    if condition.startswith(("INSUFFICIENT_PERMISSION", "PERMISSION_DENIED")):
+        return "rights", _("The connection's user may not read this table. Ask an administrator.")
+    refused = _("The database refused the query (its code is %(code)s). Ask an administrator.")
+    return "refused", refused % {"code": condition or status}
+
+
+def _unreachable() -> tuple[str, str]:
+    return "unreachable", _(
+        "The database does not answer at its address, or not as encrypted as it is declared. Try again later, or ask "
+        "an administrator."
+    )
+
+
+def _lost() -> tuple[str, str]:
+    return "lost", _("The connection to the database was lost while it counted. Try again later.")
+
+
+def _status(error: Exception) -> str:
+    """The name of a gRPC status."""
+    status = getattr(error, "getGrpcStatusCode", None) or getattr(error, "code", None)
+    return status().name if status else "UNKNOWN"
+
+
+def _condition(error: Exception) -> str:
+    """Spark's name for what is wrong, which holds no value."""
+    condition = getattr(error, "getCondition", None)
+    return (condition() if condition else None) or ""
+
+
+NO_PACKAGE = (
+    "This machine has no client for Spark. Whoever runs the portal adds it for web server and workers with "
+    "pip install -r dpportal/tables/connections/requirements-spark.txt."
+)
+NO_FUNCTIONS = (
+    "The cluster has no function that composes texts, or does not let it be called (reflect), so its values would not "
+    "mean what they mean in a file. Ask an administrator."
+)

@@ -1,0 +1,139 @@
+"""The facts about a stored table: its columns and how it was read."""
+
+from __future__ import annotations
+
+import unicodedata
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from dpportal.tables.faults import UploadFault
+from dpportal.tables.meaning.number_syntax import SPACES
+from dpportal.tables.meaning.parse_options import MAX_NAME_LENGTH, ReadOptions
+
+Kind = Literal["text", "integer", "real", "date", "boolean"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. kind: what its first rows look like, which counting never uses. remark: a hint, or nothing.
+
+    identifies: whether it seems to say whose row it is.
+    """
+
+    name: str
+    kind: Kind = "text"
+    remark: str = ""
+    identifies: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Column:
+        return cls(**value)
+
+
+@dataclass(frozen=True)
+class Oddities:
+    """What a curator is told of a file, so that a wrong reading is seen.
+
+    replaced_bytes: that the encoding does not know. broken_fields: that hold line ends; longest_broken: characters
+    of the longest of them. blank_rows: skipped. spoiled_rows: of a further file, left out. Of XLSX: formulas without a
+    stored result, cells that hold an error, ranges of merged cells.
+    """
+
+    replaced_bytes: int = 0
+    broken_fields: int = 0
+    longest_broken: int = 0
+    blank_rows: int = 0
+    spoiled_rows: int = 0
+    uncached_formulas: int = 0
+    error_cells: int = 0
+    merged_ranges: int = 0
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook that could hold a table."""
+
+    name: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """The result of a conversion.
+
+    format: its name in the registry of formats. options: as the file was read, resolved.
+    content_digest, sketch: see `fingerprint`.
+    """
+
+    rows: int
+    columns: tuple[Column, ...]
+    format: str
+    options: ReadOptions
+    content_digest: str = ""
+    sketch: bytes = b""
+    oddities: Oddities = Oddities()
+    sheets: tuple[Sheet, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        columns = [column.to_json() for column in self.columns]
+        packed = {"options": self.options.to_json(), "sketch": b64encode(self.sketch).decode()}
+        return {**asdict(self), "columns": columns, **packed}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> TableFacts:
+        read = {
+            "columns": tuple(map(Column.from_json, value["columns"])),
+            "options": ReadOptions.from_json(value["options"]),
+            "oddities": Oddities(**value["oddities"]),
+            "sheets": tuple(Sheet(**sheet) for sheet in value["sheets"]),
+            "sketch": b64decode(value["sketch"]),
+        }
+        return cls(**{**value, **read})
+
+
+def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
+    """The header's names, stripped. Raises UploadFault if they cannot name the columns of a table."""
+    if len(header) > most:
+        raise UploadFault(
+            "columns",
+            f"The table has {len(header):,} columns; at most {most:,} are read. "
+            "Keep the columns that you want to publish and upload again.",
+        )
+    names = tuple((name or "").strip(SPACES) for name in header)
+    first_seen: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        _check_name(name, number)
+        if (first := first_seen.setdefault(_as_seen(name), number)) != number:
+            raise UploadFault(
+                "duplicate-name",
+                f"Columns {first} and {number} have the same name (capitals and characters that show nothing "
+                "do not count). Give each column a name of its own in the first row.",
+                row=1,
+                column=number,
+            )
+    return names
+
+
+def _as_seen(name: str) -> str:
+    """What a reader can tell of a name: composed, without capitals and without characters that show nothing."""
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return "".join(c for c in composed if unicodedata.category(c) not in ("Cc", "Cf"))
+
+
+def _check_name(name: str, number: int) -> None:
+    if not _as_seen(name):
+        wrong = f"Column {number} has no name. Write a name for it in the first row"
+        raise UploadFault("blank-name", f"{wrong}, or remove the column.", row=1, column=number)
+    if len(name) > MAX_NAME_LENGTH or any(ord(character) < 32 for character in name):
+        raise UploadFault(
+            "long-name",
+            f"The name of column {number} is longer than {MAX_NAME_LENGTH} characters or spans lines. "
+            "Shorten it in the first row; if the first row holds no names, say so.",
+            row=1,
+            column=number,
+        )

@@ -1,0 +1,42 @@
+"""The formats in which a table can be uploaded: a file each here, and a line each in `FORMATS`.
+
+Messages, pages and the list of files that a browser offers follow from the registry. None of it loads a reader: that
+happens in the process that reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dpportal.tables.formats.feather import Feather
+from dpportal.tables.formats.parquet import Parquet
+from dpportal.tables.formats.reader import Format, Reading
+from dpportal.tables.formats.text import Text
+from dpportal.tables.formats.xlsx import Xlsx
+
+__all__ = ["ENDINGS", "FORMATS", "TEXT", "TITLES", "Format", "Reading", "has_sheets", "titles"]
+
+# What no other format recognises is taken for text.
+TEXT = Text()
+FORMATS: tuple[Format, ...] = (
+    TEXT,
+    Parquet(),
+    Feather(),
+    Xlsx(),
+)
+
+
+def titles(formats: Iterable[Format]) -> str:
+    """Their titles in a sentence: “CSV, Parquet or XLSX”."""
+    *first, last = (title for known in formats for title in known.titles)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def has_sheets(name: str | None) -> bool:
+    """Whether a file of the format of that name can hold several tables."""
+    return any(known.has_sheets for known in FORMATS if known.name == name)
+
+
+TITLES = titles(FORMATS)
+# As a browser takes them: which files are offered first.
+ENDINGS = ",".join(ending for known in FORMATS for ending in known.endings)

@@ -1,0 +1,191 @@
+"""A CSV or TSV file to a stored table."""
+# ruff: noqa: S608 names and values are quoted by engine.identifier and engine.literal
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from dpportal.tables.engines.duckdb.session import connect, literal, parquet
+from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
+from dpportal.tables.formats.dialect import CsvDialect, dialect_of, first_lines, first_records
+from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
+from dpportal.tables.formats.number_texts import text_fields
+from dpportal.tables.formats.progress import Report, part
+from dpportal.tables.formats.progress_watch import watched
+from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.row_errors import fits, refuse_broken_record, unreadable
+from dpportal.tables.formats.table_writer import TableWriter
+from dpportal.tables.layout import StoredFields, text_name
+from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
+from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
+
+# The engine's usual size; of wide tables fewer, since a writer holds all fields of its rows.
+ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22
+# What the engine raises for a file that its parallel reader, or any reader, cannot make a table of.
+UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.NotImplementedException)
+UNREADABLE_WORDS = ("Invalid Input Error", "Conversion Error", "Not implemented Error")
+# Of each piece that the parallel reader takes: said here, so that another version of the engine reads files alike.
+BUFFER_BYTES = 32 * 2**20
+# The share of the work that is done once the file is known to be plain text.
+CHECKED = 0.3
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A plain text file that is understood: its dialect, its resolved options and its columns."""
+
+    plain: PlainText
+    dialect: CsvDialect
+    options: ReadOptions
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def numbers(self) -> list[bool]:
+        """Of each column, whether its first rows looked like numbers."""
+        return [column.kind in ("integer", "real") for column in self.columns]
+
+    def source(self, *, parallel: bool) -> str:
+        """SQL: the file's fields, all as text, in file order."""
+        columns = ", ".join(f"'{text_name(number)}': 'VARCHAR'" for number in range(len(self.columns)))
+        quote = literal(self.dialect.quote)
+        return (
+            f"read_csv({literal(str(self.plain.path))}, auto_detect=false, strict_mode=true, "
+            f"columns={{{columns}}}, delim={literal(self.dialect.delimiter)}, quote={quote}, escape={quote}, "
+            f"skip={self.dialect.skip}, header={str(self.options.header).lower()}, "
+            f"max_line_size={MAX_LINE_BYTES}, buffer_size={BUFFER_BYTES}, compression='none', "
+            f"parallel={str(parallel).lower()})"
+        )
+
+
+def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
+    """Store a text file, or one written from a sheet, as Parquet.
+
+    Raises UploadFault with the row that cannot be read.
+    """
+    source, target, limits = reading.source, reading.target, reading.limits
+    encoding = settled_encoding(source, reading.options.encoding)
+    scratch = target.with_name("plain.csv")
+    plain = plain_text(source, scratch, encoding, part(reading.report, 0, CHECKED))
+    options = replace(reading.options, encoding=encoding)
+    table = understand(plain, reading.file_name, options, limits, from_sheet=from_sheet)
+    with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
+        writer, oddities = _store(connection, table, target, part(reading.report, CHECKED, 1), reading.key)
+    scratch.unlink(missing_ok=True)
+    found = writer.fingerprint
+    return TableFacts(writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities)
+
+
+def understand(
+    plain: PlainText, file_name: str, options: ReadOptions, limits: Limits, *, from_sheet: bool = False
+) -> TextTable:
+    """Resolve the options and name the columns from the first lines. Raises UploadFault for names that cannot be."""
+    lines = first_lines(plain.path)
+    dialect = dialect_of(lines, options, file_name, from_sheet=from_sheet)
+    records = first_records(lines, dialect)
+    if not records:
+        refuse_broken_record(plain.path, dialect, 1)
+        raise unreadable()
+    header = (
+        records[0] if options.header else [f"column_{number}" for number in range(1, len(records[0]) + 1)]
+    )
+    names = checked_names(header, limits.columns)
+    rows = [record for record in records[options.header :] if fits(record, len(names))]
+    first = [[row[number] for row in rows] for number in range(len(names))]
+    options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
+    columns = proposed_columns(names, first, options)
+    return TextTable(plain, dialect, options, columns)
+
+
+def _store(
+    connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, report: Report, key: bytes | None
+) -> tuple[TableWriter, Oddities]:
+    """Write the Parquet file; returns its closed writer, and the file's oddities.
+
+    The parallel reader gives up where a quoted field spans pieces of the file; if nothing is wrong with any record, one
+    thread reads the same rows. It would pass over an open quotation mark, so the records are looked at before.
+    """
+    try:
+        return _read(connection, table, target, report, key, parallel=True)
+    except UNREADABLE:
+        pass
+    refuse_broken_record(table.plain.path, table.dialect, len(table.columns))
+    try:
+        return _read(connection, table, target, report, key, parallel=False)
+    except UNREADABLE:
+        # The engine's own words quote cells, so none of them is passed on.
+        raise unreadable() from None
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection,
+    table: TextTable,
+    target: Path,
+    report: Report,
+    key: bytes | None,
+    *,
+    parallel: bool,
+) -> tuple[TableWriter, Oddities]:
+    together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
+    with watched(connection, report), TableWriter(target, table.names, connection.cursor(), key) as writer:
+        rows = connection.sql(f"SELECT * FROM {table.source(parallel=parallel)}")
+        for batch in _batches(rows, together):
+            writer.write(
+                [
+                    text_fields(texts) if is_number else StoredFields(texts)
+                    for texts, is_number in zip(batch.columns, table.numbers, strict=True)
+                ]
+            )
+    return writer, accounted(connection, table, target, writer.rows)
+
+
+def _batches(rows: duckdb.DuckDBPyRelation, together: int) -> Iterator[pa.RecordBatch]:
+    """The rows, so many at a time. Raises one of UNREADABLE also where Arrow passes the engine's fault on."""
+    try:
+        yield from rows.to_arrow_reader(together)
+    except (OSError, pa.ArrowInvalid) as error:
+        if any(kind in str(error) for kind in UNREADABLE_WORDS):
+            raise duckdb.InvalidInputException("the engine cannot read this file") from None
+        raise
+
+
+def accounted(connection: duckdb.DuckDBPyConnection, table: TextTable, target: Path, rows: int) -> Oddities:
+    """Every line of the file is the line of a row, a line end within a field, or blank.
+
+    Raises duckdb.InvalidInputException if a line is none of these: the engine has lost or invented rows.
+    """
+    others = table.plain.lines - table.dialect.skip - table.options.header - rows
+    if others == 0:
+        return Oddities(table.plain.replaced)
+    broken = longest = ends = 0
+    if table.plain.quoted:
+        broken, longest, ends = broken_fields(connection, target, len(table.columns))
+    blank = others - ends
+    if not 0 <= blank <= blank_lines(table.plain.path):
+        raise duckdb.InvalidInputException("rows and lines do not agree")
+    return Oddities(table.plain.replaced, broken, longest, blank)
+
+
+def blank_lines(path: Path) -> int:
+    """How many lines of a plain text file hold nothing, a quoted field's lines among them."""
+    with path.open("rb") as file:
+        return sum(line == b"\n" for line in file)
+
+
+def broken_fields(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int) -> tuple[int, int, int]:
+    """How many stored fields hold line ends, the characters of the longest of them, and all their line ends."""
+    fields = ", ".join(map(text_name, range(columns)))
+    [found] = connection.execute(
+        "SELECT count(*), coalesce(max(length(field)), 0), "
+        "coalesce(sum(length(field) - length(replace(field, chr(10), ''))), 0)::BIGINT "
+        f"FROM (SELECT unnest([{fields}]) AS field FROM {parquet(stored)}) WHERE contains(field, chr(10))"
+    ).fetchall()
+    return found

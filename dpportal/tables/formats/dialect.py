@@ -1,0 +1,107 @@
+"""How a plain text file separates its fields, proposed from its first lines."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpportal.tables.faults import UploadFault
+from dpportal.tables.meaning.parse_options import DELIMITERS, MAX_LINE_BYTES, ReadOptions
+
+SAMPLE_BYTES = 128 * 1024
+csv.field_size_limit(MAX_LINE_BYTES)
+# A first line by which Excel is told the delimiter.
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CsvDialect:
+    """delimiter, quote: of the fields. skip: first lines that hold no row: blank ones and a line `sep=;`."""
+
+    delimiter: str
+    quote: str
+    skip: int
+
+    def records(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
+        """The fields of each record, as a plain reader sees them.
+
+        Spaces before a field are passed over, since the engine takes a quotation mark after them for an opening one.
+        """
+        how: dict[str, Any] = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
+        how["skipinitialspace"] = True
+        return csv.reader(lines, delimiter=self.delimiter, strict=strict, **how)
+
+
+def first_lines(plain: Path) -> list[str]:
+    """The file's first lines. Raises UploadFault if the first one is longer than any line may be."""
+    with plain.open("rb") as file:
+        piece = file.read(SAMPLE_BYTES)
+        if b"\n" not in piece:
+            piece += file.read(MAX_LINE_BYTES)
+    if b"\n" not in piece:
+        raise long_line(1)
+    whole = piece[: piece.rfind(b"\n") + 1].decode("utf-8", "replace")
+    return [f"{line}\n" for line in whole.split("\n")[:-1]]
+
+
+def dialect_of(
+    lines: list[str], options: ReadOptions, file_name: str, *, from_sheet: bool = False
+) -> CsvDialect:
+    """The declared dialect; an undeclared delimiter is the one that makes the most equal and most numerous fields.
+
+    from_sheet: whether the lines were written from a sheet, whose first row names columns whatever it says.
+    """
+    skip = _blank(lines, 0)
+    first = lines[skip].rstrip("\n") if skip < len(lines) and not from_sheet else ""
+    said = SEPARATOR_LINE.fullmatch(first)
+    if said:
+        skip = _blank(lines, skip + 1)
+    if skip == len(lines):
+        raise UploadFault("empty", "This file holds only blank lines. Upload a table with names and rows.")
+    delimiter = options.delimiter or (said and said[1])
+    if delimiter not in DELIMITERS:
+        first = "\t" if file_name.lower().endswith((".tsv", ".tab")) else ","
+        candidates = sorted(DELIMITERS, key=lambda mark: mark != first)
+        delimiter = max(
+            candidates, key=lambda mark: _agreement(lines[skip:], CsvDialect(mark, options.quote, 0))
+        )
+    return CsvDialect(delimiter, options.quote, skip)
+
+
+def first_records(lines: list[str], dialect: CsvDialect) -> list[list[str]]:
+    """The records of the first lines, up to one that cannot be read; the last line may end inside a quoted field."""
+    records = []
+    try:
+        for record in dialect.records(lines[dialect.skip :]):
+            if record:
+                records.append(record)
+    except csv.Error:
+        pass
+    return records
+
+
+def _blank(lines: list[str], start: int) -> int:
+    """The first line from there on that is not blank."""
+    return next((i for i in range(start, len(lines)) if lines[i] != "\n"), len(lines))
+
+
+def _agreement(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]:
+    """How well a dialect explains lines: more than one field, share as wide as the header, width."""
+    widths = list(map(len, first_records(lines, dialect)))
+    if not widths or widths[0] < 2:
+        return (False, 0.0, 0)
+    return (True, round(Counter(widths)[widths[0]] / len(widths), 2), widths[0])
+
+
+def long_line(row: int) -> UploadFault:
+    return UploadFault(
+        "long-line",
+        f"Line {row:,} is longer than {MAX_LINE_BYTES:,} bytes, so this is no table with a row on each line. "
+        "Check that the export wrote line ends and closed its quotation marks.",
+        row=row,
+    )

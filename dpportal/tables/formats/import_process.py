@@ -1,0 +1,152 @@
+"""The parent's side of a conversion: starts the reading process, listens to it, and ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from dpportal.tables.facts import TableFacts
+from dpportal.tables.faults import (
+    UploadFault,
+    damaged,
+    out_of_disk,
+    out_of_machine_memory,
+    out_of_memory,
+    out_of_time,
+)
+from dpportal.tables.formats.confinement import Confinement, Exhausted
+from dpportal.tables.meaning.parse_options import Limits, ReadOptions
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = [sys.executable, "-m", "dpportal.tables.formats.import_worker"]
+# A process of its own and not a fork: a pool's worker may not have children of the multiprocessing kind, and
+# must not share its memory limit. It ends with the thread that starts it, which waits for it.
+SILENCE_SECONDS = 0.5
+# Bytes that are worked through, and bytes in all.
+Progress = Callable[[int, int], None]
+
+
+def convert(
+    source: Path,
+    target: Path,
+    file_name: str,
+    options: ReadOptions | None = None,
+    on_progress: Progress | None = None,
+    limits: Limits | None = None,
+    sketch_key: bytes = b"",
+    further_columns: int = 0,
+) -> TableFacts:
+    """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
+
+    The target lies as `layout` says: every field as its text, in row order.
+    file_name: the curator's; it decides only where the content does not. on_progress: is called with the
+    bytes that are worked through and those of the whole file, at least once a second whatever the child does; if it
+    raises, the child is ended and the exception passes. sketch_key: for a sketch of the table, 32 bytes.
+    further_columns: of the table that this is a further file of; then it may have no rows, and a row that cannot be
+    read is left out.
+    Raises UploadFault if the file cannot become a table; then there is no target.
+    """
+    limits = limits or Limits()
+    with TemporaryDirectory(dir=target.parent, prefix=".convert-") as folder:
+        written = Path(folder) / "table.parquet"
+        specification = {
+            "source": str(source.resolve()),
+            "target": str(written.resolve()),
+            "file_name": file_name,
+            "options": (options or ReadOptions()).to_json(),
+            "limits": limits.to_json(),
+            "parent": os.getpid(),
+            "sketch_key": sketch_key.hex(),
+            "further_columns": further_columns,
+        }
+        answer = _ask(specification, on_progress or _ignore, limits)
+        if "fault" in answer:
+            raise UploadFault.from_json(answer["fault"])
+        shutil.move(written, target)
+    return TableFacts.from_json(answer["facts"])
+
+
+def _ask(specification: dict[str, Any], on_progress: Progress, limits: Limits) -> dict[str, Any]:
+    """Run the child to its answer."""
+    folder = Path(specification["target"]).parent
+    answer: dict[str, Any] = {}
+    with _child() as child, Confinement(child, folder, limits).held() as confinement:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(json.dumps(specification).encode())
+        child.stdin.close()
+        done = 0, Path(specification["source"]).stat().st_size
+        for message in _messages(child.stdout):
+            if message and "done" not in message:
+                answer = message
+                continue
+            if message:
+                done = message["done"], message["total"]
+            on_progress(*done)
+        code = child.wait()
+    return answer or {"fault": _fault_of_death(code, confinement.exhausted, limits).to_json()}
+
+
+def _messages(output: IO[bytes]) -> Iterator[dict[str, Any] | None]:
+    """The child's messages until it ends; None after each while without one."""
+    held = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        while True:
+            if not selector.select(SILENCE_SECONDS):
+                yield None
+            elif piece := os.read(output.fileno(), 1 << 16):
+                *lines, held = (held + piece).split(b"\n")
+                yield from map(json.loads, lines)
+            else:
+                return
+
+
+@contextmanager
+def _child() -> Iterator[subprocess.Popen[bytes]]:
+    """The reading process; it never outlives the block.
+
+    Its errors go nowhere: they could quote a cell. It inherits no secrets through the environment.
+    """
+    child = subprocess.Popen(  # noqa: S603 the command is fixed
+        COMMAND,
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        process_group=0,
+    )
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
+
+
+def _fault_of_death(code: int, exhausted: Exhausted | None, limits: Limits) -> UploadFault:
+    """The fault of a child that died without an answer."""
+    if exhausted is Exhausted.TIME or code == -signal.SIGXCPU:
+        return out_of_time(limits.seconds)
+    if exhausted is Exhausted.MEMORY:
+        return out_of_memory(limits.memory_bytes)
+    if exhausted is Exhausted.DISK:
+        return out_of_disk()
+    # Nobody else kills it but the kernel where the machine's memory ends, or its service's.
+    return out_of_machine_memory() if code == -signal.SIGKILL else damaged()
+
+
+def _ignore(done: int, total: int) -> None:
+    """No one asked for progress."""

@@ -1,0 +1,146 @@
+"""A text file in which each line is a row by itself: a fault of a line spoils that line and no other.
+
+An upload is read as CSV is: a quotation mark that is not closed joins lines up to the next one. Its curator sees that,
+and nothing is counted before they agree. A further file of the same table is counted as it comes, so that nobody's row
+may decide how another's is read, or whether the file is read at all. In it a field cannot hold a line end: such a row
+is two lines or more, each of which is left out unless it is a row itself. Parquet and XLSX know no lines.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from dpportal.tables.facts import Oddities, TableFacts
+from dpportal.tables.faults import no_rows
+from dpportal.tables.formats.csv_table import convert_csv
+from dpportal.tables.formats.dialect import SEPARATOR_LINE, CsvDialect
+from dpportal.tables.formats.encoding import plain_text, settled_encoding
+from dpportal.tables.formats.progress import part
+from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.row_errors import fits, unreadable
+from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, ReadOptions
+
+NUL = b"\0"
+# The share of the work that is done once the lines are read.
+COPIED = 0.3
+
+
+@dataclass
+class LineRows:
+    """What was copied. rows: lines that are rows. spoiled: lines that are none, and are left out. blank: of nothing."""
+
+    rows: int = 0
+    spoiled: int = 0
+    blank: int = 0
+
+    def oddities(self) -> Oddities:
+        return Oddities(blank_rows=self.blank, spoiled_rows=self.spoiled)
+
+
+@dataclass
+class LineReader:
+    """Reads a line by its own text. options: settled. width: of a row; with a header, of that."""
+
+    options: ReadOptions
+    width: int
+    dialect: CsvDialect = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dialect = CsvDialect(str(self.options.delimiter), self.options.quote, 0)
+
+    def row(self, line: bytes) -> bytes | None:
+        """The line without an empty field after the last column, None if it is no row of this width."""
+        if len(line) > MAX_LINE_BYTES or NUL in line:
+            return None
+        delimiter = self.dialect.delimiter.encode()
+        if self.dialect.quote and self.dialect.quote.encode() in line:
+            fields = self.fields(line)
+            wide, closed = len(fields or ()), fields is not None and fits(fields, self.width)
+        else:
+            wide = line.count(delimiter) + 1
+            closed = wide == self.width or (
+                wide == self.width + 1 and not line.rpartition(delimiter)[2].strip(b" ")
+            )
+        if not closed:
+            return None
+        return line if wide == self.width else line.rpartition(delimiter)[0]
+
+    def fields(self, line: bytes) -> list[str] | None:
+        """None for a line whose quotation marks do not close, or close before a field's end."""
+        try:
+            [fields] = self.dialect.records([line.decode(errors="replace")], strict=True)
+        except (csv.Error, ValueError):
+            return None
+        return fields
+
+
+def convert_lines(reading: Reading) -> TableFacts:
+    """Store a further file of text. Raises UploadFault as `copy_rows`, and for a file without any line."""
+    target, report = reading.target, reading.report
+    encoding = settled_encoding(reading.source, reading.options.encoding)
+    lines, rows = target.with_name("lines.csv"), target.with_name("rows.csv")
+    plain = plain_text(reading.source, lines, encoding, part(report, 0, COPIED), takes_nul=True)
+    copied = copy_rows(plain.path, rows, reading.options, reading.further_columns)
+    lines.unlink(missing_ok=True)
+    if not rows.stat().st_size:
+        raise no_rows()
+    options = replace(reading.options, encoding="utf-8")
+    again = replace(
+        reading, source=rows, file_name=rows.name, options=options, report=part(report, COPIED, 1)
+    )
+    read = convert_csv(again, from_sheet=True)
+    rows.unlink()
+    oddities = replace(copied.oddities(), replaced_bytes=plain.replaced)
+    return replace(read, options=replace(read.options, encoding=encoding), oddities=oddities)
+
+
+def copy_rows(plain: Path, target: Path, options: ReadOptions, columns: int) -> LineRows:
+    """Copy a plain text file's names, if it has any, and those of its lines that are rows.
+
+    options: settled. columns: of the table, for a file without names. Raises UploadFault for names that cannot be read.
+    """
+    copied, reader = LineRows(), LineReader(options, columns)
+    with plain.open("rb") as old, target.open("wb") as new:
+        lines = _lines(old)
+        for number, line in enumerate(_from_the_first(lines)):
+            if options.header and number == 0:
+                reader.width = _width(reader, line)
+                new.write(line + b"\n")
+            elif not line:
+                copied.blank += 1
+            elif (row := reader.row(line)) is not None:
+                copied.rows += 1
+                new.write(row + b"\n")
+            else:
+                copied.spoiled += 1
+    return copied
+
+
+def _width(reader: LineReader, line: bytes) -> int:
+    names = reader.fields(line)
+    if names is None:
+        raise unreadable()
+    return len(names)
+
+
+def _from_the_first(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines from the first that says something; a first one by which Excel is told the delimiter says nothing."""
+    first = next((line for line in lines if line), b"")
+    if SEPARATOR_LINE.fullmatch(first.decode(errors="replace")):
+        first = next((line for line in lines if line), b"")
+    if first:
+        yield first
+        yield from lines
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Each line without its end; of one that is too long for a row as much as shows that."""
+    while line := file.readline(MAX_LINE_BYTES + 2):
+        if not line.endswith(b"\n"):
+            while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
+                pass
+        yield line.removesuffix(b"\n")

@@ -1,0 +1,70 @@
+"""A Parquet file's batches, few rows at a time, in which texts that are shared stay so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dpportal.tables.facts import TableFacts
+from dpportal.tables.faults import unfolds_too_far
+from dpportal.tables.formats.arrow_table import (
+    BATCH_BYTES,
+    BATCH_FIELDS,
+    BATCH_ROWS,
+    FEWEST_ROWS,
+    Batches,
+    convert_batches,
+)
+from dpportal.tables.formats.parquet_text import is_text
+from dpportal.tables.formats.reader import Format, Reading
+
+READ_BUFFER_BYTES = 1 << 20
+
+
+def convert_parquet(known: Format, reading: Reading) -> TableFacts:
+    """Store a Parquet file's flat columns. Raises UploadFault as `convert_batches`."""
+    return convert_batches(known, reading, lambda: _opened(reading))
+
+
+def _opened(reading: Reading) -> Batches:
+    footer = pq.ParquetFile(reading.source)
+    # Texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
+    texts = [
+        f.name
+        for place, f in enumerate(footer.schema_arrow)
+        if is_text(f.type) and not _has_deltas(footer.metadata, place)
+    ]
+    file = pq.ParquetFile(
+        reading.source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False
+    )
+    return Batches(footer.schema_arrow, _batches(file, reading.most_text_bytes))
+
+
+def _batches(file: pq.ParquetFile, most: int) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """Each batch, with the share of the rows that are read once it is.
+
+    most: bytes of text to which all may unfold. What the footer says is believed only where it says too much.
+    """
+    footer = file.metadata
+    if footer.num_rows * max(1, footer.num_columns) > most:
+        raise unfolds_too_far(most)
+    rows = 0
+    for batch in file.iter_batches(batch_size=_batch_rows(footer), use_threads=False):
+        rows += batch.num_rows
+        yield rows / max(1, footer.num_rows), batch
+
+
+def _has_deltas(footer: pq.FileMetaData, place: int) -> bool:
+    """Whether texts lie as differences from the one before, which no reader turns into a dictionary."""
+    chunks = (footer.row_group(group).column(place) for group in range(footer.num_row_groups))
+    return any("DELTA" in encoding for chunk in chunks for encoding in chunk.encodings)
+
+
+def _batch_rows(footer: pq.FileMetaData) -> int:
+    """Fewer rows of a wide table and of one with long texts."""
+    groups = map(footer.row_group, range(footer.num_row_groups))
+    row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    together = min(BATCH_ROWS, BATCH_FIELDS // max(1, footer.num_columns), BATCH_BYTES // max(1, row_bytes))
+    return max(FEWEST_ROWS, together)

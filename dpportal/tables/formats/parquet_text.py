@@ -1,0 +1,147 @@
+"""One text for each typed value of a Parquet file, the same whatever else its column holds.
+
+Whole numbers in decimal, whole doubles below 2^53 without a point (a missing value makes pandas turn whole numbers into
+doubles), other doubles by the shortest digits that read back as themselves, decimals without trailing zeros, days and
+times of day as ISO 8601 has them, a day alone where its time is midnight, in UTC where there is a zone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+WHOLE_DOUBLES = 2.0**53
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column's texts, NULL for an empty one. replaced: bytes that are not UTF-8; broken: texts with line ends."""
+
+    texts: pa.Array
+    replaced: int = 0
+    broken: int = 0
+    longest: int = 0
+
+
+def as_text(array: pa.Array) -> Texts:
+    """An array of any single-valued type as texts."""
+    if pt.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if pt.is_floating(kind):
+        return Texts(_doubles(array))
+    if pt.is_decimal(kind):
+        return Texts(_decimals(array))
+    if pt.is_timestamp(kind):
+        return Texts(_moments(array))
+    if pt.is_date(kind):
+        return Texts(array.cast(pa.date32(), safe=False).cast(pa.string()))
+    if pt.is_time(kind):
+        return Texts(_without_empty_fraction(array.cast(pa.string())))
+    if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_null(kind):
+        return Texts(array.cast(pa.string()))
+    return _told(*_strings(array))
+
+
+def _doubles(array: pa.Array) -> pa.Array:
+    # By its own digits: 0.7 stored in 32 bits means 0.7, not 0.699999988.
+    digits = array.cast(pa.string())
+    double = array.cast(pa.float64())
+    whole = pc.and_(pc.equal(double, pc.floor(double)), pc.less(pc.abs(double), WHOLE_DOUBLES))
+    whole = pc.fill_null(whole, False)
+    integers = pc.if_else(whole, double, 0.0).cast(pa.int64()).cast(pa.string())
+    return pc.if_else(whole, integers, digits)
+
+
+def _decimals(array: pa.Array) -> pa.Array:
+    texts = array.cast(pa.string())
+    # Arrow writes small numbers with an exponent where the column has many places, and these follow from all rows.
+    if pc.any(pc.match_substring(texts, "E")).as_py():
+        texts = pa.array(
+            [None if text is None else f"{Decimal(text):f}" for text in texts.to_pylist()], pa.string()
+        )
+    texts = pc.replace_substring_regex(texts, r"^(-?[0-9]+[.][0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(texts, r"^(-?[0-9]+)[.]$", r"\1")
+
+
+def _moments(array: pa.Array) -> pa.Array:
+    # Without its zone a moment is that of UTC.
+    texts = _without_empty_fraction(array.cast(pa.timestamp(array.type.unit)).cast(pa.string()))
+    return pc.replace_substring_regex(texts, " 00:00:00$", "")
+
+
+def _without_empty_fraction(texts: pa.Array) -> pa.Array:
+    texts = pc.replace_substring_regex(texts, r"([.][0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(texts, r"[.]$", "")
+
+
+def _strings(array: pa.Array) -> tuple[pa.Array, int]:
+    """Texts with every line end a newline, and how many bytes in them are not UTF-8."""
+    replaced = 0
+    bytes_of_texts = array.cast(pa.binary())
+    try:
+        texts = bytes_of_texts.cast(pa.string())
+    except pa.ArrowInvalid:
+        decoded = [
+            None if item is None else item.decode("utf-8", "replace") for item in bytes_of_texts.to_pylist()
+        ]
+        texts = pa.array(decoded, pa.string())
+        replaced = sum(text.count("\ufffd") for text in decoded if text) - sum(
+            item.count("\ufffd".encode()) for item in bytes_of_texts.to_pylist() if item
+        )
+    if pc.any(pc.match_substring(texts, "\r")).as_py():
+        texts = pc.replace_substring(pc.replace_substring(texts, "\r\n", "\n"), "\r", "\n")
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), replaced
+
+
+def _told(texts: pa.Array, replaced: int) -> Texts:
+    broken = pc.filter(texts, pc.fill_null(pc.match_substring(texts, "\n"), False))
+    longest = pc.max(pc.utf8_length(broken)).as_py() or 0
+    return Texts(texts, replaced, len(broken), longest)
+
+
+def clean_texts(different: pa.Array) -> pa.Array | None:
+    """The texts of a dictionary's values, None where its rows have to be looked at one by one.
+
+    That is where a value is none, empty, no UTF-8 or repeated by another, or has a line end or a NUL character.
+    """
+    if different.null_count:
+        return None
+    if is_text(different.type):
+        try:
+            different = different.cast(pa.binary()).cast(pa.string())
+        except pa.ArrowInvalid:
+            return None
+        if pc.any(pc.match_substring_regex(different, "^$|[\\n\\r\\x00]")).as_py():
+            return None
+    texts = as_text(different).texts
+    return texts if pc.count_distinct(texts).as_py() == len(texts) else None
+
+
+def is_text(kind: pa.DataType) -> bool:
+    tests = (pt.is_string, pt.is_large_string, pt.is_string_view, pt.is_binary, pt.is_large_binary)
+    return any(test(kind) for test in (*tests, pt.is_fixed_size_binary))
+
+
+def text_bytes(array: pa.Array) -> int:
+    """Bytes of an array's texts when none is shared, or a little more; of other values, a character each."""
+    kind = array.type.value_type if pt.is_dictionary(array.type) else array.type
+    if not is_text(kind):
+        return len(array)
+    if not pt.is_dictionary(array.type):
+        return array.nbytes
+    lengths = pc.binary_length(array.dictionary).cast(pa.int64())
+    return pc.sum(lengths.take(array.indices)).as_py() or 0
+
+
+def text_lengths(array: pa.Array) -> pa.Array | None:
+    """Bytes of each row's text, 0 where there is none, as int64; None of a column of other values."""
+    is_dictionary = pt.is_dictionary(array.type)
+    if not is_text(array.type.value_type if is_dictionary else array.type):
+        return None
+    lengths = pc.binary_length(array.dictionary if is_dictionary else array).cast(pa.int64())
+    return pc.fill_null(lengths.take(array.indices) if is_dictionary else lengths, 0)

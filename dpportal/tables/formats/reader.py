@@ -1,0 +1,67 @@
+"""What a format is: how a file of it is recognised and read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from dpportal.tables.facts import TableFacts
+from dpportal.tables.formats.progress import Report
+from dpportal.tables.meaning.parse_options import Limits, ReadOptions
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file that is to become a stored table.
+
+    target: of the stored table, with room for scratch files beside it. file_name: as the curator's. key: of the sketch.
+    further_columns: of the table that this is a further file of, 0 for an upload.
+    """
+
+    source: Path
+    target: Path
+    file_name: str
+    options: ReadOptions
+    limits: Limits
+    report: Report
+    key: bytes | None = None
+    further_columns: int = 0
+
+    @property
+    def is_further(self) -> bool:
+        """Whether this is a further file, in which a row that cannot be read decides on no other."""
+        return bool(self.further_columns)
+
+    @property
+    def most_text_bytes(self) -> int:
+        """Bytes of text to which a packed file of this size may unfold."""
+        return self.limits.unfolded_from(self.source.stat().st_size)
+
+
+class Format(ABC):
+    """A format of uploads. Its reader is loaded when a file is read, so that the portal starts without it."""
+
+    # As it is stored with a dataset, and as people call it.
+    name: ClassVar[str]
+    titles: ClassVar[tuple[str, ...]]
+    # Of files' names, the usual one first.
+    endings: ClassVar[tuple[str, ...]]
+    # Bytes with which every file of the format begins; none where nothing tells.
+    beginning: ClassVar[bytes] = b""
+    # Whether a file can hold several tables, of which one has to be chosen.
+    has_sheets: ClassVar[bool] = False
+    # Whether a value of a further file can hold line ends.
+    holds_line_ends: ClassVar[bool] = True
+
+    def recognises(self, head: bytes, source: Path) -> bool:
+        """Whether a file is of this format. head: its first bytes. Raises UploadFault if it is, and is damaged."""
+        return bool(self.beginning) and head.startswith(self.beginning)
+
+    @abstractmethod
+    def read(self, reading: Reading) -> TableFacts:
+        """Store the table of a file; without rows, the facts say 0.
+
+        Raises UploadFault, or whatever a library raises when memory or disk ends.
+        """

@@ -1,0 +1,133 @@
+"""The cells of an XLSX sheet that are not empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from openpyxl.utils.cell import coordinate_to_tuple
+from openpyxl.worksheet._reader import CELL_TAG, FORMULA_TAG, ROW_TAG, WorkSheetParser
+
+PIECE_BYTES = 1 << 18
+# The type of a cell that holds an error, and what the library raises of one whose content is none of its type.
+ERROR = "e"
+MEANINGLESS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError)
+# As the parser names elements: without the brace that begins a tag.
+CELL, ROW, MERGED = CELL_TAG[1:], ROW_TAG[1:], f"{CELL_TAG[1:-1]}mergeCell"
+
+
+class SheetParser(WorkSheetParser):
+    """The library's reading of a cell, with a parser that skips empty cells.
+
+    Sheets are often formatted down to their last row: millions of cells, all blank. An element is made only for a cell
+    that has one inside. merged: ranges of merged cells; uncached: formulas whose result the workbook does not hold;
+    bytes_read: of the sheet's XML. is_further: whether a cell whose content is none of its type holds an error, as
+    Excel's own error cells do, and does not make the sheet a damaged one.
+    """
+
+    def __init__(self, *args: Any, is_further: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._is_further = is_further
+        self.merged = self.uncached = self.bytes_read = 0
+        self.row_counter: int = 0
+        self.col_counter: int = 0
+        self._rows: list[tuple[int, list[dict[str, Any]]]] = []
+        # The cell that was begun last: its attributes, and its element once it turned out to hold something.
+        self._attributes: dict[str, str] | None = None
+        self._element: TreeBuilder | None = None
+        # The address of the last blank cell that has one; it is read only if a later cell has none.
+        self._blank = ""
+        self._expat = expat.ParserCreate(namespace_separator="}")
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._begin
+        self._expat.StartDoctypeDeclHandler = _refuse_doctype
+
+    def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """Each row's number, counted from 1, and its cells that hold something.
+
+        Raises ValueError, KeyError, IndexError or expat.ExpatError for a damaged sheet.
+        """
+        while piece := self.source.read(PIECE_BYTES):
+            self.bytes_read += len(piece)
+            self._expat.Parse(piece, False)
+            # The last row may go on in the next piece.
+            yield from self._rows[:-1]
+            del self._rows[:-1]
+        self._expat.Parse(b"", True)
+        yield from self._rows
+
+    def parse_cell(self, element: Element) -> dict[str, Any]:
+        cell = self._parsed(element)
+        self.uncached += cell["value"] is None and element.find(FORMULA_TAG) is not None
+        return cell
+
+    def _parsed(self, element: Element) -> dict[str, Any]:
+        column = self.col_counter
+        try:
+            return dict(super().parse_cell(element))
+        except MEANINGLESS:
+            if not self._is_further:
+                raise
+        # Its content is passed over; where it lies must be right all the same.
+        self.col_counter = column
+        element.set("t", ERROR)
+        return dict(super().parse_cell(element))
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        if self._element is not None:
+            self._element.start(f"{{{name}", attributes)
+        elif name == CELL:
+            self._pass_over()
+            self._attributes = attributes
+        elif name == ROW:
+            self._attributes, self._blank = None, ""
+            self.row_counter = _whole(attributes["r"]) if "r" in attributes else self.row_counter + 1
+            self.col_counter = 0
+            self._rows.append((self.row_counter, []))
+        elif name == MERGED:
+            self.merged += 1
+        elif self._attributes is not None and self._rows:
+            self._element = TreeBuilder()
+            self._element.start(CELL_TAG, self._attributes)
+            self._element.start(f"{{{name}", attributes)
+            self._expat.CharacterDataHandler = self._element.data
+            self._expat.EndElementHandler = self._end
+
+    def _end(self, name: str) -> None:
+        assert self._element is not None
+        self._element.end(f"{{{name}")
+        if name == CELL:
+            self._expat.CharacterDataHandler = self._expat.EndElementHandler = None
+            element, self._element, self._attributes = self._element.close(), None, None
+            self._catch_up()
+            self._rows[-1][1].append(self.parse_cell(element))
+
+    def _pass_over(self) -> None:
+        """Where the cell after a blank one lies, if that one's element does not say."""
+        if self._attributes is None:
+            return
+        if address := self._attributes.get("r"):
+            self._blank = address
+        else:
+            self._catch_up()
+            self.col_counter += 1
+
+    def _catch_up(self) -> None:
+        if self._blank:
+            self.col_counter = coordinate_to_tuple(self._blank)[1]
+            self._blank = ""
+
+
+def _whole(text: str) -> int:
+    """A row's number as an integer; some programs write 3.0."""
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError
+    return int(number)
+
+
+def _refuse_doctype(*_: object) -> NoReturn:
+    """Refuse a document type: no workbook has one, and its entities could unfold without end."""
+    raise ValueError

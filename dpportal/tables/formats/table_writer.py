@@ -1,0 +1,108 @@
+"""Writes a stored table, batch by batch, with its fingerprint and sketch in the same pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pyarrow.types as pt
+
+from dpportal.tables.layout import (
+    NAMES_KEY,
+    StoredFields,
+    names_metadata,
+    otherwise_name,
+    plain_name,
+    text_name,
+)
+from dpportal.tables.similarity.fingerprint import Fingerprint
+
+# Different values of a column in the first batch, up to which it is written by a dictionary; of more, looking each up
+# takes longest.
+MOST_IN_DICTIONARY = 10_000
+
+
+class TableWriter:
+    """Writes a row group for each batch. names: of its columns. rows: written so far. fingerprint: of these."""
+
+    def __init__(
+        self,
+        target: Path,
+        names: Sequence[str],
+        connection: duckdb.DuckDBPyConnection,
+        key: bytes | None = None,
+    ) -> None:
+        self._target, self.names = target, names
+        self._open: pq.ParquetWriter | None = None
+        self._few: list[bool] = []
+        self.rows = 0
+        self.fingerprint = Fingerprint(names, connection, key)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        nothing = StoredFields(pa.nulls(0, pa.string()))
+        writer = self._open or self._writer(_batch([nothing for _ in self.names]))
+        writer.add_key_value_metadata({NAMES_KEY: names_metadata(self.names)})
+        writer.close()
+
+    def write(self, columns: Sequence[StoredFields]) -> None:
+        """columns: of the next rows, in the table's order, the same of them with numbers each time."""
+        self._few = self._few or [_has_few(column.texts) for column in columns]
+        columns = [
+            column if column.numbers is not None else StoredFields(_texts(column.texts, few=few))
+            for column, few in zip(columns, self._few, strict=True)
+        ]
+        batch = _batch(columns)
+        self._open = self._open or self._writer(batch)
+        self._open.write_batch(batch)
+        self.rows += batch.num_rows
+        self.fingerprint.add(columns)
+
+    def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
+        names = first.schema.names
+        few = [name for name in names if _has_few(first[name])]
+        # What `layout` asks of the file; least and greatest values, which nobody asks for, take a fifth of the writing.
+        counted = [
+            name
+            for number in range(len(self.names))
+            if plain_name(number) in names
+            for name in (text_name(number), otherwise_name(number))
+        ]
+        # Without Arrow's own schema: what is a dictionary here is none to who reads it.
+        return pq.ParquetWriter(
+            self._target,
+            first.schema,
+            compression="snappy",
+            use_dictionary=few,
+            write_statistics=counted,
+            store_schema=False,
+        )
+
+
+def _batch(columns: Sequence[StoredFields]) -> pa.RecordBatch:
+    fields = {}
+    for number, column in enumerate(columns):
+        fields[text_name(number)] = column.texts
+        if column.numbers is not None:
+            fields[otherwise_name(number)] = column.otherwise
+            fields[plain_name(number)] = column.numbers
+    return pa.record_batch(fields)
+
+
+def _has_few(column: pa.Array) -> bool:
+    different = column.indices if pt.is_dictionary(column.type) else column
+    return pc.count_distinct(different).as_py() <= MOST_IN_DICTIONARY
+
+
+def _texts(texts: pa.Array, *, few: bool) -> pa.Array:
+    """Texts as a dictionary where few differ, else plainly."""
+    if pt.is_dictionary(texts.type):
+        return texts.cast(pa.dictionary(pa.int32(), pa.string())) if few else texts.dictionary_decode()
+    return texts.dictionary_encode() if few else texts

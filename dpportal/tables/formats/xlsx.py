@@ -1,0 +1,28 @@
+"""Workbooks of Excel 2007 and later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpportal.tables.facts import TableFacts
+from dpportal.tables.formats.reader import Format, Reading
+
+
+class Xlsx(Format):
+    """A zip archive of sheets in XML."""
+
+    name = "xlsx"
+    titles = ("XLSX",)
+    endings = (".xlsx",)
+    beginning = b"PK"
+    has_sheets = True
+
+    def recognises(self, head: bytes, source: Path) -> bool:
+        from dpportal.tables.formats.archives import part_names
+
+        return super().recognises(head, source) and "xl/workbook.xml" in part_names(source)
+
+    def read(self, reading: Reading) -> TableFacts:
+        from dpportal.tables.formats.xlsx_table import convert_xlsx
+
+        return convert_xlsx(reading)

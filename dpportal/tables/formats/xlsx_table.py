@@ -1,0 +1,312 @@
+"""Writes a sheet of an XLSX workbook to a CSV file, a row at a time."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, TextIO
+from xml.etree.ElementTree import ParseError
+from xml.parsers.expat import ExpatError
+
+from openpyxl.reader.excel import ExcelReader
+from openpyxl.styles.stylesheet import apply_stylesheet
+from openpyxl.utils.exceptions import InvalidFileException
+
+from dpportal.tables.facts import Oddities, Sheet, TableFacts
+from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
+from dpportal.tables.formats.archives import parts_of
+from dpportal.tables.formats.csv_table import convert_csv
+from dpportal.tables.formats.progress import Report, part
+from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.sheet_parser import SheetParser
+from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits
+
+MOST_ROWS = 1_048_576  # of any sheet, by the format
+WHOLE_DOUBLES = 2**53
+# The share of the work that is done once the sheet is written as text.
+UNPACKED = 0.8
+# Of markup, that is read however tightly a workbook is packed, and so often the file's own size: a cell takes as long
+# as a line of a CSV file, and sheets that name their cells are packed to a nineteenth at most.
+MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
+# Of the parts that are read as trees before any row is: a style or a sheet's name takes a hundred times its letters.
+TREES, TREE_BYTES = ("xl/styles.xml", "xl/workbook.xml", "[Content_Types].xml"), 2**21
+SMALL_PART_BYTES, STEEPEST = 1 << 20, 1_000  # deflate reaches 1,032; sheets rarely pass 30
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    InvalidFileException,
+    ParseError,
+    ExpatError,
+    EOFError,
+    KeyError,
+    ValueError,  # also what defusedxml raises for an entity or a document type
+    TypeError,
+    AttributeError,
+    IndexError,
+    NotImplementedError,
+)
+
+
+@dataclass
+class Unpacked:
+    """A sheet that was written as CSV, with the facts that the curator sees."""
+
+    sheet: str = ""
+    sheets: tuple[Sheet, ...] = ()
+    blank: int = 0
+    spoiled: int = 0
+    errors: int = 0
+    uncached: int = 0
+    merged: int = 0
+
+    def oddities(self) -> Oddities:
+        return Oddities(
+            blank_rows=self.blank,
+            spoiled_rows=self.spoiled,
+            uncached_formulas=self.uncached,
+            error_cells=self.errors,
+            merged_ranges=self.merged,
+        )
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a sheet's rows reach. width: in columns, 0 where the first row says it. is_further: see `unpack_xlsx`."""
+
+    is_further: bool
+    width: int
+
+
+@dataclass(frozen=True)
+class SheetPart:
+    """Where a workbook keeps a sheet."""
+
+    name: str
+    hidden: bool
+    path: str
+
+
+class Workbook(ExcelReader):
+    """The library's reader without its sheets: it would read each of them to the end for its size."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, read_only=True, data_only=True, keep_links=False)
+        self.read_manifest()
+        self.read_strings()
+        self.read_workbook()
+        apply_stylesheet(self.archive, self.wb)
+        self.sheets = [
+            SheetPart(sheet.name, sheet.state != "visible", relation.target)
+            for sheet, relation in self.parser.find_sheets()
+            if relation.target in self.valid_files and "chartsheet" not in relation.Type
+        ]
+
+
+def convert_xlsx(reading: Reading) -> TableFacts:
+    """Store a sheet of a workbook. Raises UploadFault as `unpack_xlsx`, and as a text file of the same rows would."""
+    sheet, options = reading.target.with_name("sheet.csv"), reading.options
+    unpacked = unpack_xlsx(reading, sheet)
+    written = replace(options, delimiter=",", encoding="utf-8", quote='"')
+    report = part(reading.report, UNPACKED, 1)
+    again = replace(reading, source=sheet, file_name=sheet.name, options=written, report=report)
+    read = convert_csv(again, from_sheet=True)
+    oddities = replace(
+        unpacked.oddities(),
+        broken_fields=read.oddities.broken_fields,
+        longest_broken=read.oddities.longest_broken,
+    )
+    resolved = replace(
+        read.options,
+        sheet=unpacked.sheet,
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+        quote=options.quote,
+    )
+    return replace(read, format="xlsx", options=resolved, oddities=oddities, sheets=unpacked.sheets)
+
+
+def unpack_xlsx(reading: Reading, target: Path) -> Unpacked:
+    """Write a sheet as CSV in UTF-8: days as ISO 8601, whole numbers without a point, no blank rows.
+
+    The declared sheet is taken, or the first that is not hidden. A cell that holds an error, and a formula without a
+    stored result, have no value; of merged cells only the first has one. In a further file a row that cannot be read is
+    left out and decides on no other; an upload is refused for it.
+    Raises UploadFault if the workbook is damaged, lacks the sheet or unfolds past a limit.
+    """
+    source, options = reading.source, reading.options
+    _check_parts(source, reading.limits)
+    unpacked = Unpacked()
+    report = part(reading.report, 0, UNPACKED)
+    with target.open("w", encoding="utf-8", newline="") as file:
+        try:
+            with source.open("rb") as opened:
+                unfolded = replace(reading.limits, unfolded_bytes=reading.most_text_bytes)
+                reach = Reach(reading.is_further, 0 if options.header else reading.further_columns)
+                _write_rows(Workbook(opened), options.sheet, file, unpacked, unfolded, report, reach)
+        except UNREADABLE:
+            # openpyxl meets a damaged part with whatever error its parsing stumbles over.
+            raise damaged("XLSX") from None
+    return unpacked
+
+
+def _check_parts(source: Path, limits: Limits) -> None:
+    """Add up the directory's sizes. If they lie, reading stops at the size that is stated here."""
+    parts = parts_of(source)
+    steep = any(
+        part.file_size > SMALL_PART_BYTES and part.file_size > STEEPEST * max(1, part.compress_size)
+        for part in parts
+    )
+    total = sum(part.file_size for part in parts)
+    most = max(min(MARKUP_BYTES, limits.unfolded_bytes), MARKUP_RATIO * source.stat().st_size)
+    if steep or total > most:
+        raise unfolds_too_far(most)
+    if (
+        sum(part.file_size for part in parts if part.filename in TREES or part.filename.endswith(".rels"))
+        > TREE_BYTES
+    ):
+        raise UploadFault(
+            "unfolds",
+            "This workbook has far more styles, names or references than a table needs. "
+            "Copy the table into a new workbook, or save it as CSV, and upload that file.",
+        )
+    if any(part.flag_bits & 1 for part in parts):
+        raise UploadFault(
+            "protected",
+            "This workbook is protected by a password. Save it without one and upload it again.",
+        )
+
+
+def _write_rows(
+    workbook: Workbook,
+    wanted: str | None,
+    file: TextIO,
+    unpacked: Unpacked,
+    limits: Limits,
+    report: Report,
+    reach: Reach,
+) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    width, written = reach.width, 0
+    due = 1
+    # A damaged sheet may number many rows alike.
+    for seen, (number, cells) in enumerate(
+        _sheet_rows(workbook, wanted, unpacked, report, is_further=reach.is_further), 1
+    ):
+        if max(seen, number) > MOST_ROWS:
+            raise _too_many_rows()
+        if written > limits.unfolded_bytes:
+            raise unfolds_too_far(limits.unfolded_bytes)
+        filled = max(cells, default=0)
+        if not filled:
+            continue
+        unpacked.blank += max(0, number - due) if width else 0
+        due = number + 1
+        width = width or filled
+        is_row = bool(written or reach.width)
+        if reach.is_further and is_row and (filled > width or _is_too_long(cells)):
+            unpacked.spoiled += 1
+            continue
+        if max(filled, width) > limits.columns:
+            raise _too_wide(number, limits)
+        if filled > width:
+            raise _ragged(number, filled, width)
+        written += writer.writerow([cells.get(place, "") for place in range(1, width + 1)])
+    if not written:
+        raise UploadFault(
+            "empty", "This sheet is empty. Choose the sheet that has the table, with names in its first row."
+        )
+
+
+def _is_too_long(cells: dict[int, str]) -> bool:
+    """Whether a row cannot be written on a line, even if all of it has to be quoted."""
+    return sum(len(text.encode()) + text.count('"') + 3 for text in cells.values()) > MAX_LINE_BYTES
+
+
+def _sheet_rows(
+    workbook: Workbook, wanted: str | None, unpacked: Unpacked, report: Report, *, is_further: bool
+) -> Iterator[tuple[int, dict[int, str]]]:
+    """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
+    sheet = _chosen(workbook, wanted, unpacked)
+    size = max(1, workbook.archive.getinfo(sheet.path).file_size)
+    with workbook.archive.open(sheet.path) as part:
+        parser = SheetParser(
+            part,
+            workbook.shared_strings,
+            data_only=True,
+            epoch=workbook.wb.epoch,
+            date_formats=workbook.wb._date_formats,
+            timedelta_formats=workbook.wb._timedelta_formats,
+            is_further=is_further,
+        )
+        for number, row in parser.parse():
+            report(parser.bytes_read / size)
+            unpacked.errors += sum(cell["data_type"] == "e" for cell in row)
+            texts = ((cell["column"], _text(cell["value"])) for cell in row if cell["data_type"] != "e")
+            yield number, {place: text for place, text in texts if text}
+        unpacked.uncached, unpacked.merged = parser.uncached, parser.merged
+
+
+def _chosen(workbook: Workbook, wanted: str | None, unpacked: Unpacked) -> SheetPart:
+    """The sheet to read; notes the names of all."""
+    sheets = workbook.sheets
+    unpacked.sheets = tuple(Sheet(sheet.name, sheet.hidden) for sheet in sheets)
+    if not sheets:
+        raise UploadFault("empty", "This workbook has no sheet with cells. Upload one that has a table.")
+    if wanted is None:
+        sheet = next((s for s in sheets if not s.hidden), sheets[0])
+    else:
+        found = next((s for s in sheets if s.name == wanted), None)
+        if found is None:
+            raise UploadFault(
+                "sheet",
+                "This workbook has no sheet of the declared name. Give the sheet that name, or declare another.",
+            )
+        sheet = found
+    unpacked.sheet = sheet.name
+    return sheet
+
+
+def _text(cell: Any) -> str:
+    """A cell as the one text of its value."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < WHOLE_DOUBLES else repr(cell)
+    if isinstance(cell, dt.datetime):
+        return cell.date().isoformat() if cell.time() == dt.time() else cell.isoformat(" ", "seconds")
+    return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)
+
+
+def _ragged(row: int, filled: int, width: int) -> UploadFault:
+    return UploadFault(
+        "ragged",
+        f"Row {row:,} has a value in column {filled}, but the first row names {width} columns. "
+        "Name that column in the first row, or remove the value.",
+        row=row,
+        column=filled,
+    )
+
+
+def _too_many_rows() -> UploadFault:
+    return UploadFault(
+        "unfolds",
+        f"This workbook has more rows than a sheet can have, {MOST_ROWS:,}, so a program filled it or it is damaged. "
+        "Delete the empty rows, or save the table as CSV.",
+    )
+
+
+def _too_wide(row: int, limits: Limits) -> UploadFault:
+    return UploadFault(
+        "columns",
+        f"Row {row:,} reaches beyond column {limits.columns}; at most {limits.columns:,} columns are read. "
+        "Keep the columns that you want to publish and upload again.",
+        row=row,
+    )

@@ -1,0 +1,1 @@
+"""What a field's text means under public declarations: numbers, dates, identifiers, proposals."""

@@ -1,0 +1,43 @@
+"""Columns that seem to identify people. The portal asks about them while each row is declared to be a person.
+
+The result decides on a question to the curator, never on counts, charges or publications.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# A word of a column's name that says so, in the languages of many tables, and whole names that can only mean that.
+WORD = re.compile(
+    "ids?|pid|uid|uuid|guid|key|identifier|identification|persons?|people|patients?|participant|subject|respondent"
+    "|member|customer|client|user|account|personid|patientid|ssn|mrn|nhs|pseudonym|kennung|kennziffer|versicherte"
+    "|matricule|identifiant|paciente|persona|identificador"
+)
+WHOLE_NAME = re.compile("no|nr|number|nummer")
+# Numbers and codes as people write keys: all as long as each other, with at least so many signs.
+SHORTEST_KEY = 5
+KEY = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9-]*")
+FEWEST_TEXTS, FEWEST_KEYS = 20, 10
+
+
+def named_like_identifier(name: str) -> bool:
+    """Whether a column's name says that it identifies somebody: “patient_id”, “PersonNo”, but not “number of rooms”."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", name)
+    words = [part.lower() for part in parts]
+    return any(map(WORD.fullmatch, words)) or (len(words) == 1 and bool(WHOLE_NAME.fullmatch(words[0])))
+
+
+def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:
+    """Whether a column seems to identify people, by its name or by its first texts.
+
+    A name does not decide where the texts are a few categories, as of “member: yes, no”. Without such a name
+    texts are taken for keys if all are as long as each other, are many, and most come more than once.
+    """
+    distinct = set(texts)
+    if named_like_identifier(name):
+        return len(texts) < FEWEST_TEXTS or len(distinct) >= FEWEST_KEYS
+    if len(texts) < FEWEST_TEXTS or len(distinct) < FEWEST_KEYS or len(set(map(len, distinct))) > 1:
+        return False
+    repeated = len(distinct) < len(texts) / 2
+    return repeated and len(next(iter(distinct))) >= SHORTEST_KEY and all(map(KEY.fullmatch, distinct))

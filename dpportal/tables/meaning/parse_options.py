@@ -1,0 +1,157 @@
+"""How a file is read, by public declarations that are the same for every row; and the limits of reading."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from dpportal.tables.meaning.dates import DateFormatError, date_pattern
+
+DELIMITERS = (",", ";", "\t", "|")
+QUOTES = ('"', "'", "")
+DECIMALS = (".", ",")
+THOUSANDS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
+# No shift states: in each of these, a broken byte spoils nothing beyond its own row. Nothing beyond its own field,
+# either, save that a broken GB 18030 or Shift JIS letter can take a “|” with it; its row is then refused.
+ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "utf-32-le",
+    "utf-32-be",
+    "latin-1",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "windows-1253",
+    "windows-1254",
+    "windows-1257",
+    "iso-8859-2",
+    "iso-8859-15",
+    "koi8-r",
+    "gb18030",
+    "shift-jis",
+    "euc-kr",
+)
+# The options by which the fields of a file are found.
+FINDING = ("delimiter", "encoding", "header", "quote", "sheet")
+MAX_LINE_BYTES = 2_000_000
+MOST_RATIO = 100
+MAX_NAME_LENGTH = 200
+
+
+class OptionError(ValueError):
+    """An option with a wrong value; field: its name."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """None means: to be proposed from the first rows. Once a dataset has them resolved, no file changes them.
+
+    Needed to find the fields: delimiter, quote ("" for none), encoding and header (whether the first line holds
+    the names) of CSV and TSV, sheet of XLSX. Applied to each field's text when it is counted: decimal and
+    thousands ("" for none), missing (texts that mean "no value", beside the empty field), strip (spaces around a
+    value do not count), date_format ("iso", "day-first", "month-first" or strptime letters).
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool = True
+    thousands: str | None = None
+    decimal: str | None = None
+    missing: tuple[str, ...] = ()
+    strip: bool = True
+    date_format: str | None = None
+    quote: str = '"'
+    sheet: str | None = None
+
+    def __post_init__(self) -> None:
+        _check("delimiter", self.delimiter, DELIMITERS, "a comma, a semicolon, a tab or a vertical bar")
+        _check("encoding", self.encoding, ENCODINGS, "one of those on the list")
+        _check("quote", self.quote, QUOTES, "a double quote, a single quote or none")
+        _check("decimal", self.decimal, DECIMALS, "a point or a comma")
+        _check("thousands", self.thousands, THOUSANDS, "none, a comma, a point, a space or an apostrophe")
+        if self.thousands and self.thousands == self.decimal:
+            raise OptionError("thousands", "The thousands mark and the decimal mark must differ.")
+        if self.date_format is not None:
+            try:
+                date_pattern(self.date_format)
+            except DateFormatError as error:
+                raise OptionError("date_format", str(error)) from None
+
+    def finds_fields_like(self, other: ReadOptions) -> bool:
+        """Whether both find the same fields in a file; what else they declare is applied when texts are counted."""
+        return all(getattr(self, name) == getattr(other, name) for name in FINDING)
+
+    def settled(self) -> ReadOptions:
+        """The options with the plainest value for each that nobody declared."""
+        return replace(
+            self,
+            delimiter=self.delimiter or ",",
+            encoding=self.encoding or "utf-8",
+            decimal=self.decimal or ("," if self.thousands == "." else "."),
+            thousands=self.thousands or "",
+            date_format=self.date_format or "iso",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "missing": list(self.missing)}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> ReadOptions:
+        known = {f.name for f in fields(cls)}
+        read = {key: item for key, item in value.items() if key in known}
+        return cls(**{**read, "missing": tuple(read.get("missing", ()))})
+
+
+def _check(name: str, value: str | None, allowed: tuple[str, ...], words: str) -> None:
+    if value is not None and value not in allowed:
+        raise OptionError(name, f"This must be {words}.")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of reading.
+
+    columns: of the table. unfolded_bytes: of all its values as the text that a CSV file would hold, where the file is
+    small. memory_bytes: resident, of the reading process. free_bytes: that stay free on the disk. seconds: by the wall
+    clock. threads: of DuckDB.
+    """
+
+    columns: int = 400
+    unfolded_bytes: int = 2**28
+    memory_bytes: int = 1000 * 2**20
+    free_bytes: int = 0
+    seconds: float = 1800.0
+    threads: int = field(default=2)
+
+    def unfolded_from(self, file_bytes: int) -> int:
+        """Bytes of text that a packed file of this size may unfold to.
+
+        Tables of people are packed to a tenth, and rarely to a thirtieth; a file that was made to be a burden,
+        to a thousandth and less. A small file may be packed as tightly as it likes.
+        """
+        return max(self.unfolded_bytes, MOST_RATIO * file_bytes)
+
+    @property
+    def engine_bytes(self) -> int:
+        """DuckDB's own share of the memory; the rest is the interpreter, libraries and read buffers."""
+        return int(self.memory_bytes * 0.6)
+
+    def of_threads(self, threads: int) -> Limits:
+        """With so many threads, and the memory that more than two of them take."""
+        further = max(0, threads - self.threads) * self.memory_bytes // self.threads
+        return replace(self, threads=threads, memory_bytes=self.memory_bytes + further)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Limits:
+        return cls(**value)

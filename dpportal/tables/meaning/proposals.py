@@ -1,0 +1,136 @@
+"""Proposals to the curator from a table's first rows: each column's kind, and undeclared marks.
+
+Counting never uses a kind. Options become declarations once the curator has seen them beside the first rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from dpportal.tables.facts import Column, Kind
+from dpportal.tables.meaning import python_semantics
+from dpportal.tables.meaning.identifiers import looks_like_identifier
+from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
+from dpportal.tables.meaning.parse_options import ReadOptions
+
+MOST_TEXTS = 2000
+# A slip or a word for missing among them leaves a column what it is.
+MOST = 0.95
+WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1", "t", "f", "y", "n"}
+CODE = "0[0-9]+|[-+]?[0-9]{19,}"
+COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.][0-9]{3})+),[0-9]+"
+# A single group of three could as well be three decimals, so it proposes nothing.
+GROUPED = {
+    ",": "-?[0-9]{1,3}(?:(?:,[0-9]{3})+[.][0-9]+|(?:,[0-9]{3}){2,})",
+    ".": "-?[0-9]{1,3}(?:(?:[.][0-9]{3})+,[0-9]+|(?:[.][0-9]{3}){2,})",
+}
+NUMERIC_DATE = "([0-9]{1,2})[./-]([0-9]{1,2})[./-][0-9]{4}"
+Texts = Sequence[Sequence[str | None]]
+
+
+def proposed_options(columns: Texts, options: ReadOptions) -> ReadOptions:
+    """The options with decimal, thousands and date format filled in where nobody declared them."""
+    seen = [_texts(column, replace(options, decimal=".", thousands="")) for column in columns]
+    decimal = options.decimal or _decimal(seen, options)
+    thousands = options.thousands
+    if thousands is None:
+        other = "." if decimal == "," else ","
+        thousands = other if any(_any_all(column, GROUPED[other], decimal, other) for column in seen) else ""
+    dates = options.date_format or _date_format(seen)
+    return replace(options, decimal=decimal, thousands=thousands, date_format=dates)
+
+
+def proposed_columns(names: Sequence[str], columns: Texts, options: ReadOptions) -> tuple[Column, ...]:
+    """Each column with the kind that nearly all its first texts can be read as."""
+    return tuple(
+        _column(name, _texts(column, options), options) for name, column in zip(names, columns, strict=True)
+    )
+
+
+def _column(name: str, texts: list[str], options: ReadOptions) -> Column:
+    kind, remark = _kind(texts, options)
+    identifies = kind in ("text", "integer") and looks_like_identifier(name, texts)
+    return Column(name, kind, remark, identifies)
+
+
+def _most(tests: Iterable[object]) -> bool:
+    fitting = list(map(bool, tests))
+    return sum(fitting) >= MOST * len(fitting)
+
+
+def _texts(column: Sequence[str | None], options: ReadOptions) -> list[str]:
+    read = (python_semantics.text_of(field, options) for field in column[:MOST_TEXTS])
+    return [text for text in read if text is not None]
+
+
+def _kind(texts: list[str], options: ReadOptions) -> tuple[Kind, str]:
+    if not texts:
+        return "text", ""
+    if _most(text.lower() in WORDS for text in texts):
+        return "boolean", ""
+    if (kind := _number_kind(texts, options)) is not None:
+        return kind, ""
+    if _most(python_semantics.day_of(text, options) for text in texts):
+        return "date", ""
+    return "text", _remark(texts, options)
+
+
+def _number_kind(texts: list[str], options: ReadOptions) -> Kind | None:
+    """Whole or real numbers; none if a text is no number or looks like a code. NaN alone makes no number."""
+    numbers = [text for text in texts if text.lower().lstrip("+-") != "nan"]
+    if not numbers or any(re.fullmatch(CODE, text) for text in numbers):
+        return None
+    if not _most(python_semantics.number_of(text, options) is not None for text in numbers):
+        return None
+    digits = f"[-+]?[0-9{options.thousands}]+"
+    whole = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in numbers)
+    return "integer" if whole else "real"
+
+
+def _remark(texts: list[str], options: ReadOptions) -> str:
+    """A hint for a text column whose first rows would be numbers or dates if they were read otherwise."""
+    for decimal, thousands, words in ((",", ".", "a decimal comma"), (".", ",", "a comma between thousands")):
+        other = replace(options, decimal=decimal, thousands=thousands)
+        if all(python_semantics.number_of(text, other) is not None for text in texts):
+            return f"Looks like numbers with {words}. Say so on the page “How the file is read” if they are."
+    for form in ("iso", "day-first", "month-first"):
+        if all(python_semantics.day_of(text, replace(options, date_format=form)) for text in texts):
+            return "Looks like dates in another format. Choose it on the page “How the file is read” if they are."
+    return ""
+
+
+def _decimal(columns: list[list[str]], options: ReadOptions) -> str:
+    """A comma, if the first rows of a column have nothing but numbers with one."""
+    if options.thousands == ",":
+        return "."
+    commas = any(
+        column
+        and _most(re.fullmatch(f"{COMMA}|-?[0-9]+", text) for text in column)
+        and any(
+            re.fullmatch("-?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})", text) or re.fullmatch(GROUPED["."], text)
+            for text in column
+        )
+        for column in columns
+    )
+    return "," if commas or options.thousands == "." else "."
+
+
+def _any_all(column: list[str], grouped: str, decimal: str, thousands: str) -> bool:
+    options = ReadOptions(decimal=decimal, thousands=thousands)
+    clear = any(re.fullmatch(grouped, text) for text in column)
+    return clear and _most(python_semantics.number_of(text, options) is not None for text in column)
+
+
+def _date_format(columns: list[list[str]]) -> str:
+    """Day or month first, if the first rows of a column are such dates and one of them can only be so."""
+    for column in columns:
+        found = [re.fullmatch(NUMERIC_DATE, text) for text in column]
+        if found and _most(found):
+            pairs = [(int(match[1]), int(match[2])) for match in found if match]
+            if any("." in match[0] for match in found if match) or any(first > 12 for first, _ in pairs):
+                return "day-first"
+            if any(second > 12 for _, second in pairs):
+                return "month-first"
+    return "iso"

@@ -1,0 +1,1 @@
+"""Whether two tables share rows or columns: digests of fields, fingerprints and sketches."""

@@ -1,0 +1,116 @@
+"""What plans search for that takes seconds and depends on neither data nor the amount of a loss.
+
+Whoever answers people sets a store: then a plan takes such a result from there, and where there is none yet it raises
+`PendingSearchError` at once. Without one it works the
+result out, and remembers it as long as the process lives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+
+from mechanisms.protocol import PlanError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_MOST_REMEMBERED = 256
+
+
+class PendingSearchError(PlanError):
+    """A result that is not on the shelf yet."""
+
+
+class ResultStore(Protocol):
+    """Where results lie, as JSON, by the search's name, its version and its arguments."""
+
+    def result(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+        """The result of the search of this name.
+
+        Raises PendingSearchError if there is none yet, PlanError if there can be none.
+        """
+        ...
+
+    def search_again(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+        """Have a result replaced that cannot be read; raises as `result` does."""
+        ...
+
+
+_shelf: ContextVar[ResultStore | None] = ContextVar("shelf", default=None)
+_searches: dict[tuple[str, int], Search[Any, Any]] = {}
+
+
+@contextmanager
+def taken_from(shelf: ResultStore) -> Iterator[None]:
+    """What takes long is taken from the shelf while the block runs."""
+    token = _shelf.set(shelf)
+    try:
+        yield
+    finally:
+        _shelf.reset(token)
+
+
+def is_known(name: str, version: int) -> bool:
+    """Whether this code has a search of this name, in this version."""
+    return (name, version) in _searches
+
+
+def work_out(name: str, version: int, arguments: Sequence[Any]) -> Any:
+    """The result of a search, as JSON, from what `ResultStore.result` was asked.
+
+    Raises PlanError, and KeyError for a search, or a version of one, that this code does not have.
+    """
+    return _searches[name, version].work_out(arguments)
+
+
+class Search(Generic[P, R]):
+    """A function whose results may come from a shelf.
+
+    name: what results are stored under, for good. version: counts up whenever results change, or are written in another
+    way, so that those of older code are replaced. takes_long: of the arguments, whether they do. spelled: the
+    arguments as JSON; None for those that JSON cannot say, of which the result is always worked out. read_arguments:
+    the way back. write, read: the result to JSON and back.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: int,
+        search: Callable[P, R],
+        takes_long: Callable[P, bool],
+        spelled: Callable[P, list[Any] | None],
+        read_arguments: Callable[[Sequence[Any]], tuple[Any, ...]],
+        write: Callable[[R], Any],
+        read: Callable[[Any], R],
+    ) -> None:
+        self._search: Any = lru_cache(maxsize=_MOST_REMEMBERED)(search)
+        self.name, self.version = name, version
+        self._takes_long, self._spelled, self._read_arguments = takes_long, spelled, read_arguments
+        self._write, self._read = write, read
+        _searches[name, version] = self
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        shelf = _shelf.get()
+        if shelf is not None and self._takes_long(*args, **kwargs):
+            spelled = self._spelled(*args, **kwargs)
+            if spelled is not None:
+                return self._stored(shelf, spelled)
+        found: R = self._search(*args, **kwargs)
+        return found
+
+    def _stored(self, shelf: ResultStore, spelled: list[Any]) -> R:
+        result = shelf.result(self.name, self.version, spelled)
+        try:
+            return self._read(result)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return self._read(shelf.search_again(self.name, self.version, spelled))
+
+    def work_out(self, arguments: Sequence[Any]) -> Any:
+        """Read back before anyone relies on it: a result that its own code cannot read would be searched for ever."""
+        written = self._write(self._search(*self._read_arguments(arguments)))
+        self._read(json.loads(json.dumps(written)))
+        return written

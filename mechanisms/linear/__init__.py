@@ -1,0 +1,1 @@
+"""Linear queries that several families measure: trees, Haar wavelets, dyadic blocks."""

@@ -1,0 +1,142 @@
+"""What a curator can say that matters: weights, a target, pairs to be measured, pairs of values that cannot occur."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mechanisms.domain import Attribute, Domain
+from mechanisms.microdata.feasible_row import SearchEndedError, possible_row
+from mechanisms.microdata.impossible import Impossible
+from mechanisms.microdata.tables import Pair
+from mechanisms.protocol import PlanError
+
+HEAVIEST = 10
+# How much more a pair with the target counts.
+TARGET_WEIGHT = 4
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Public statements about the columns, by name.
+
+    weights: of columns, 1 to 10, 1 unless given; a pair counts by the heavier. pairs: (column, column, weight) of pairs
+    that have a weight of their own instead. target: a column whose pairs count four times, or empty. required: pairs
+    that are measured whatever their scores. zeros: (column, label, column, label) that cannot occur together, and do
+    in no row.
+    """
+
+    weights: Mapping[str, int] = field(default_factory=dict)
+    pairs: tuple[tuple[str, str, int], ...] = ()
+    target: str = ""
+    required: tuple[tuple[str, str], ...] = ()
+    zeros: tuple[tuple[str, str, str, str], ...] = ()
+
+    def check(self, domain: Domain) -> None:
+        """Raises PlanError if they speak of columns or values that are not declared, or leave no row possible."""
+        named = [*self.weights, *([self.target] if self.target else [])]
+        named += [name for pair in (*self.required, *(p[:2] for p in self.pairs)) for name in pair]
+        named += [z[i] for z in self.zeros for i in (0, 2)]
+        for name in named:
+            if name not in domain.names:
+                raise PlanError(
+                    f"{name} is not among the chosen columns. Choose it, or leave it out of the wishes."
+                )
+        weights = [*self.weights.values(), *(weight for _a, _b, weight in self.pairs)]
+        if any(not 1 <= weight <= HEAVIEST for weight in weights):
+            raise PlanError(f"Weights of columns and pairs must be whole numbers from 1 to {HEAVIEST}.")
+        if any(p[0] == p[1] for p in (*self.required, *self.pairs)) or any(z[0] == z[2] for z in self.zeros):
+            raise PlanError("A pair needs two different columns.")
+        self._check_zeros(domain)
+
+    def _check_zeros(self, domain: Domain) -> None:
+        try:
+            row = possible_row(domain.shape, self.impossible(domain))
+        except SearchEndedError:
+            raise PlanError(
+                "Among all values that cannot occur together no row was found that holds none of them, in the time "
+                "that the search may take; perhaps there is one. Take some of them back."
+            ) from None
+        if row is None:
+            raise PlanError(
+                "The values that cannot occur together leave no row possible. Take some of them back."
+            )
+
+    def among(self, names: Collection[str]) -> Wishes:
+        """Those wishes that speak of these columns alone."""
+        return Wishes(
+            weights={name: weight for name, weight in self.weights.items() if name in names},
+            pairs=tuple(pair for pair in self.pairs if set(pair[:2]) <= set(names)),
+            target=self.target if self.target in names else "",
+            required=tuple(pair for pair in self.required if set(pair) <= set(names)),
+            zeros=tuple(zero for zero in self.zeros if {zero[0], zero[2]} <= set(names)),
+        )
+
+    def pair_weight(self, domain: Domain, pair: Pair) -> int:
+        """How much a pair counts, a whole number of at least 1."""
+        names = [domain.names[j] for j in pair]
+        own = [weight for a, b, weight in self.pairs if {a, b} == set(names)]
+        weight = own[-1] if own else max(self.weights.get(name, 1) for name in names)
+        return weight * (TARGET_WEIGHT if self.target in names else 1)
+
+    def required_pairs(self, domain: Domain) -> list[Pair]:
+        """The required pairs by the columns' places, each once."""
+        places = {name: place for place, name in enumerate(domain.names)}
+        return sorted({(min(p), max(p)) for p in ((places[a], places[b]) for a, b in self.required)})
+
+    def impossible(self, domain: Domain) -> Impossible:
+        """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
+        found: dict[Pair, list[tuple[int, int]]] = {}
+        columns = {name for zero in self.zeros for name in (zero[0], zero[2])}
+        named = {name: _cells_named(domain.attributes[domain.names.index(name)]) for name in columns}
+        for first, value, second, other in self.zeros:
+            a, x = domain.names.index(first), _cell(named[first], first, value)
+            b, y = domain.names.index(second), _cell(named[second], second, other)
+            pair, cells = ((a, b), (x, y)) if a < b else ((b, a), (y, x))
+            found.setdefault(pair, []).append(cells)
+        return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(found.items())})
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "weights": dict(self.weights),
+            "pairs": [list(pair) for pair in self.pairs],
+            "target": self.target,
+            "required": [list(pair) for pair in self.required],
+            "zeros": [list(zero) for zero in self.zeros],
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Wishes:
+        return cls(
+            weights={str(k): int(v) for k, v in value.get("weights", {}).items()},
+            pairs=tuple((str(a), str(b), int(w)) for a, b, w in value.get("pairs", ())),
+            target=str(value.get("target", "")),
+            required=tuple((str(a), str(b)) for a, b in value.get("required", ())),
+            zeros=tuple((str(a), str(x), str(b), str(y)) for a, x, b, y in value.get("zeros", ())),
+        )
+
+
+def _cells_named(attribute: Attribute) -> dict[str, int | None]:
+    """The cells by their labels, and by these with the hyphen that a keyboard has; None where two have one label."""
+    labels = attribute.labels()
+    found: dict[str, int | None] = {}
+    for cell, label in enumerate(labels):
+        found[label] = None if label in found else cell
+    for cell, label in enumerate(labels):
+        found.setdefault(label.replace("–", "-"), cell)
+    return found
+
+
+def _cell(named: Mapping[str, int | None], column: str, label: str) -> int:
+    if label not in named:
+        raise PlanError(
+            f"{column} has no declared value of that name: {label}. Write it as the column's page shows it."
+        )
+    cell = named[label]
+    if cell is None:
+        raise PlanError(
+            f"{column} has two cells that are called {label}, so nobody can tell which one is meant. Give the declared "
+            "value another name on the column's page."
+        )
+    return cell

@@ -1,0 +1,84 @@
+"""Several running counts in one chart or in panels, and what each period adds, told apart without colour."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from dpportal.charts.increments import increments_apart_figure, increments_figure
+from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
+
+PERIODS = [f"2020-{month:02d}" for month in range(1, 31)]
+HALF = np.arange(30) + 1
+SECRET = 987_654_321
+
+
+def counts(series: int) -> np.ndarray:
+    return np.cumsum(np.ones((30, series), dtype=np.int64) * np.arange(1, series + 1), axis=0)
+
+
+def names(series: int) -> list[str]:
+    return [f"<b>{place}</b>" for place in range(series)]
+
+
+def test_lines_in_one_chart_differ_in_dash_and_mark_and_have_intervals_to_the_last_period() -> None:
+    figure = together_figure(
+        PERIODS, names(MAX_TOGETHER), released=counts(MAX_TOGETHER), half_widths=HALF
+    ).json
+    lines = [trace for trace in figure["data"] if "lines" in trace["mode"]]
+    bars = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    assert len({line["line"]["dash"] for line in lines}) == len(lines) == MAX_TOGETHER
+    assert len({line["marker"]["symbol"] for line in lines}) == MAX_TOGETHER
+    assert lines[2]["y"] == counts(MAX_TOGETHER)[:, 2].tolist()
+    assert lines[0]["name"] == "&lt;b&gt;0&lt;/b&gt;"
+    for bar in bars:
+        assert bar["x"][-1] == PERIODS[-1] and bar["error_y"]["array"][-1] == 30
+        assert len(bar["x"]) <= 12
+    assert figure["layout"]["xaxis"]["title"]["text"] and figure["layout"]["yaxis"]["title"]["text"]
+
+
+@pytest.mark.parametrize("series", [2, 3, 4, MAX_APART])
+def test_panels_share_their_axes_and_each_has_its_band(series: int) -> None:
+    figure = apart_figure(PERIODS, names(series), released=counts(series), half_widths=HALF).json
+    assert len(figure["data"]) == 3 * series
+    lower, upper, line = figure["data"][-3:]
+    assert upper["y"][4] - lower["y"][4] == 2 * HALF[4]
+    assert line["y"] == counts(series)[:, -1].tolist()
+    titles = {note["text"] for note in figure["layout"]["annotations"]}
+    assert {"period", "people", "&lt;b&gt;1&lt;/b&gt;"} <= titles
+    axes = [axis for key, axis in figure["layout"].items() if key.startswith("yaxis")]
+    followed = [axis.get("matches") for axis in axes]
+    assert followed.count(None) == 1 and len(set(followed)) == 2
+
+
+def test_one_period_can_be_drawn() -> None:
+    one = {"released": counts(2)[:1], "half_widths": HALF[:1]}
+    assert together_figure(PERIODS[:1], names(2), **one).json["data"]
+    assert apart_figure(PERIODS[:1], names(2), **one).json["data"]
+
+
+def test_bars_of_what_is_new_differ_in_pattern_and_have_their_own_intervals() -> None:
+    added = np.diff(counts(6), axis=0, prepend=0)
+    figure = increments_figure(PERIODS, names(6), added=added, half_widths=HALF, periods=99)
+    bars = figure.json["data"]
+    assert len({bar["marker"]["pattern"]["shape"] for bar in bars}) == 6
+    assert bars[3]["y"] == [4] * 30
+    assert bars[3]["error_y"]["array"] == HALF.tolist()
+    assert "The newest 30 of 99 periods" in figure.caption
+
+
+def test_bars_of_many_counts_have_a_panel_each() -> None:
+    added = np.diff(counts(MAX_APART), axis=0, prepend=0)
+    figure = increments_apart_figure(PERIODS, names(MAX_APART), added=added, half_widths=HALF).json
+    assert [bar["y"][0] for bar in figure["data"]] == list(range(1, MAX_APART + 1))
+    assert len({bar["xaxis"] for bar in figure["data"]}) == MAX_APART
+
+
+def test_the_true_increments_are_in_no_figure_that_was_not_given_them() -> None:
+    added = np.array([[3], [4]])
+    figure = increments_figure(PERIODS[:2], [""], added=added, half_widths=HALF[:2], periods=2)
+    assert [bar["name"] for bar in figure.json["data"]] == ["Released"]
+    own = increments_figure(PERIODS[:2], [""], added=added, half_widths=HALF[:2], true=added + SECRET)
+    assert str(SECRET + 4) in json.dumps(own.json)

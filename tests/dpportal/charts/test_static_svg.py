@@ -1,0 +1,112 @@
+"""Figures as drawings that stand still: every kind that pages show, at the places that its numbers say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from dpportal.charts import counts, pairs, queries, series
+from dpportal.charts.report import stilled
+from dpportal.charts.static_svg import SHADES, drawing
+from mechanisms.domain import Categorical, Domain, Integer
+
+AGE = Integer("age", lower=0, upper=5)
+SEX = Categorical("sex", values=("f", "<m>"), closed=True)
+
+
+def one_column(raw=(10, 20, 40, 0, -5, 5), half_width=4):
+    values = np.array(raw)
+    figure = counts.counts_figure(
+        Domain((AGE,)), raw=values, counts=np.maximum(values, 0), half_width=half_width
+    )
+    return drawing(figure.json)
+
+
+def heights(area) -> list[float]:
+    """Of bars: from the floor up."""
+    return [float(a) - float(b) for a, b in re.findall(r"M[\d.-]+ ([\d.-]+)V([\d.-]+)h", area["path"])]
+
+
+def test_bars_are_as_high_as_their_counts():
+    noisy, processed = one_column()["areas"]
+    found = heights(noisy)
+    assert found[1] == pytest.approx(2 * found[0], abs=0.2)
+    assert found[2] == pytest.approx(4 * found[0], abs=0.2)
+    assert found[3] == 0
+    assert found[4] == pytest.approx(-found[0] / 2, abs=0.2)
+    assert heights(processed)[4] == 0
+
+
+def test_an_interval_is_a_line_of_its_width():
+    drawn = one_column()
+    unit = heights(drawn["areas"][0])[0] / 10
+    whiskers = [line["points"] for line in drawn["lines"] if line["stroke"] == "var(--text)"]
+    ends = [[float(p.split(",")[1]) for p in points.split()] for points in whiskers]
+    assert len(ends) == 6
+    assert all(low - high == pytest.approx(8 * unit, abs=0.2) for low, high in ends)
+
+
+def test_everything_lies_inside_the_drawing():
+    drawn = one_column()
+    assert all(
+        0 <= text["x"] <= drawn["width"] and 0 <= text["y"] <= drawn["height"] for text in drawn["texts"]
+    )
+    assert {text["text"] for text in drawn["texts"]} >= {"0", "5", "age"}
+    assert [name for name, _colour in drawn["names"]] == ["Noisy count", "Post-processed count"]
+
+
+def test_a_map_has_a_square_for_every_cell_and_the_darkest_for_the_largest():
+    raw = np.arange(12)
+    figure = counts.counts_figure(Domain((AGE, SEX)), raw=raw, counts=raw, half_width=3)
+    drawn = drawing(figure.json)
+    squares = sum(area["path"].count("M") for area in drawn["areas"])
+    assert squares == 2 * 12
+    assert max(area["opacity"] for area in drawn["areas"]) == 1
+    assert len(drawn["areas"]) <= SHADES + 1
+    assert "<m>" in {text["text"] for text in drawn["texts"]}
+
+
+def test_a_map_of_signed_numbers_has_two_colours():
+    figure = pairs.pairs_figure(("a", "b"), np.array([[np.nan, -0.5], [0.5, np.nan]]), "true")
+    assert {a["fill"] for a in drawing(figure.json)["areas"]} == {"var(--below)", "var(--accent)"}
+
+
+@pytest.mark.parametrize("answers", [5, 400])
+def test_answers_are_points_with_their_intervals(answers):
+    numbers = np.arange(answers, dtype=float)
+    figure = queries.answers_figure(
+        [f"q{i}" for i in range(answers)], numbers, numbers + 1, np.arange(answers), answers
+    )
+    drawn = drawing(figure.json)
+    assert sum(area["path"].count("a2 2 0 1 0 4 0") for area in drawn["areas"]) == answers
+
+
+def test_the_titles_of_axes_are_whole_and_on_the_drawing():
+    """“share of the privacy loss” was cut at its end, and ran out at the left."""
+    figure = queries.shares_figure(["a", "b"], np.array([0.4, 0.6]))
+    [title] = [text for text in drawing(figure.json)["texts"] if text["text"].startswith("share")]
+    assert (title["text"], title["x"], title["anchor"]) == ("share of the privacy loss", 0, "start")
+
+
+def test_a_running_count_is_a_line_with_a_band():
+    figure = series.series_figure(
+        ["Mon", "Tue", "Wed"],
+        released=np.array([1, 5, 9]),
+        half_widths=np.array([2, 2, 2]),
+        consistent=np.array([1.0, 5.0, 9.0]),
+        name="",
+        unit="people",
+        periods=3,
+    )
+    drawn = drawing(figure.json)
+    assert len(drawn["areas"]) >= 1
+    assert any(len(line["points"].split()) == 3 for line in drawn["lines"])
+
+
+def test_every_figure_of_what_a_page_shows_gets_a_drawing():
+    figure = counts.counts_figure(Domain((SEX,)), raw=np.array([1, 2]), counts=np.array([1, 2]), half_width=1)
+    shown = stilled({"rows": 3, "more": [{"json": figure.json, "title": "One"}]})
+    assert shown["rows"] == 3
+    assert shown["more"][0]["drawing"]["width"] > 0

@@ -1,0 +1,276 @@
+"""What no import tells: rules about calls and names, each a function of a module's syntax tree.
+
+What modules import is checked by import-linter, whose contracts are in pyproject.toml. Each rule yields what breaks it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TABLES, RECORDS, NOISE = "dpportal.tables", "dpportal.datasets.records", "mechanisms.noise"
+# Parts of packages, which import-linter sees whole, with who may import them; the third names whom it is about.
+PARTS: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
+    ("numpy.random", (NOISE,), ("dpportal", "mechanisms")),
+    ("pyarrow.dataset", (TABLES,), ("dpportal", "mechanisms")),
+    ("django.db", (), ("dpportal.charts",)),
+    ("django.core.files", (), ("dpportal.charts",)),
+]
+# Imports that no list of imports shows, with who may use them.
+HIDDEN_IMPORTS = {"import_module", "__import__", "exec", "eval", "exec_module", "get_model", "get_app_config"}
+IMPORTING_LATE = (TABLES, "dpportal.apps")
+READERS_OF_TABLES = {
+    "read_table",
+    "read_parquet",
+    "ParquetFile",
+    "ParquetDataset",
+    "iter_batches",
+    "read_csv",
+    "read_excel",
+    "load_workbook",
+    "from_parquet",
+}
+# Attributes that name files of records, and what opens a file or tells where it lies.
+FILES_OF_RECORDS = {"table", "upload", "true_counts"}
+OPENERS = {"local_path", "open", "Path", "joinpath", "read_bytes", "read_text", "load", "memmap"}
+# What returns true counts, and who may have them.
+COUNTS = {"count", "count_each", "count_tables", "count_upload", "kept_counts", "packed_rows"}
+COUNTING = (
+    TABLES,
+    RECORDS,
+    "dpportal.releases.execution",
+    "dpportal.releases.products",
+    "dpportal.streams.job_execution",
+)
+# Who talks to the portal's database in SQL.
+SPEAKING_SQL = (
+    "dpportal.accounts.permissions",
+    "dpportal.budgets.triggers",
+    "dpportal.jobs.clock",
+    "dpportal.jobs.lock_timeouts",
+    TABLES,
+)
+SQL = {"cursor", "raw", "RawSQL", "executescript", "_raw_delete"}
+RANDOM_NAMES = {
+    "urandom",
+    "default_rng",
+    "getrandom",
+    "uuid1",
+    "RandomState",
+    "PCG64",
+    "Generator",
+    "SystemRandom",
+    "randbelow",
+    "randbits",
+    "token_bytes",
+}
+# What of a random name would be a number.
+NUMBERS_OF_A_UUID = {"int", "bytes", "bytes_le", "fields", "time", "node", "clock_seq"}
+LOG_LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
+# What a line of the log may hold besides constants: ids, names of things, faults in words, times.
+LOGGED_ATTRIBUTES = {
+    "__name__",
+    "attempt",
+    "attempts",
+    "code",
+    "kind",
+    "key",
+    "name",
+    "name_of_seal",
+    "operation_name",
+    "origin",
+    "path",
+    "pk",
+    "strerror",
+}
+LOGGED_NAMES = {
+    "address",
+    "code",
+    "fault",
+    "name",
+    "outcome",
+    "pause",
+    "pk",
+    "reason",
+    "refusal",
+    "release_id",
+    "requests",
+    "seconds",
+    "stream_id",
+}
+LOGGED_CALLS = {"client_address", "fault_of", "get_username", "refusal_of"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module of the project: its dotted name and its syntax tree."""
+
+    name: str
+    tree: ast.Module
+
+    @classmethod
+    def of(cls, name: str, text: str) -> Source:
+        return cls(name, ast.parse(text))
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    def imports(self) -> Iterator[str]:
+        """The dotted name of everything that is imported, wherever in the file."""
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+    def calls(self) -> Iterator[tuple[str, ast.Call]]:
+        """Every call with the last part of what is called: `pq.read_table(…)` as "read_table"."""
+        for node in self.nodes:
+            if isinstance(node, ast.Call):
+                yield _last(node.func), node
+
+    def names(self) -> Iterator[str]:
+        """The last part of everything that is spoken of or imported: a function that is passed on, too."""
+        yield from (_last(node) for node in self.nodes if isinstance(node, ast.Attribute | ast.Name))
+        yield from (imported.rpartition(".")[2] for imported in self.imports())
+
+    def inside(self, *packages: str) -> bool:
+        return any(self.name == p or self.name.startswith(f"{p}.") for p in packages)
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@cache
+def project() -> list[Source]:
+    paths = [p for package in ("dpportal", "mechanisms") for p in (ROOT / package).rglob("*.py")]
+    return [Source.of(_dotted(path), path.read_text()) for path in paths if "migrations" not in path.parts]
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def importers_of_parts(source: Source) -> Iterator[str]:
+    """Whoever imports a part of a package that is for others."""
+    for part, allowed, about in PARTS:
+        if source.inside(*about) and not source.inside(*allowed):
+            yield from (i for i in source.imports() if i == part or i.startswith(f"{part}."))
+
+
+def hidden_importers(source: Source) -> Iterator[str]:
+    """Whoever imports, or gets at another room's models, by a text that no list of imports shows."""
+    if not source.inside(*IMPORTING_LATE):
+        yield from HIDDEN_IMPORTS.intersection(source.names())
+
+
+def readers_of_records(source: Source) -> Iterator[str]:
+    """Whoever but the room of records reads a table, opens a file of records, or asks where one lies."""
+    if source.inside(TABLES, RECORDS, "dpportal.platform.storage"):
+        return
+    yield from READERS_OF_TABLES.intersection(source.names())
+    for name, call in source.calls():
+        opened = {_last(n) for argument in call.args for n in ast.walk(argument)}
+        if name in OPENERS and FILES_OF_RECORDS & opened:
+            yield f"{name}({', '.join(sorted(FILES_OF_RECORDS & opened))})"
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if name == "path" and holder is not None and _last(holder) == "default_storage":
+            yield "default_storage.path"
+
+
+def counters_of_people(source: Source) -> Iterator[str]:
+    """Whoever has people counted, or reads what was counted, but the jobs that budget is spent for."""
+    if source.inside(*COUNTING):
+        return
+    for node in source.nodes:
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in COUNTS
+            and _last(node.value) in {"records", "raw_tables"}
+        ):
+            yield f"records.{node.attr}"
+    yield from (
+        i
+        for i in source.imports()
+        if i.startswith((f"{RECORDS}.", f"{TABLES}.")) and i.rpartition(".")[2] in COUNTS
+    )
+
+
+def speakers_of_sql(source: Source) -> Iterator[str]:
+    """Whoever writes SQL to the portal's database, past models and their refusals."""
+    if source.inside("dpportal") and not source.inside(*SPEAKING_SQL):
+        yield from (name for name, _call in source.calls() if name in SQL)
+
+
+def drawers_of_randomness(source: Source) -> Iterator[str]:
+    """Whoever but `mechanisms.noise` draws a random number; keys and passwords are not draws on data."""
+    if source.inside(NOISE, "dpportal.platform.keys", "dpportal.operations.demonstration"):
+        return
+    yield from RANDOM_NAMES.intersection(name for name, _call in source.calls())
+    yield from (i for i in source.imports() if i.rpartition(".")[2] in RANDOM_NAMES)
+    yield from (n.attr for n in source.nodes if isinstance(n, ast.Attribute) and _is_numpy_random(n))
+    yield from (f"uuid4().{n.attr}" for n in source.nodes if isinstance(n, ast.Attribute) and _is_number(n))
+
+
+def _is_numpy_random(node: ast.Attribute) -> bool:
+    """`np.random.…` that is called or passed on, not the type of a generator that was handed in."""
+    value = node.value
+    is_random = isinstance(value, ast.Attribute) and value.attr == "random"
+    return is_random and node.attr != "Generator"
+
+
+def _is_number(node: ast.Attribute) -> bool:
+    """A random name that is taken for a number."""
+    made = node.value
+    return node.attr in NUMBERS_OF_A_UUID and isinstance(made, ast.Call) and _last(made.func) == "uuid4"
+
+
+def makers_of_noise(source: Source) -> Iterator[str]:
+    """Whoever but the mechanisms makes a source of noise; the portal's two have theirs from `secret_noise`."""
+    if not source.inside("mechanisms"):
+        yield from (name for name, _call in source.calls() if name == "Noise")
+
+
+def loggers_of_data(source: Source) -> Iterator[str]:
+    """Whoever logs, or prints, something that is neither an id nor words: it could be a count or a value."""
+    for name, call in source.calls():
+        if name == "print" and isinstance(call.func, ast.Name):
+            yield "print"
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if name in LOG_LEVELS and holder is not None and _last(holder) in {"log", "logger", "logging"}:
+            yield from (ast.unparse(argument) for argument in call.args if not _may_be_logged(argument))
+
+
+def _may_be_logged(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.Call):
+        return _last(node.func) in LOGGED_CALLS
+    if isinstance(node, ast.IfExp):
+        return _may_be_logged(node.body) and _may_be_logged(node.orelse)
+    if isinstance(node, ast.Subscript):
+        return _may_be_logged(node.value)
+    return _last(node) in (LOGGED_ATTRIBUTES if isinstance(node, ast.Attribute) else LOGGED_NAMES)
+
+
+Rule = Callable[[Source], Iterable[str]]
+RULES: list[Rule] = [
+    importers_of_parts,
+    hidden_importers,
+    readers_of_records,
+    counters_of_people,
+    speakers_of_sql,
+    drawers_of_randomness,
+    makers_of_noise,
+    loggers_of_data,
+]

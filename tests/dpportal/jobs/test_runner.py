@@ -1,0 +1,115 @@
+"""One runner for every kind of job: what each declares, and what the runner does with what ends an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+from django.apps import apps
+from django.conf import settings
+from kombu.exceptions import OperationalError
+
+from dpportal.jobs import runner
+from dpportal.jobs.claims import Claim, Job, JobState
+from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic
+from dpportal.jobs.runner import kinds, register, run_job
+from dpportal.platform.storage import StorageFault
+from dpportal.releases.execution import RELEASES
+from mechanisms.deferred_search import PendingSearchError
+from mechanisms.protocol import PlanError
+
+pytestmark = pytest.mark.django_db
+QUESTION = Topic("sum", 1).asks(terms=[1, 2])
+
+
+class Sums(QuestionKind):
+    """A kind that is declared here alone."""
+
+    name = "Sum"
+    waiting = "It is being added up."
+    too_long = "It took longer than an hour."
+    refusals = (PlanError,)
+
+    def version_of(self, question: Mapping[str, Any]) -> int:
+        return 1
+
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+        return sum(question["terms"])
+
+
+@pytest.fixture
+def sums(monkeypatch) -> Sums:
+    monkeypatch.setattr(runner, "_kinds", dict(runner._kinds))
+    return register(Sums())
+
+
+def ends_with(sums: Sums, monkeypatch, error: Exception) -> StoredQuestion:
+    """The question after an attempt that an exception ended."""
+
+    def fail(*_args: object) -> Any:
+        raise error
+
+    stored = sums.ask(QUESTION)
+    with monkeypatch.context() as broken:
+        broken.setattr(Sums, "answer", fail)
+        sums.run(stored.key)
+    stored.refresh_from_db()
+    return stored
+
+
+def test_a_kind_is_one_declaration(sums):
+    stored = sums.ask(QUESTION)
+    assert sums in kinds() and list(sums.jobs()) == [stored]
+    with pytest.raises(PendingSearchError, match="added up"):
+        sums.answer_of(stored)
+    run_job("Sum", stored.key)
+    assert sums.answer_of(sums.ask(QUESTION)) == 3 and sums.jobs().count() == 1
+
+
+def test_every_job_there_is_has_a_kind_that_is_swept_and_watched():
+    concrete = {model for model in apps.get_models() if issubclass(model, Job)}
+    assert concrete == {kind.model for kind in kinds()}
+    assert len({kind.name for kind in kinds()}) == len(kinds())
+    assert all(kind.too_long for kind in kinds())
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(PlanError("Ask for less."), "Ask for less."), (SoftTimeLimitExceeded(), Sums.too_long)],
+)
+def test_what_no_further_attempt_can_help_closes_a_job_in_words(sums, monkeypatch, error, said):
+    stored = ends_with(sums, monkeypatch, error)
+    assert (stored.state, stored.failure, stored.attempts) == (JobState.FAILED, said, 1)
+
+
+def test_a_storage_that_does_not_answer_is_said_after_the_last_attempt(sums, monkeypatch):
+    for _ in range(settings.JOB_ATTEMPTS - 1):
+        assert ends_with(sums, monkeypatch, StorageFault()).state == JobState.RUNNING
+    stored = ends_with(sums, monkeypatch, StorageFault())
+    assert stored.state == JobState.FAILED and "file storage does not answer" in stored.failure
+
+
+def test_the_log_names_why_and_quotes_nothing(sums, monkeypatch, caplog):
+    ends_with(sums, monkeypatch, RuntimeError("secret"))
+    ends_with(sums, monkeypatch, PlanError("secret"))
+    assert "RuntimeError at fail" in caplog.text and "refused: PlanError" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_queue_that_is_down_keeps_nothing_from_being_committed(sums, monkeypatch):
+    def down(*_args: object, **_options: object) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(run_job, "apply_async", down)
+    sums.ask(QUESTION)
+    assert sums.jobs().get().state == JobState.QUEUED
+
+
+def test_a_message_for_a_job_that_is_gone_does_nothing(requested):
+    pk = requested.pk
+    RELEASES.jobs().filter(pk=pk).delete()
+    run_job("ReleaseJob", str(pk))
+    run_job("Working", "gone")

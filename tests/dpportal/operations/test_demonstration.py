@@ -1,0 +1,114 @@
+"""The demonstration dataset is there in the end, however slow or unlucky the first start was."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from dpportal.datasets import demo_marker, import_job
+from dpportal.datasets.models import Conversion, Dataset
+from dpportal.jobs import claims
+from dpportal.operations import demonstration, sweeping
+from tests.dpportal import building
+
+pytestmark = pytest.mark.django_db
+SENTENCE = "The demonstration dataset is being loaded"
+
+
+@pytest.fixture(autouse=True)
+def _portal(monkeypatch, tmp_path, curator, administrator):
+    """A portal of which nothing is left afterwards, with the first 50 rows of the table."""
+    monkeypatch.setattr(demo_marker, "_path", lambda: tmp_path / "pending")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    with gzip.open(demonstration.FOLDER / "adult.csv.gz") as whole:
+        (folder / "adult.csv.gz").write_bytes(gzip.compress(b"".join(whole.readline() for _ in range(51))))
+    (folder / "codebook.json").write_bytes((demonstration.FOLDER / "codebook.json").read_bytes())
+    monkeypatch.setattr(demonstration, "FOLDER", folder)
+
+
+def granted() -> Decimal:
+    dataset = Dataset.objects.get(name=demonstration.NAME)
+    return building.left(dataset) if dataset.current_domain() else Decimal(0)
+
+
+@pytest.mark.slow
+def test_a_start_that_was_too_slow_is_gone_on_with(client, curator):
+    client.force_login(curator)
+    assert demonstration.load(patience=0.3) is None
+    assert SENTENCE in client.get("/datasets/").text
+    import_job.CONVERSIONS.run(Dataset.objects.get().pk)
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT
+    assert SENTENCE not in client.get("/datasets/").text
+    sweeping.sweep_jobs()
+    assert demonstration.load() == Dataset.objects.get()
+    assert granted() == demonstration.GRANT
+
+
+@pytest.mark.slow
+def test_what_failed_is_tried_again_after_a_pause():
+    demonstration.load(patience=0.1)
+    job = Conversion.objects.get()
+    assert claims.claim(Conversion, job.pk) is not None
+    Conversion.objects.update(attempts=3, lease_until=timezone.now() - timedelta(seconds=1))
+    import_job.CONVERSIONS.give_up(job.pk, "Interrupted.")
+    sweeping.sweep_jobs()
+    assert Dataset.objects.get().state == Dataset.State.REFUSED
+    Conversion.objects.update(finished_at=timezone.now() - timedelta(minutes=2))
+    sweeping.sweep_jobs()
+    import_job.CONVERSIONS.run(job.pk)
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT
+
+
+@pytest.mark.slow
+def test_an_upload_that_failed_is_made_again(monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(demonstration.services, "create_dataset", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            demonstration.load()
+    sweeping.sweep_jobs()
+    import_job.CONVERSIONS.run(Dataset.objects.get().pk)
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT
+
+
+def test_nobody_is_granted_a_budget_for_giving_their_table_that_name(curator):
+    own = building.stored_dataset(curator, name=demonstration.NAME)
+    sweeping.sweep_jobs()
+    assert demonstration.load() == own
+    sweeping.sweep_jobs()
+    assert not Dataset.objects.get().budgets.exists()
+
+
+@pytest.mark.slow
+def test_people_who_have_a_budget_in_another_dataset_are_not_granted_a_second(
+    client, other_curator, administrator
+):
+    """And the sweep does not break over it each time."""
+    client.force_login(other_curator)
+    table = gzip.decompress((demonstration.FOLDER / "adult.csv.gz").read_bytes())
+    own = building.granted(building.uploaded(client, table), administrator)
+    demonstration.load(patience=0.1)
+    loaded = Dataset.objects.exclude(pk=own.pk).get()
+    import_job.CONVERSIONS.run(loaded.pk)
+    sweeping.sweep_jobs()
+    loaded.refresh_from_db()
+    assert loaded.has_records and not loaded.budgets.exists() and demo_marker.pending() is None
+
+
+@pytest.mark.slow
+def test_what_keeps_it_waiting_keeps_nothing_else_waiting(settings):
+    demonstration.load(patience=0.1)
+    import_job.CONVERSIONS.run(Dataset.objects.get().pk)
+    here = settings.MEMORY_DIR
+    settings.MEMORY_DIR = here / "unmounted"
+    sweeping.sweep_jobs()
+    settings.MEMORY_DIR = here
+    sweeping.sweep_jobs()
+    assert granted() == demonstration.GRANT

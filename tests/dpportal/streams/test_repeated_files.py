@@ -1,0 +1,135 @@
+"""The same file for two periods is asked about, and the curator's word is recorded."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+
+from dpportal.accounts.models import AuditEntry
+from dpportal.datasets import services as dataset_services
+from dpportal.streams import job_execution, series_view, services, vault
+from dpportal.streams.models import PeriodSketch, Stream, StreamJob
+from tests.dpportal.streams import building
+
+# Each reads files in a process of its own, as the portal does.
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+COLOURS = ("red", "green", "blue")
+
+
+def rows(start: int, number: int = 300, *, last: str = "") -> bytes:
+    lines = [f"{COLOURS[i % 3]},{i % 90},{start + i}" for i in range(number)]
+    return "\n".join(["colour,age,visit", *lines, *([last] if last else []), ""]).encode()
+
+
+FIRST, NEXT = rows(0), rows(5000)
+
+
+def send(stream: Stream, content: bytes, index: int) -> StreamJob:
+    job = services.queue_records(stream, index, ContentFile(content, f"period{index}.csv"), stream.created_by)
+    return again(job)
+
+
+def again(job: StreamJob) -> StreamJob:
+    job_execution.STREAM_JOBS.run(job.pk)
+    return StreamJob.objects.get(pk=job.pk)
+
+
+@pytest.fixture
+def begun(stream) -> Stream:
+    send(stream, FIRST, 1)
+    assert stream.periods.count() == 1
+    return stream
+
+
+@pytest.fixture
+def desk(client, begun) -> Client:
+    client.force_login(begun.created_by)
+    return client
+
+
+def page(desk: Client, stream: Stream) -> str:
+    return desk.get(f"/streams/{stream.pk}/home/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [FIRST, rows(0, 299), rows(0, last="red,5,9999"), FIRST.replace(b"visit", b"number", 1)],
+    ids=["same", "a row less", "a row more", "renamed"],
+)
+def test_nearly_the_same_file_is_asked_about_and_nothing_is_published(begun, content) -> None:
+    job = send(begun, content, 2)
+    assert job.repeats == ["1"]
+    assert begun.periods.count() == 1
+    assert default_storage.exists(job.file)
+
+
+def test_other_records_are_not_asked_about(begun) -> None:
+    job = send(begun, NEXT, 2)
+    assert (job.state, job.repeats, begun.periods.count()) == ("done", [], 2)
+    assert send(begun, rows(9000, 3), 3).repeats == []
+
+
+def test_the_same_file_of_the_same_period_is_not(begun) -> None:
+    assert (send(begun, FIRST, 1).repeats, begun.periods.count()) == ([], 1)
+
+
+def test_another_stream_s_files_do_not_matter(begun, dataset) -> None:
+    other = building.open_stream(dataset, amount="0.2", name="Others")
+    assert (send(other, FIRST, 1).repeats, other.periods.count()) == ([], 1)
+
+
+def test_who_says_that_they_are_new_has_them_published_and_is_recorded(desk, begun) -> None:
+    job = send(begun, FIRST, 2)
+    assert "holds nearly the same rows as the file of period 1" in page(desk, begun)
+    desk.post(f"/streams/{begun.pk}/add/file/confirm/")
+    assert AuditEntry.objects.get(action="confirmed repeated records").detail == "period 2, like 1"
+    file, job = job.file, again(job)
+    assert (job.state, job.repeats, begun.periods.count()) == ("done", [], 2)
+    assert vault.true_sums(begun.periods.order_by("index")) == [[100], [200]]
+    assert not default_storage.exists(file)
+    assert "Are these a new period" not in page(desk, begun)
+
+
+def test_who_says_that_they_are_not_has_the_file_deleted(
+    desk, begun, django_capture_on_commit_callbacks
+) -> None:
+    job = send(begun, FIRST, 2)
+    with django_capture_on_commit_callbacks(execute=True):
+        desk.post(f"/streams/{begun.pk}/add/file/drop/")
+    assert not default_storage.exists(job.file)
+    assert begun.periods.count() == 1
+    shown = page(desk, begun)
+    assert "Are these a new period" not in shown and "everything in it is published" not in shown
+    assert (send(begun, NEXT, 2).repeats, begun.periods.count()) == ([], 2)
+
+
+def test_a_word_is_only_taken_where_one_is_asked_for(desk, begun) -> None:
+    desk.post(f"/streams/{begun.pk}/add/file/confirm/")
+    send(begun, FIRST, 2)
+    send(begun, NEXT, 2)  # another file came meanwhile
+    desk.post(f"/streams/{begun.pk}/add/file/confirm/")
+    assert not AuditEntry.objects.filter(action="confirmed repeated records").exists()
+    assert begun.periods.count() == 2
+
+
+def test_no_visitor_learns_of_the_question(desk, begun, client) -> None:
+    services.publish(begun, begun.created_by)
+    before = series_view.shown(Stream.objects.get(pk=begun.pk), QueryDict())
+    send(begun, FIRST, 2)
+    assert series_view.shown(Stream.objects.get(pk=begun.pk), QueryDict()) == before
+    client.logout()
+    assert "nearly the same" not in client.get(f"/streams/{begun.pk}/").content.decode()
+
+
+def test_sketches_of_files_are_sealed_and_end_with_the_stream(begun, dataset) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT content FROM streams_periodsketch")
+        [(content,)] = cursor.fetchall()
+    assert b"digest" not in bytes(content)
+    dataset_services.erase(dataset, begun.created_by)
+    assert not PeriodSketch.objects.exists()

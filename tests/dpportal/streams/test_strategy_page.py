@@ -1,0 +1,101 @@
+"""Choosing a stream's cost and strategy: the dial, and what is recommended."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpportal.jobs import search_cache
+from dpportal.jobs.search_cache import SEARCHES
+from dpportal.streams import execution
+from dpportal.streams.execution import Update
+from dpportal.streams.models import Period
+from mechanisms import registry
+from tests.dpportal.streams import building
+
+
+@pytest.mark.slow
+def test_the_dial_finds_the_cost_of_an_interval_at_the_end(curious, dataset) -> None:
+    draft = building.draft_stream(dataset)
+    address = f"/streams/{draft.pk}/strategy/dial/"
+    found = curious.get(address, {"half_width": "40", "mechanism": "fda"}).json()
+    assert 38 <= found["half_width"] <= 40
+    at_half = curious.get(address, {"epsilon": str(float(found["amount"]) / 2), "mechanism": "fda"}).json()
+    assert 70 <= at_half["half_width"] <= 85
+    assert "changes the chance" in found["meaning"]
+    for wrong in ({"half_width": "0"}, {"half_width": "wide"}, {"epsilon": "-1"}):
+        answer = curious.get(address, wrong)
+        assert answer.status_code == 400 and answer.json()["error"]
+
+
+@pytest.mark.slow
+def test_using_a_recommended_strategy_leads_to_the_review(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, mechanism="", amount=None)
+    page = curious.get(f"/streams/{draft.pk}/strategy/")
+    names = [choice["offer"].mechanism.name for choice in page.context["recommended"]]
+    assert 1 <= len(names) <= 2 and names[0] == page.context["suggested"].mechanism.name
+    answer = curious.post(
+        f"/streams/{draft.pk}/strategy/", {"amount": "0.5", "mechanism": "fda", "use": names[-1]}
+    )
+    assert answer.url == f"/streams/{draft.pk}/review/"
+    draft.refresh_from_db()
+    assert draft.mechanism == names[-1]
+    title = registry.stream(draft.mechanism).title
+    assert f"<dt>Strategy</dt><dd>{title}</dd>" in curious.get(answer.url).content.decode()
+
+
+@pytest.mark.parametrize(("expected", "said"), [(100_000, "useful"), (100, "doubtful"), (10, "useless")])
+def test_a_curator_is_told_whether_noise_leaves_anything(curious, dataset, expected, said) -> None:
+    """± 38 or so of the last running count at ε = 0.5, whatever is expected."""
+    draft = building.draft_stream(dataset, expected=expected)
+    for page in ("strategy", "review"):
+        verdict = curious.get(f"/streams/{draft.pk}/{page}/").context["verdict"]
+        assert verdict.level == said, verdict
+        assert (verdict.calmer == 1) == (said == "useful")
+
+
+@pytest.mark.slow
+def test_the_cost_that_would_do_is_a_link(curious, dataset) -> None:
+    draft = building.draft_stream(dataset, expected=100)
+    page = curious.get(f"/streams/{draft.pk}/strategy/")
+    better = page.context["better_amount"]
+    assert f"?amount={better.normalize():f}" in page.text
+    there = curious.get(
+        f"/streams/{draft.pk}/strategy/", {"amount": str(better), "mechanism": draft.mechanism}
+    )
+    assert there.context["verdict"].level == "useful"
+    assert curious.get(f"/streams/{draft.pk}/strategy/", {"amount": "nan"}).status_code == 200
+
+
+@pytest.mark.slow
+def test_without_an_estimate_its_use_is_in_doubt_and_no_cost_is_said(curious, dataset) -> None:
+    draft = building.draft_stream(dataset)
+    for page in ("strategy", "review"):
+        shown = curious.get(f"/streams/{draft.pk}/{page}/")
+        assert shown.context["better_amount"] is None
+        assert "Expected: doubtful." in shown.text and "Change the periods" in shown.text
+    timing = {"step": "month", "first_day": "2020-03-15", "horizon": "24", "expected": "-1"}
+    assert curious.post(f"/streams/{draft.pk}/timing/", timing).status_code == 422
+
+
+@pytest.mark.slow
+def test_the_comparison_says_what_was_found(curious, stream) -> None:
+    execution.publish(stream.pk, [Update(1, (100_000,), Period.Source.TYPED)])
+    assert curious.get(f"/streams/{stream.pk}/compare/").context["verdict"].level == "useful"
+
+
+@pytest.mark.slow
+def test_a_better_strategy_that_was_worked_out_meanwhile_is_proposed_unless_another_was_chosen(
+    curious, dataset
+) -> None:
+    draft = building.draft_stream(dataset, mechanism="", amount=None, horizon=150)
+    address = f"/streams/{draft.pk}/strategy/"
+    page = curious.get(address)
+    proposed = page.context["chosen"]
+    assert "being worked out" in page.text and proposed != "p-identity"
+    for working in SEARCHES.jobs():
+        search_cache.SEARCHES.run(working.pk)
+    typed, live = {"amount": "0.5", "mechanism": proposed}, {"HX-Request": "true"}
+    found = curious.post(address, {**typed, "proposed": proposed}, headers=live)
+    assert found.context["chosen"] == "p-identity" and 'name="proposed"' not in found.text
+    by_hand = curious.post(address, {**typed, "proposed": "fda" if proposed != "fda" else "x"}, headers=live)
+    assert by_hand.context["chosen"] == proposed

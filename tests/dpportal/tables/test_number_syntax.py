@@ -1,0 +1,207 @@
+"""The reading of one text: DuckDB against the Python reference, and the reference against examples checked by hand."""
+
+import datetime as dt
+import itertools
+import math
+import unicodedata
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from dpportal.tables import Persons, ReadOptions
+from dpportal.tables.engines.duckdb.dialect import DuckDB
+from dpportal.tables.meaning import python_semantics
+from dpportal.tables.meaning.parse_options import OptionError
+from dpportal.tables.pushdown.count_query import QuerySource, valued_rows
+from dpportal.tables.pushdown.types import STORED
+from mechanisms.domain import Boolean, Date, Integer, Real
+from tests.dpportal.tables.awkward import OPTIONS, TEXTS
+
+SETTLED = [options.settled() for options in OPTIONS]
+characters = st.sampled_from("0123456789.,-+eE' \u00a0\t/:TZinfayesNtruéé\u0301\u200b")
+# Small letters of İ and Σ differ between libraries.
+anything = st.characters(codec="utf-8", exclude_characters="\0İΣ")
+texts = st.one_of(st.sampled_from(TEXTS), st.text(characters, max_size=24), st.text(anything, max_size=8))
+
+
+@pytest.fixture(scope="module")
+def database():
+    with duckdb.connect() as connection:
+        yield connection
+
+
+def statement(rows: str, options: ReadOptions, ignore_case: bool) -> str:
+    """SQL: of each row's x its text, number, whole number, truth and day, and whose row it is."""
+    attributes = [Real("x"), Integer("x"), Boolean("x"), Date("x")]
+    source = QuerySource(DuckDB(), rows, {"x": STORED})
+    read = valued_rows(source, attributes, options, Persons("x", ignore_case=ignore_case))
+    values = (f"value_{place}" for place in range(len(attributes)))
+    return source.dialect.sql(exp.select("field_0", *values, "person").from_(read))
+
+
+def read(database, field: str | None, options: ReadOptions) -> tuple:
+    one, other = (
+        database.execute(statement("(SELECT $1::VARCHAR AS x)", options, ignore), [field]).fetchone()
+        for ignore in (False, True)
+    )
+    assert one[:-1] == other[:-1]
+    found, number, whole, truth, day, person = one
+    return found, number, whole, None if truth is None else bool(truth), day, person, other[-1]
+
+
+def read_by_reference(field: str | None, options: ReadOptions) -> tuple:
+    text = python_semantics.text_of(field, options)
+    readers = (
+        python_semantics.number_of,
+        python_semantics.whole_of,
+        python_semantics.truth_of,
+        python_semantics.day_of,
+    )
+    values = [None if text is None else reader(text, options) for reader in readers]
+    return (
+        text,
+        *values,
+        *(python_semantics.person_of(field, ignore_case=ignore, options=options) for ignore in (False, True)),
+    )
+
+
+@pytest.mark.slow
+@given(field=st.none() | texts, options=st.sampled_from(SETTLED))
+@settings(max_examples=200, deadline=None)
+def test_sql_reads_a_text_as_the_reference_does(database, field, options):
+    assert read(database, field, options) == read_by_reference(field, options)
+
+
+@pytest.mark.slow
+def test_every_awkward_text_is_read_as_by_the_reference(database):
+    for field, options in itertools.product(TEXTS, SETTLED):
+        assert read(database, field, options) == read_by_reference(field, options), (field, options)
+
+
+GERMAN = ReadOptions(decimal=",", thousands=".", date_format="day-first").settled()
+PLAIN = ReadOptions().settled()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "number"),
+    [
+        ("1.5", PLAIN, 1.5),
+        ("1,5", PLAIN, None),
+        ("1,5", GERMAN, 1.5),
+        ("1.234", GERMAN, 1234.0),
+        ("1.234.567,25", GERMAN, 1234567.25),
+        ("12.34", GERMAN, None),
+        ("1.23.456", GERMAN, None),
+        ("1E1", PLAIN, 10.0),
+        ("-.5", PLAIN, -0.5),
+        ("nan", PLAIN, None),
+        ("-Inf", PLAIN, float("-inf")),
+        ("1e999", PLAIN, float("inf")),
+        ("1_0", PLAIN, None),
+    ],
+)
+def test_numbers_follow_the_declared_marks(text, options, number):
+    assert python_semantics.number_of(text, options) == number
+
+
+@pytest.mark.slow
+def test_a_text_of_more_than_a_thousand_characters_is_no_number(database):
+    """Not every engine reads one of any length, and a text means the same in all."""
+    for text, number in (
+        ("0." + "0" * 998, 0.0),
+        ("0." + "0" * 999, None),
+        ("9" * 1000, math.inf),
+        ("9" * 1001, None),
+    ):
+        assert read(database, text, PLAIN)[1:3] == read_by_reference(text, PLAIN)[1:3]
+        assert python_semantics.number_of(text, PLAIN) == number
+
+
+def test_whole_numbers_are_exact_up_to_eighteen_digits():
+    assert python_semantics.whole_of("999999999999999999", PLAIN) == 999_999_999_999_999_999
+    assert python_semantics.whole_of("17.9", PLAIN) == 17
+    assert python_semantics.whole_of("-0.5", PLAIN) == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "day"),
+    [
+        ("2020-02-29", "iso", dt.date(2020, 2, 29)),
+        ("2020-02-29T23:59:59.5+01:00", "iso", dt.date(2020, 2, 29)),
+        ("2020-02-30", "iso", None),
+        ("29.02.2020", "iso", None),
+        ("29.02.2020", "day-first", dt.date(2020, 2, 29)),
+        ("1/2/2020 10:00", "day-first", dt.date(2020, 2, 1)),
+        ("1/2/2020", "month-first", dt.date(2020, 1, 2)),
+        ("13/2/2020", "month-first", None),
+        ("3 mar 69", "%d %b %y", dt.date(1969, 3, 3)),
+        ("March 3, 2068", "%B %d, %Y", dt.date(2068, 3, 3)),
+        ("20200229", "%Y%m%d", dt.date(2020, 2, 29)),
+    ],
+)
+def test_days_follow_the_declared_format(text, form, day):
+    assert python_semantics.day_of(text, ReadOptions(date_format=form).settled()) == day
+
+
+@pytest.mark.parametrize("same", ["P1", "P1 ", " P1", "P1\u00a0", "\tP1\u2003"])
+def test_a_person_is_the_same_with_any_spaces_around(same):
+    assert python_semantics.person_of(same, ignore_case=False) == "P1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ΝΙΚΟΣ", "Νικος"),
+        ("νικος", "νικοσ"),
+        ("H\u0331asan", "\u1e96asan"),
+        ("J\u030cane", "\u01f0ane"),
+        ("\u0130pek", "i\u0307pek"),
+        ("STRA\u1e9eE", "straße"),
+    ],
+)
+def test_a_person_is_the_same_whatever_the_capitals(database, one, other):
+    persons = {read(database, text, ReadOptions().settled())[-1] for text in (one, other)}
+    assert len(persons) == 1
+    assert persons == {python_semantics.person_of(text, ignore_case=True) for text in (one, other)}
+
+
+@pytest.mark.slow
+def test_every_letter_is_made_small_as_by_the_reference(database):
+    letters = (chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000)
+    texts = [f"x{letter}y" for letter in letters if unicodedata.category(letter)[0] in "LMN"]
+    query = statement("(SELECT unnest(?::VARCHAR[]) AS x)", ReadOptions().settled(), ignore_case=True)
+    read = [(found, person) for found, *_values, person in database.execute(query, [texts]).fetchall()]
+    assert len(read) > 100_000
+    assert [text for text, found in read if found != python_semantics.person_of(text, ignore_case=True)] == []
+
+
+def test_persons_are_compared_as_texts():
+    assert (
+        len({python_semantics.person_of(text, ignore_case=False) for text in ("7", "7.0", "007", "p1", "P1")})
+        == 5
+    )
+    assert len({python_semantics.person_of(text, ignore_case=True) for text in ("p1", "P1")}) == 1
+    assert python_semantics.person_of("e\u0301", ignore_case=False) == python_semantics.person_of(
+        "\u00e9", ignore_case=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("thousands", {"thousands": ".", "decimal": "."}),
+        ("decimal", {"decimal": ";"}),
+        ("encoding", {"encoding": "klingon"}),
+        ("encoding", {"encoding": "iso-2022-jp"}),
+        ("date_format", {"date_format": "%d.%m"}),
+        ("date_format", {"date_format": "%d%d%m%Y"}),
+        ("delimiter", {"delimiter": "x"}),
+    ],
+)
+def test_a_wrong_option_is_refused_by_its_name(field, options):
+    with pytest.raises(OptionError) as caught:
+        ReadOptions(**options)
+    assert caught.value.field == field

@@ -1,0 +1,39 @@
+"""What only a night has time for: NIGHTLY=1 runs every case and a million runs of each audit, the gate a share of them.
+
+Of a test that is marked `sampled`, the gate runs one case in four, which the day's date chooses, and at least one.
+The other cases are marked `nightly`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from itertools import groupby
+from zlib import crc32
+
+import pytest
+
+NIGHTLY = bool(os.environ.get("NIGHTLY"))
+# Chosen once by whichever process is first, so that all processes of a run collect the same.
+DAY = os.environ.setdefault("DPPORTAL_TEST_DAY", dt.datetime.now(dt.UTC).date().isoformat())
+SHARE = 4
+
+
+def leave_to_the_night(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the cases that the day does not choose, and deselect all that is nightly, unless it is asked for."""
+    sampled = [item for item in items if item.get_closest_marker("sampled")]
+    for _test, cases in groupby(sampled, key=lambda item: item.nodeid.partition("[")[0]):
+        for case in others(list(cases)):
+            case.add_marker("nightly")
+    if NIGHTLY or "nightly" in (config.getoption("-m") or ""):
+        return
+    late = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=late)
+    gone = set(late)
+    items[:] = [item for item in items if item not in gone]
+
+
+def others(cases: list[pytest.Item], day: str = DAY) -> list[pytest.Item]:
+    """All cases of a test but the quarter that the day chooses."""
+    ranked = sorted(cases, key=lambda case: crc32(f"{day} {case.nodeid}".encode()))
+    return ranked[-(-len(ranked) // SHARE) :]

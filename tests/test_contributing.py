@@ -1,0 +1,35 @@
+"""The recipe of a method in CONTRIBUTING is code that works: it is run here as it is written there."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from mechanisms import registry
+from tests.mechanisms.neighbours import UNITS
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+
+
+def module(name: str, text: str) -> ModuleType:
+    """A module of this text, as if it were a file."""
+    written = ModuleType(name)
+    exec(compile(textwrap.dedent(text), name, "exec"), written.__dict__)
+    return written
+
+
+def test_the_recipe_of_a_method_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    method, its_tests = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())
+    coarse = module("mechanisms.histogram.coarse", method)
+    assert coarse.CoarseHistogram.name not in {m.name for m in registry.HISTOGRAMS}
+    monkeypatch.setitem(sys.modules, coarse.__name__, coarse)
+    written = module("test_coarse", its_tests)
+    written.test_blocks_of_one_cell_are_the_noisy_histogram()
+    for unit in UNITS:
+        written.test_no_person_moves_the_blocks_further_than_stated(unit)
