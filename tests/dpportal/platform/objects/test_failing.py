@@ -172,6 +172,10 @@ def test_a_download_that_is_cut_or_trickles_ends(failing, ready, client, what, m
         b"".join(answer.streaming_content)
 
 
+# The system itself takes some 10 MB of what is sent, before the server has read it.
+LARGER_THAN_BUFFERS = 32 * 2**20
+
+
 @pytest.fixture
 def _hasty(failing, monkeypatch, settings) -> None:
     """A pace that 1 MB a second does not keep, however much of a file the system takes at once; answers have time."""
@@ -190,7 +194,7 @@ def test_a_store_that_takes_a_file_at_a_trickle_is_refused_and_told_as_one_that_
 ):
     client.force_login(curator)
     failing.fails("PUT", "records", TRICKLES)
-    file = ContentFile(CSV + b"red,1\n" * 1_000_000, "large.csv")
+    file = ContentFile(CSV + b"red,1\n" * (LARGER_THAN_BUFFERS // 6), "large.csv")
     page = client.post("/datasets/new/", {**building.FORM, "file": file, "arrived": "whole"})
     assert page.status_code == 422 and "does not answer" in text_of(page)
     assert not failing.files and not Dataset.objects.exists()
@@ -200,7 +204,7 @@ def test_a_store_that_takes_a_file_at_a_trickle_is_refused_and_told_as_one_that_
 @pytest.mark.usefixtures("_hasty")
 def test_a_result_that_a_store_takes_at_a_trickle_is_stored_with_the_next_try(failing):
     failing.fails("PUT", "a", TRICKLES, times=1)
-    content = b"x" * 6 * 2**20
+    content = b"x" * LARGER_THAN_BUFFERS
     with pytest.raises(storage.StorageFault):
         default_storage.save("a", ContentFile(content))
     assert default_storage.save("a", ContentFile(content)) == "a" and failing.files["a"] == content
