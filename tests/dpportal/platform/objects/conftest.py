@@ -26,7 +26,7 @@ def failing(tmp_path, settings, monkeypatch) -> Iterator[FailingServer]:
     """A server that fails as it is told to, in which this test's portal keeps its files; it is asked once."""
     settings.SCRATCH_DIR = tmp_path / "scratch"
     settings.SCRATCH_DIR.mkdir()
-    for name, value in {"CONNECT_SECONDS": 2, "READ_SECONDS": 0.5, "TRIES": 1}.items():
+    for name, value in {"CONNECT_SECONDS": 2, "READ_SECONDS": 1.5, "TRIES": 1}.items():
         monkeypatch.setattr(s3, name, value)
     with failing_server() as made:
         settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": BACKEND, "OPTIONS": made.options}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -175,6 +176,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Quiet(ThreadingHTTPServer):
     daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Little is taken before it is read: else a whole file lies in the system's buffer while the server waits."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, TAKEN_BYTES)
+        super().server_bind()
 
     def handle_error(self, *_: Any) -> None:
         """Whoever asked has gone."""
