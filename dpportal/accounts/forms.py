@@ -1,7 +1,5 @@
 """Account forms."""
 
-from typing import Any
-
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
 from django.http import HttpRequest
@@ -23,7 +21,7 @@ class SignInForm(AuthenticationForm):
     }
 
 
-class DisplayNameForm(forms.ModelForm):
+class DisplayNameForm(forms.ModelForm[User]):
     """The name that stands on what a person publishes."""
 
     class Meta:
@@ -53,9 +51,9 @@ class PasswordForm(PasswordChangeForm):
 class ForgottenForm(PasswordResetForm):
     """The address to send a link to; a worker finds out whose it is."""
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *_args: object, request: HttpRequest | None = None, **_kwargs: object) -> None:
         """Have a link sent."""
-        request: HttpRequest = kwargs["request"]
+        assert request is not None
         mailing.write_reset(self.cleaned_data["email"], origin_of(request))
 
 

@@ -7,7 +7,6 @@ Source: OWASP, "Slow Down Online Guessing Attacks with Device Cookies".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
@@ -42,7 +41,7 @@ def _signer(name: str) -> TimestampSigner:
     return TimestampSigner(salt=f"{__name__}:{name}")
 
 
-def _signed_in(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+def _signed_in(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
     request.META[SIGNED_IN] = user.get_username()
 
 

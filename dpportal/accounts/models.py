@@ -32,14 +32,14 @@ class PortalUserManager(UserManager["User"]):
     """Makes users; what Django calls a superuser is an administrator here."""
 
     def create_superuser(
-        self, username: str, email: str | None = None, password: str | None = None, **fields: Any
+        self, username: str, email: str | None = None, password: str | None = None, **fields: object
     ) -> User:
         from dpportal.accounts import people  # which writes people
 
         first = {"role": Role.ADMINISTRATOR, "must_change_password": True}
         with transaction.atomic():
             person = super().create_superuser(username, email, password, **{**first, **fields})
-            people.was_made_at_server(person)
+            people.created_at_server(person)
         return person
 
 

@@ -58,7 +58,7 @@ def got_password(person: User) -> None:
     note(person, person, "got a password", AT_THE_SERVER, alarming=True)
 
 
-def was_made_at_server(person: User) -> None:
+def created_at_server(person: User) -> None:
     """Record an account that somebody at the server's command line has made."""
     note(person, person, "got an account", f"{AT_THE_SERVER}; role: {person.role}")
 

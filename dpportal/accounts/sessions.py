@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
@@ -68,7 +67,7 @@ def _end(person: User, sessions: QuerySet[PersonSession]) -> bool:
     return bool(ended)
 
 
-def _begun(sender: Any, request: HttpRequest, **_kwargs: Any) -> None:
+def _begun(sender: object, request: HttpRequest, **_kwargs: object) -> None:
     request.session[BEGAN] = request.session[SEEN] = int(time.time())
     request.session[BROWSER] = browser_family(request)
     request.session[NETWORK] = coarse_network(request)
@@ -90,10 +89,10 @@ class IdleLimit:
             since = abs(time.time() - request.session.get(SEEN, 0))
             if since * 20 >= settings.SESSION_COOKIE_AGE:
                 request.session[SEEN] = int(time.time())
-        return _whole_page(request, self.get_response(request))
+        return _as_full_page(request, self.get_response(request))
 
 
-def _whole_page(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+def _as_full_page(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """The sign-in page is never put into a part of another: a page whose session ended is loaded again."""
     to_sign_in = response.status_code == 302 and response["Location"].startswith(
         resolve_url(settings.LOGIN_URL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from django.http import HttpRequest
 
@@ -15,6 +14,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.confirmation import ConfirmForm, confirmation
 from mechanisms.accounting import Loss
 
@@ -41,9 +41,7 @@ def confirmed(
     return confirmation(request, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
 
 
-def around(
-    request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]
-) -> dict[str, Any]:
+def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
     """What every review shows beside the plan. budget: that pays. columns: of the table that are read."""
     assert draft.amount is not None
     return {
@@ -55,8 +53,7 @@ def around(
 
 def lock(draft: ChargedPublication, by: User, refused: type[Exception]) -> None:
     """No one edits the draft or the domain between a plan and the moment they are frozen, in this transaction."""
-    rows: Any = type(draft)._default_manager
-    draft.refresh_from_db(from_queryset=rows.select_for_update())
+    draft.refresh_from_db(from_queryset=type(draft)._default_manager.select_for_update())
     require_releaser(draft.dataset, by.pk, refused)
     datasets.lock_dataset(draft.dataset)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
 
 
@@ -20,7 +20,7 @@ def position(
     amount_of: Callable[[float], Decimal | None] | None,
     error_of: Callable[[Decimal], float | None],
     meaning_of: Callable[[Decimal], str],
-) -> dict[str, Any]:
+) -> Json:
     """The cost, what it means, and the error that it buys, None where nothing can be said of it.
 
     asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.budgets import ledger, promises, refusals, requests
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
@@ -19,6 +19,7 @@ from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
+from dpportal.platform.form_types import CleanedData
 from dpportal.platform.paragraphs import ParagraphsField
 
 # Between a dataset's key and whom it protects.
@@ -32,7 +33,7 @@ class ReasonForm(forms.Form):
     reason = ParagraphsField(max_length=500)
 
 
-class ProtectedDatasetField(forms.ModelChoiceField):
+class ProtectedDatasetField(forms.ModelChoiceField[Dataset]):
     """A dataset to grant for, named with whom it protects; a choice holds for whom it named."""
 
     default_error_messages = {
@@ -41,34 +42,32 @@ class ProtectedDatasetField(forms.ModelChoiceField):
         )
     }
 
-    def label_from_instance(self, obj: models.Model) -> str:
-        assert isinstance(obj, Dataset)
+    def label_from_instance(self, obj: Dataset) -> str:
         return f"{obj.name} – {Protection.of(obj.current_domain())}"
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         """The dataset with the protection that the page names; what was posted stays as it is."""
         if not isinstance(value, Dataset):
             return value
         return f"{value.pk}{APART}{_named(value)}"
 
-    def to_python(self, value: Any) -> models.Model | None:
+    def to_python(self, value: object) -> Dataset | None:
         key, _apart, named = str(value or "").partition(APART)
         dataset = super().to_python(key)
-        if isinstance(dataset, Dataset) and named != _named(dataset):
+        if dataset is not None and named != _named(dataset):
             raise forms.ValidationError(self.error_messages["changed"], code="changed")
         return dataset
 
 
-class WaitingRequestField(forms.ModelChoiceField):
+class WaitingRequestField(forms.ModelChoiceField[BudgetRequest]):
     """A question for a budget: one of those that wait is offered, any is read, so that a late answer is told so."""
 
-    def label_from_instance(self, obj: models.Model) -> str:
-        assert isinstance(obj, BudgetRequest)
+    def label_from_instance(self, obj: BudgetRequest) -> str:
         return f"{obj.dataset.name} – {obj.reason}"
 
-    def to_python(self, value: Any) -> models.Model | None:
+    def to_python(self, value: object) -> BudgetRequest | None:
         try:
-            return BudgetRequest.objects.get(pk=value) if value else None
+            return BudgetRequest.objects.get(pk=str(value)) if value else None
         except (ValueError, BudgetRequest.DoesNotExist):
             raise forms.ValidationError(
                 self.error_messages["invalid_choice"], code="invalid_choice"
@@ -80,7 +79,7 @@ def _named(dataset: Dataset) -> str:
     return hashlib.sha256(repr(Protection.of(dataset.current_domain())).encode()).hexdigest()[:12]
 
 
-class BudgetChangeForm(forms.ModelForm):
+class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
     """A grant or a reduction, with its reason; written through the ledger."""
 
     kind = forms.ChoiceField(label=_("change"), choices=CHANGES, initial=LedgerEntry.Kind.GRANT)
@@ -178,7 +177,7 @@ class BudgetChangeForm(forms.ModelForm):
         chosen = dataset_of(key)
         others.choices = _promises_of(chosen) if chosen else []
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         data = super().clean() or {}
         dataset = data.get("dataset")
@@ -249,7 +248,7 @@ class BudgetChangeForm(forms.ModelForm):
         if amount is not None and (budget is None or amount > budget.left):
             self.add_error("amount", refusals.reduction_text(budget))
 
-    def save_as(self, by: Any) -> LedgerEntry:
+    def save_as(self, by: User) -> LedgerEntry:
         """Write the change. Raises BudgetRefusedError."""
         data = self.cleaned_data
         if data["kind"] == LedgerEntry.Kind.REDUCTION:

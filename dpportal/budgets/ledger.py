@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -307,13 +306,13 @@ def _settle(entry: LedgerEntry, state: str) -> bool:
         return LedgerEntry.objects.all()._settle(entry, state, timezone.now())
 
 
-def _change(budgets: QuerySet[Budget], **changes: Any) -> int:
+def _change(budgets: QuerySet[Budget], **changes: object) -> int:
     """How many of the accounts were changed."""
     with writing():
         return budgets.update(**changes)
 
 
-def _account(dataset: Dataset, kind: Mapping[str, Any], **which: Any) -> Budget:
+def _account(dataset: Dataset, kind: Mapping[str, object], **which: object) -> Budget:
     """The dataset's account for this protection, opened with nothing in it if there is none."""
     with writing():
         return Budget.objects.get_or_create(dataset=dataset, **which, defaults=kind)[0]

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.protection import Protection
+from dpportal.platform.json_types import Json
 from mechanisms.accounting import Definition, Loss, Neighbours, plainly
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class AccountPromise:
     def loss(self) -> Loss:
         return Loss(self.definition, Fraction(self.amount))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Json:
         return {
             "neighbours": self.protection.neighbours,
             "person_column": self.protection.unit_column,
@@ -106,7 +107,7 @@ class OtherPromises:
             sentences.append(_("Costs under different promises are not added to each other."))
         return list(filter(None, sentences))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Json:
         """For release.json, and to see whether files say what is true now."""
         return {
             "released_under_other_protections_too": bool(self.accounts),
@@ -133,7 +134,7 @@ def _steps(person: Protection, among: Protection) -> int:
     return 2 if replaced else 1
 
 
-def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]:
+def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
     """What a loss under the promise `among` is for a person: k steps away, so kε, or k²ρ.
 
     Source: for ρ Bun and Steinke 2016, Proposition 1.9.

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -116,7 +116,7 @@ _HAS = {
 }
 
 
-def install(using: str, **_: Any) -> None:
+def install(using: str, **_: object) -> None:
     """Give the database the triggers of this version, in one transaction; after each `migrate`, where any is missing.
 
     Whoever migrates while others work takes no lock of the tables if nothing is missing.
@@ -132,7 +132,7 @@ def install(using: str, **_: Any) -> None:
             cursor.execute(statement)
 
 
-def make_way(using: str, plan: Sequence[tuple[Migration, bool]], **_: Any) -> None:
+def make_way(using: str, plan: Sequence[tuple[Migration, bool]], **_: object) -> None:
     """Before migrations of this room: SQLite renames no table that a trigger of another one speaks of."""
     if any(migration.app_label == "budgets" for migration, _backwards in plan):
         remove(using)

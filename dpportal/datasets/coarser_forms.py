@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets import coarser
+from dpportal.platform.form_types import CleanedData
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 
 STEP_NAMES = {"week": _("Week"), "month": _("Month"), "quarter": _("Quarter"), "year": _("Year")}
@@ -23,8 +25,8 @@ class CoarserForm(forms.Form):
         help_text=_("Such as “age group” or “education level”. It is published with what you release of it."),
     )
 
-    def __init__(self, *args: Any, finer: Attribute, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, object] | None, *, finer: Attribute) -> None:
+        super().__init__(data)
         self.finer = finer
         if isinstance(finer, Categorical):
             self.fields["groups"] = _groups_field(finer)
@@ -37,7 +39,7 @@ class CoarserForm(forms.Form):
             assert isinstance(finer, Integer | Real)
             self.fields["edges"] = _edges_field(finer)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         found = super().clean() or {}
         if not self.errors:
             try:
@@ -46,7 +48,7 @@ class CoarserForm(forms.Form):
                 raise forms.ValidationError(str(wrong)) from None
         return found
 
-    def _attribute(self, found: dict[str, Any]) -> Attribute:
+    def _attribute(self, found: Json) -> Attribute:
         name = found["name"].strip()
         if isinstance(self.finer, Categorical):
             return coarser.by_groups(self.finer, name, _groups(self.finer, found["groups"]))

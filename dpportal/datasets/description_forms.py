@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -12,6 +11,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.models import PublicDescription
+from dpportal.platform.form_types import CleanedData
 from dpportal.publications.licences import LICENCES
 
 MAX_KEYWORDS = 20
@@ -23,10 +23,10 @@ _web_address = URLValidator(schemes=["https", "http"])
 class KeywordsField(forms.CharField):
     """Words between commas, each once, as a list."""
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return ", ".join(value) if isinstance(value, list) else value
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: object) -> list[str]:
         words = [" ".join(word.split()) for word in super().clean(value).split(",")]
         keywords = list(dict.fromkeys(filter(None, words)))
         if len(keywords) > MAX_KEYWORDS or any(len(word) > LONGEST_KEYWORD for word in keywords):
@@ -48,7 +48,7 @@ def _moment(text: str) -> str:
     return text
 
 
-class DescriptionForm(forms.ModelForm):
+class DescriptionForm(forms.ModelForm[PublicDescription]):
     """What everyone may read of a dataset; nothing is asked for, and nothing shown without the tick."""
 
     keywords = KeywordsField(
@@ -108,7 +108,7 @@ class DescriptionForm(forms.ModelForm):
             ) from None
         return contact
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         first, last = data.get("first"), data.get("last")
         if last and not first:

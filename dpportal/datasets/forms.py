@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date
+from typing import TypeVar
 
 from django import forms
 from django.db.models import QuerySet
@@ -14,11 +17,15 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
 from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.platform.form_types import CleanedData
+from dpportal.platform.json_types import Json
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
 from mechanisms.accounting import Neighbours
 
+N = TypeVar("N", int, float)
+Ordered = TypeVar("Ordered", int, float, date)
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
 WHOLE = "whole"
@@ -26,7 +33,7 @@ EMPTY = _("This file is empty. Choose one with a line of column names and at lea
 CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
 
-class UploadForm(ReadingForm, forms.ModelForm):
+class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
     """A table and a name for it. How the file is read is proposed from its first rows, and can be said."""
 
     file = forms.FileField(
@@ -51,7 +58,7 @@ class UploadForm(ReadingForm, forms.ModelForm):
         fields = ["name", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2})}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if data.get("arrived") != WHOLE:
             self.errors.pop("file", None)
@@ -59,7 +66,7 @@ class UploadForm(ReadingForm, forms.ModelForm):
         return data
 
 
-class ElsewhereForm(forms.ModelForm):
+class ElsewhereForm(forms.ModelForm[Dataset]):
     """A table that lies elsewhere, of those that are offered, and a name for it."""
 
     table = forms.ModelChoiceField(
@@ -80,21 +87,21 @@ class ElsewhereForm(forms.ModelForm):
 
     field_order = ["table", "name", "description"]
 
-    def __init__(self, *args: Any, offered: QuerySet[SharedTable], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, object] | None, *, offered: QuerySet[SharedTable]) -> None:
+        super().__init__(data)
         field = self.fields["table"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = offered
 
 
-class RenameForm(forms.ModelForm):
+class RenameForm(forms.ModelForm[Dataset]):
     class Meta:
         model = Dataset
         fields = ["name", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 
 
-class UnitForm(forms.ModelForm):
+class UnitForm(forms.ModelForm[DomainVersion]):
     """Who is protected, and from which comparison."""
 
     neighbours = forms.ChoiceField(
@@ -142,8 +149,10 @@ class UnitForm(forms.ModelForm):
         model = DomainVersion
         fields = ["neighbours", "unit_column", "ignore_case", "max_rows"]
 
-    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None, *, instance: DomainVersion | None, dataset: Dataset
+    ) -> None:
+        super().__init__(data, instance=instance)
         # Without a table a person is told by what its curator names, which is no column.
         own = [self.instance.unit_column] if dataset.is_tableless and self.instance.unit_column else []
         names = [(name, name) for name in dict.fromkeys([*own, *(c["name"] for c in dataset.columns)])]
@@ -151,7 +160,7 @@ class UnitForm(forms.ModelForm):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [("", _("Each person has one row")), *names]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if not data.get("unit_column") and data.get("max_rows", 1) != 1:
             self.add_error(
@@ -230,11 +239,13 @@ class AttributeForm(MisfitForm):
         help_text=_("Otherwise they go where values that do not fit go."),
     )
 
-    def __init__(self, *args: Any, column: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None, *, column: str, initial: Json | None = None
+    ) -> None:
+        super().__init__(data, initial=initial)
         self.column = column
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if self.errors:
             return data
@@ -257,8 +268,8 @@ class AttributeForm(MisfitForm):
         """The declaration; call after `is_valid()`."""
         return self.declared
 
-    def _build(self, data: dict[str, Any]) -> domain.Attribute | None:
-        build = {
+    def _build(self, data: CleanedData) -> domain.Attribute | None:
+        build: dict[str, Callable[[], domain.Attribute | None]] = {
             "ignored": lambda: None,
             "categorical": self._categorical,
             "integer": self._integer,
@@ -270,17 +281,17 @@ class AttributeForm(MisfitForm):
         # A column with too many cells is refused for that before anybody names one of them.
         if attribute is None or attribute.size > MAX_CELLS_OF_A_COLUMN:
             return attribute
-        return self.closed_as_said(attribute)
+        return self.closed_as_declared(attribute)
 
     @staticmethod
-    def _to_blame(data: dict[str, Any]) -> str | None:
+    def _to_blame(data: CleanedData) -> str | None:
         """The field beside which a declaration's own refusal is shown."""
         if data["kind"] == "categorical":
             return "values"
         return "edges" if data["kind"] != "date" and data["binning"] == "edges" else None
 
     @staticmethod
-    def _finest(data: dict[str, Any]) -> str | None:
+    def _finest(data: CleanedData) -> str | None:
         """The field that decides how many cells there are."""
         if data["kind"] == "date":
             return "step"
@@ -320,29 +331,28 @@ class AttributeForm(MisfitForm):
     def _date(self) -> domain.Attribute:
         lower, upper = self._day("lower"), self._day("upper")
         self._check_order(lower, upper)
-        step: Any = self.cleaned_data["step"] or "month"
-        return domain.Date(self.column, self._own_missing(), lower, upper, step)
+        step = self.cleaned_data["step"]
+        steps = {"step": step} if step else {}
+        return domain.Date(self.column, self._own_missing(), lower, upper, **steps)
 
     def _own_missing(self) -> bool:
         return bool(self.cleaned_data["missing_cell"])
 
-    def _bounds(self, number: type) -> tuple[Any, Any]:
+    def _bounds(self, number: type[N]) -> tuple[N, N]:
         lower, upper = self._bound("lower", number), self._bound("upper", number)
         self._check_order(lower, upper)
         return lower, upper
 
     @staticmethod
-    def _check_order(lower: Any, upper: Any) -> None:
+    def _check_order(lower: Ordered, upper: Ordered) -> None:
         if lower > upper:
             raise FieldError("upper", _("The lower bound is above the upper bound; exchange them."))
 
-    def _bound(self, name: str, number: type) -> Any:
-        try:
+    def _bound(self, name: str, number: type[N]) -> N:
+        with suppress(ValueError, OverflowError):
             bound = number(self.cleaned_data[name].strip())
-        except (ValueError, OverflowError):
-            bound = math.nan
-        if math.isfinite(bound):
-            return bound
+            if math.isfinite(bound):
+                return bound
         if number is int:
             raise FieldError(name, _("Write this bound as a whole number, such as 0 or 120."))
         raise FieldError(name, _("Write this bound as a number, such as 0 or 99.5."))
@@ -353,7 +363,7 @@ class AttributeForm(MisfitForm):
             raise FieldError(name, _("Write a whole number of at least 1."))
         return count
 
-    def _numbers(self, name: str, number: type) -> list[Any]:
+    def _numbers(self, name: str, number: type[N]) -> list[N]:
         words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
         try:
             numbers = [number(word) for word in words]
@@ -365,15 +375,16 @@ class AttributeForm(MisfitForm):
             )
         return numbers
 
-    def _day(self, name: str) -> Any:
+    def _day(self, name: str) -> date:
         field = forms.DateField(input_formats=["%Y-%m-%d"])
         try:
-            return field.clean(self.cleaned_data[name].strip())
+            day: date = field.clean(self.cleaned_data[name].strip())
         except forms.ValidationError:
             raise FieldError(name, _("Write this bound as a day like 2024-01-31.")) from None
+        return day
 
 
-def initial_of(attribute: domain.Attribute | None, name: str) -> dict[str, Any]:
+def initial_of(attribute: domain.Attribute | None, name: str) -> Json:
     """What the form shows for a declaration, or for a column that has none yet: what its name suggests."""
     attribute = attribute or proposed(name)
     if attribute is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import asdict
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -18,6 +17,7 @@ from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.jobs import queues
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.runner import JobKind, register
+from dpportal.platform.json_types import Json
 from dpportal.tables import TableFacts, UploadFault
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.similarity.sketch import Sketch
@@ -97,7 +97,7 @@ def _connect(dataset: Dataset, claim: Claim) -> None:
         _keep_declarations(dataset, [column.name for column in found.columns])
 
 
-def _standing(dataset: Dataset, mark: str) -> dict[str, Any]:
+def _standing(dataset: Dataset, mark: str) -> Json:
     """Whether a table is stored, or its owner has it already: of others' tables curators are told nothing.
 
     Two conversions of the same content at once: the unique fingerprint makes the later one start again.
@@ -125,7 +125,7 @@ def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
             version.save(update_fields=["unit_column", "max_rows"])
 
 
-def _told(facts: TableFacts) -> dict[str, Any]:
+def _told(facts: TableFacts) -> Json:
     """What the dataset's pages say of the file."""
     return {
         "format": facts.format,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from itertools import chain
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.jobs.claims import Job
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.metadata import About
 from dpportal.tables.connections.models import SharedTable
@@ -348,7 +348,7 @@ class DomainVersion(models.Model):
         # Whoever is named by a column may have no row of it.
         return unit.allowing_absence(bool(self.unit_column) or self.dataset.total_stays_private)
 
-    def declared(self) -> dict[str, Any]:
+    def declared(self) -> Json:
         """All that decides what is counted, and of whom: what a curator read before confirming."""
         return {
             "dataset": str(self.dataset_id),
@@ -385,5 +385,5 @@ class AttributeDeclaration(models.Model):
         return self.column
 
     def declared(self) -> Attribute:
-        declaration: dict[str, Any] = self.declaration
+        declaration: Json = self.declaration
         return attribute_from_json(declaration)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
 
 import numpy as np
@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from dpportal import tables as raw_tables
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import FOLDER, reading
 from dpportal.tables import Column, Persons
 from dpportal.tables.connections.faults import SourceFault
@@ -92,7 +93,7 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
         facts = raw_tables.convert(
             source, target, dataset.file_name, options_of(dataset), on_progress, _limits(), sketch_key
         )
-        name = storage.keep_anew(target, folder(dataset.pk))
+        name = storage.keep_under_random_name(target, folder(dataset.pk))
     return StoredTable(name, facts)
 
 
@@ -299,7 +300,7 @@ def keep_counts(dataset_id: UUID, counts: np.ndarray, beginning: str) -> str:
     with storage.scratch_folder() as scratch:
         path = scratch / "counts.npy"
         np.save(path, counts)
-        return storage.keep_anew(path, folder(dataset_id), beginning)
+        return storage.keep_under_random_name(path, folder(dataset_id), beginning)
 
 
 def kept_counts(name: str) -> np.ndarray:
@@ -308,7 +309,7 @@ def kept_counts(name: str) -> np.ndarray:
         return np.asarray(np.load(path, mmap_mode="r"))
 
 
-def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: dict[str, Any]) -> None:
+def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> None:
     """Store what the compare page shows; it holds true counts."""
     with storage.scratch_folder() as scratch:
         path = scratch / "comparison.json"
@@ -316,13 +317,14 @@ def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: dict[str, An
         storage.keep(path, _comparison_name(dataset_id, release_id))
 
 
-def comparison(dataset_id: UUID, release_id: UUID) -> dict[str, Any] | None:
+def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
     name = _comparison_name(dataset_id, release_id)
     if not default_storage.exists(name):
         return None
     with reading(), default_storage.open(name) as file:
-        return json.load(file)
+        shown: Json = json.load(file)
+        return shown
 
 
 def keep_fit(dataset_id: UUID, asked: str, found: TableFit) -> None:
@@ -361,7 +363,7 @@ def fit_name(dataset_id: UUID, asked: str) -> str:
     return f"{folder(dataset_id)}/{FIT}{asked}.json"
 
 
-def _attribute(column: str, found: dict[str, Any]) -> Attribute:
+def _attribute(column: str, found: Json) -> Attribute:
     kind = found["kind"]
     if kind == "text":
         return Categorical(column, True, tuple(found["values"]))

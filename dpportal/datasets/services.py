@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -25,6 +24,7 @@ from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, 
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
@@ -38,7 +38,7 @@ erasing = Signal()
 ORIGINAL = ".original"
 
 
-def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User) -> Dataset:
+def create_dataset(draft: Dataset, file: File[bytes], options: Json, by: User) -> Dataset:
     """Keep the upload and queue its conversion."""
     with _kept_original(draft, file) as upload, transaction.atomic():
         queue_new(draft, upload, file.name or "table", megabytes(file.size), options, by)
@@ -46,9 +46,7 @@ def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User
 
 
 @transaction.atomic
-def queue_new(
-    draft: Dataset, upload: str, file_name: str, megabytes: int, options: dict[str, Any], by: User
-) -> None:
+def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, options: Json, by: User) -> None:
     """A dataset of a file that lies in private storage already, and the job that reads it."""
     require_room(by, megabytes)
     draft.owner, draft.upload, draft.options, draft.megabytes = by, upload, options, megabytes
@@ -61,7 +59,7 @@ def queue_new(
 
 
 @contextmanager
-def _kept_original(dataset: Dataset, file: File) -> Iterator[str]:
+def _kept_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
     """The name of the file in private storage; it is deleted if the block fails."""
     try:
         name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
@@ -204,7 +202,7 @@ def declare(
     taken = version.attributes.filter(column=column).exclude(position=position).exists()
     if attribute.source and (column in names or taken):
         raise DomainError(f"{column}: there is a column of this name already. Choose another.")
-    values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
+    values: Json = {"position": position, "declaration": attribute.to_json()}
     if filled is not None:
         _remember_filled(dataset, attribute, filled)
     values["filled_from_data"] = attribute.column in dataset.filled_columns

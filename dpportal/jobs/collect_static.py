@@ -26,9 +26,9 @@ def collect() -> None:
 
 def _version() -> str:
     """A digest of every file's name, size and time."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for finder in get_finders():
         for name, storage in finder.list(NOT_SERVED):
             status = Path(storage.path(name)).stat()
-            found.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()

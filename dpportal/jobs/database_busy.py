@@ -57,8 +57,8 @@ def _answer(request: HttpRequest) -> HttpResponse:
         "The portal is busy with something that this needs, so nothing was changed. Try again in a few seconds, and "
         "tell an administrator if it lasts."
     )
-    found = request.resolver_match
-    if found is not None and hasattr(found.func, "known_sender"):
+    match = request.resolver_match
+    if match is not None and hasattr(match.func, "known_sender"):
         return JsonResponse({"error": reason}, status=UNAVAILABLE)
     # Who is signed in, if that was looked up before.
     known = {"user": getattr(request, "_cached_user", None)}

@@ -8,7 +8,6 @@ a job tries again. SQLite has one lock for all: a process that holds it and stan
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -60,7 +59,7 @@ def of_jobs() -> Patience:
 def keep_to(patience: Patience) -> None:
     """Apply these limits to every connection that this process opens from now on."""
 
-    def limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    def limit(connection: BaseDatabaseWrapper, **_: object) -> None:
         if connection.vendor == "postgresql":
             _limit(connection, patience)
 

@@ -172,7 +172,7 @@ def keep(
         path = scratch / "measurement.npy"
         np.save(path, measurement.values)
         digest = storage.sha256(path)
-        stored = storage.keep_anew(path, f"{_folder(release)}/{claim.fence}")
+        stored = storage.keep_under_random_name(path, f"{_folder(release)}/{claim.fence}")
         return CommittedMeasurement(stored, digest, kept, release.dataset.last_read)
 
 

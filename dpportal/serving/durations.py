@@ -54,14 +54,15 @@ class _OfAllProcesses(Collector):
 
 def _written() -> list[Metric]:
     """What each process wrote to its file, together."""
-    return list(multiprocess.MultiProcessCollector(None).collect())
+    collector = multiprocess.MultiProcessCollector(None)  # type: ignore[no-untyped-call]
+    return list(collector.collect())  # type: ignore[no-untyped-call]
 
 
 def registry() -> CollectorRegistry:
     """With what all processes counted."""
-    found = CollectorRegistry()
-    found.register(_OfAllProcesses())
-    return found
+    counted = CollectorRegistry()
+    counted.register(_OfAllProcesses())
+    return counted
 
 
 def requests_in_flight() -> Requests:

@@ -58,7 +58,7 @@ def too_large(most_bytes: int) -> str:
 class NoFiles(FileUploadHandler):
     """Of every other request the files are left out, unread."""
 
-    def new_file(self, *args: Any, **kwargs: Any) -> None:
+    def new_file(self, *args: object, **kwargs: object) -> None:
         raise SkipFile
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:

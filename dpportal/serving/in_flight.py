@@ -70,9 +70,9 @@ class InFlight:
 
 def requests_in(families: list[Metric]) -> Requests:
     """What the processes of this machine wrote, summed up."""
-    found = {sample.name: sample.value for family in families for sample in family.samples}
-    age = time.monotonic() - found.get(BEGUN, math.inf)
-    return Requests(int(found.get(NUMBER, 0)), max(0.0, age))
+    values = {sample.name: sample.value for family in families for sample in family.samples}
+    age = time.monotonic() - values.get(BEGUN, math.inf)
+    return Requests(int(values.get(NUMBER, 0)), max(0.0, age))
 
 
 def as_gauges(requests: Requests) -> Iterator[Metric]:

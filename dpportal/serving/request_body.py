@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from dpportal.platform import storage
-from dpportal.serving.handler import Message, Receive
+from dpportal.serving.handler import Message, Receive, Scope
 
 # Whoever asks: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
 ANYONE_BYTES = 2**14
@@ -74,9 +73,9 @@ def too_large(limit: int) -> str:
     return f"This is larger than the {shown} that can be sent here."
 
 
-def length(scope: Any) -> int | None:
+def length(scope: Scope) -> int | None:
     """The number of bytes that the request says it brings, None if it does not say."""
-    said = dict(scope["headers"]).get(b"content-length", b"")
-    if said.isdigit():
-        return int(said)
+    announced = dict(scope["headers"]).get(b"content-length", b"")
+    if announced.isdigit():
+        return int(announced)
     return None if b"transfer-encoding" in dict(scope["headers"]) else 0

@@ -53,7 +53,7 @@ def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
     with storage.scratch_folder() as scratch:
         path = scratch / "table.parquet"
         pq.write_table(small_table(), path)
-        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
+        dataset.table = storage.keep_under_random_name(path, records.folder(dataset.pk))
     dataset.columns = [
         {"name": "colour", "kind": "text", "remark": ""},
         {"name": "age", "kind": "integer", "remark": ""},
