@@ -15,7 +15,7 @@ from dpportal.publications import cost_search
 
 
 def position(
-    asked: Mapping[str, str],
+    query: Mapping[str, str],
     *,
     amount_of: Callable[[float], Decimal | None] | None,
     error_of: Callable[[Decimal], float | None],
@@ -26,12 +26,12 @@ def position(
     asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error
     is as wanted, None if there is none; None itself where no error can be wanted. Raises ValidationError.
     """
-    if amount_of and "half_width" in asked:
-        amount = amount_of(_wanted_field().clean(asked["half_width"]))
+    if amount_of and "half_width" in query:
+        amount = amount_of(_half_width_field().clean(query["half_width"]))
         if amount is None:
             raise ValidationError(_("No cost gives so small an error; allow more."))
     else:
-        amount = amount_formfield().clean(asked.get("epsilon"))
+        amount = amount_formfield().clean(query.get("epsilon"))
     return {
         "amount": plain(amount),
         "meaning": meaning_of(amount),
@@ -39,7 +39,7 @@ def position(
     }
 
 
-def _wanted_field() -> forms.FloatField:
+def _half_width_field() -> forms.FloatField:
     """Of the error that is wanted."""
     wrong = _("Write the wanted error as a plain number, such as 20.")
     return forms.FloatField(

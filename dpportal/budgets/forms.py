@@ -217,18 +217,18 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
             self.add_error("definition", refusals.other_kind_text(budget))
         elif budget and ledger.moves_delta(budget, data.get("delta_exponent", budget.delta_exponent)):
             self.add_error("delta_exponent", refusals.other_delta_text(budget))
-        if asked := data.get("answers"):
-            self._check_answer(asked, dataset)
+        if request := data.get("answers"):
+            self._check_answer(request, dataset)
         return data
 
-    def _check_answer(self, asked: BudgetRequest, dataset: Dataset | None) -> None:
-        if dataset and asked.dataset_id != dataset.pk:
+    def _check_answer(self, request: BudgetRequest, dataset: Dataset | None) -> None:
+        if dataset and request.dataset_id != dataset.pk:
             self.add_error("answers", _("This request is for another dataset."))
         elif self.cleaned_data.get("kind") == LedgerEntry.Kind.REDUCTION:
             self.add_error(
                 "answers", _("A reduction answers no request. Leave this empty, or decline in the office.")
             )
-        elif not requests.waits(asked):
+        elif not requests.waits(request):
             self.add_error("answers", requests.answered_text())
 
     def _unread_promises(self, dataset: Dataset) -> set[str]:
@@ -292,7 +292,7 @@ def _kin_text(kin: SimilarDataset) -> str:
     spent = ", ".join(
         f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}" for b in kin.dataset.budgets.filter(total__gt=0)
     )
-    told = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
+    text = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
         "what": kin,
         "name": kin.dataset.name,
         "owner": kin.dataset.owner.get_username(),
@@ -301,4 +301,4 @@ def _kin_text(kin: SimilarDataset) -> str:
     hidden = gettext(
         "It has promised that its number of rows stays hidden, which a release under “replace one” here would publish"
     )
-    return f"{told}. {hidden}" if kin.dataset.total_stays_private else told
+    return f"{text}. {hidden}" if kin.dataset.total_stays_private else text

@@ -62,7 +62,7 @@ class AccountPromise:
         if worked["times"] > 1:
             cost = _("That can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s.")
             tells = total_published and not self.protection.hides_total
-            sentences.append(cost % {**worked, "beside": _beside_total() if tells else ""})
+            sentences.append(cost % {**worked, "beside": _besides_total() if tells else ""})
         return " ".join(sentences)
 
     def from_release(self, loss: Loss, own: Protection, subject: str) -> str:
@@ -73,8 +73,8 @@ class AccountPromise:
         text = _(
             "In the sense of that promise, %(subject)s can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s."
         )
-        beside = _beside_total() if loss.unit.total_public else ""
-        return text % {"subject": subject, "beside": beside, **worked}
+        besides = _besides_total() if loss.unit.total_public else ""
+        return text % {"subject": subject, "beside": besides, **worked}
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class OtherPromises:
         }
 
 
-def _beside_total() -> str:
+def _besides_total() -> str:
     """Of costs that do not cover a public number of rows."""
     return _(", besides what the number of rows tells")
 

@@ -122,8 +122,8 @@ def install(using: str, **_: object) -> None:
     Whoever migrates while others work takes no lock of the tables if nothing is missing.
     """
     connection = connections[using]
-    wanted = {rule.trigger for rule in _rules(connection)}
-    if not {LINES, BUDGETS} <= set(connection.introspection.table_names()) or wanted == set(
+    expected = {rule.trigger for rule in _rules(connection)}
+    if not {LINES, BUDGETS} <= set(connection.introspection.table_names()) or expected == set(
         _installed(connection)
     ):
         return

@@ -47,8 +47,8 @@ def replaceable_datasets(request: HttpRequest) -> Datasets:
 
 def dataset_for(request: HttpRequest, dataset_id: UUID, right: Right) -> Dataset:
     """A dataset to which the visitor has at least this right, or 404."""
-    found = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
-    return with_right(request, get_object_or_404(found, pk=dataset_id))
+    datasets = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
+    return with_right(request, get_object_or_404(datasets, pk=dataset_id))
 
 
 def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:

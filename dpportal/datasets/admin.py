@@ -52,11 +52,11 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
     @admin.display(description=_("nearly the same table as"))
     def like(self, dataset: Dataset) -> str:
         """For administrators alone; what a grant asks about."""
-        found = (
+        similar = (
             f"{kin.dataset} ({kin.dataset.owner.get_username()}): {kin}"
             for kin in near_duplicates.similar_datasets(dataset)
         )
-        return "; ".join(found) or "–"
+        return "; ".join(similar) or "–"
 
     @admin.action(description=_("Allow the selected duplicates (recorded)"))
     def allow_duplicates(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:

@@ -28,7 +28,7 @@ N = TypeVar("N", int, float)
 Ordered = TypeVar("Ordered", int, float, date)
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
-WHOLE = "whole"
+COMPLETE = "whole"
 EMPTY = _("This file is empty. Choose one with a line of column names and at least one row.")
 CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
@@ -49,7 +49,7 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
         label=_("name"), max_length=120, required=False, help_text=_("Left empty, the file's name is used.")
     )
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
-    arrived = forms.CharField(widget=forms.HiddenInput, initial=WHOLE, required=False)
+    arrived = forms.CharField(widget=forms.HiddenInput, initial=COMPLETE, required=False)
 
     formats = formats.TITLES
 
@@ -60,13 +60,13 @@ class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
 
     def clean(self) -> CleanedData:
         data = super().clean() or {}
-        if data.get("arrived") != WHOLE:
+        if data.get("arrived") != COMPLETE:
             self.errors.pop("file", None)
             self.add_error("file", CUT_SHORT)
         return data
 
 
-class ElsewhereForm(forms.ModelForm[Dataset]):
+class RemoteTableForm(forms.ModelForm[Dataset]):
     """A table that lies elsewhere, of those that are offered, and a name for it."""
 
     table = forms.ModelChoiceField(

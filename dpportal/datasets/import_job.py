@@ -36,7 +36,7 @@ class Conversions(JobKind[Conversion]):
     refusals = (UploadFault, SourceFault)
 
     def work(self, job: Conversion, claim: Claim) -> None:
-        (_connect if job.dataset.is_elsewhere else _convert)(job.dataset, claim)
+        (_connect if job.dataset.is_remote else _convert)(job.dataset, claim)
 
     def close(self, job: Conversion, claim: Claim, reason: str) -> None:
         with transaction.atomic():
@@ -68,7 +68,7 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
             table=stored.name,
             rows=stored.facts.rows,
             columns=[column.to_json() for column in stored.facts.columns],
-            facts=_told(stored.facts),
+            facts=_facts_of(stored.facts),
             options=stored.facts.options.to_json(),
         )
         _keep_declarations(dataset, [column.name for column in stored.facts.columns])
@@ -77,24 +77,24 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
 def _connect(dataset: Dataset, claim: Claim) -> None:
     """Read the columns of a table that lies elsewhere. Its place is its fingerprint: one budget for one table."""
     claim.step("reading")
-    found = records.look_elsewhere(dataset)
-    mark = fingerprint(found.identity)
-    kin = near_duplicates.kin(dataset, mark, None, found.relations)
+    schema = records.remote_schema(dataset)
+    mark = fingerprint(schema.identity)
+    kin = near_duplicates.kin(dataset, mark, None, schema.relations)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         _record(dataset, kin)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
-            columns=[{**column.to_json(), "type": found.types[column.name]} for column in found.columns],
+            columns=[{**column.to_json(), "type": schema.types[column.name]} for column in schema.columns],
             facts={
                 "format": "elsewhere",
-                "identity": found.identity,
-                "definition": found.definition,
-                "left_out": [asdict(column) for column in found.left_out],
+                "identity": schema.identity,
+                "definition": schema.definition,
+                "left_out": [asdict(column) for column in schema.left_out],
             },
-            relations=list(found.relations),
+            relations=list(schema.relations),
         )
-        _keep_declarations(dataset, [column.name for column in found.columns])
+        _keep_declarations(dataset, [column.name for column in schema.columns])
 
 
 def _standing(dataset: Dataset, mark: str) -> Json:
@@ -125,7 +125,7 @@ def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
             version.save(update_fields=["unit_column", "max_rows"])
 
 
-def _told(facts: TableFacts) -> Json:
+def _facts_of(facts: TableFacts) -> Json:
     """What the dataset's pages say of the file."""
     return {
         "format": facts.format,

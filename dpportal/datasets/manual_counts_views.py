@@ -103,8 +103,8 @@ class TablelessForm(forms.ModelForm[Dataset]):
     _categories: Categorical | None = None
 
     def who(self) -> Protected:
-        said = self.cleaned_data
-        return Protected(said["neighbours"], said["max_rows"], said["person"])
+        answers = self.cleaned_data
+        return Protected(answers["neighbours"], answers["max_rows"], answers["person"])
 
     def categories(self) -> Categorical | None:
         return self._categories

@@ -116,7 +116,7 @@ class Dataset(models.Model):
         return self.right >= Right.OWN
 
     @property
-    def is_elsewhere(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether its table stays in its own database: counts come from there, and no row does."""
         return self.source_id is not None
 
@@ -153,7 +153,7 @@ class Dataset(models.Model):
     @property
     def has_rows(self) -> bool:
         """Whether its rows lie here, so that a curator can look at them."""
-        return self.has_records and not self.is_elsewhere
+        return self.has_records and not self.is_remote
 
     @property
     def is_tableless(self) -> bool:
@@ -163,7 +163,7 @@ class Dataset(models.Model):
     @property
     def had_table(self) -> bool:
         """Whether there is or was a table of its people, here or elsewhere; what is closed since still tells."""
-        return bool(self.file_name) or self.is_elsewhere
+        return bool(self.file_name) or self.is_remote
 
     @property
     def takes_streams(self) -> bool:
@@ -207,7 +207,7 @@ class Dataset(models.Model):
         return self.domain_versions.order_by("-version").first()
 
     @property
-    def told(self) -> About:
+    def about(self) -> About:
         """What everyone may read of it: nothing, unless its curator permits it."""
         written = PublicDescription.objects.filter(dataset=self, shown=True).first()
         return written.about() if written else About()

@@ -26,4 +26,4 @@ def news(person: User) -> int:
     """How many of all these this person has not looked at."""
     if not person.is_curator:
         return 0
-    return sum(found.filter(seen=False).count() for found in [*ended_jobs(person), shared_with(person)])
+    return sum(rows.filter(seen=False).count() for rows in [*ended_jobs(person), shared_with(person)])

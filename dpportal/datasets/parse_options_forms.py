@@ -152,7 +152,7 @@ def reading_form(dataset: Dataset, data: QueryDict | None = None) -> ReadingForm
     """The form with what is declared of a dataset's file; a workbook's sheets are named to choose from."""
     form = ReadingForm(data, initial=_initial(records.options_of(dataset)))
     sheets = dataset.facts.get("sheets", [])
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         _without_file(form)
     elif sheets:
         hidden = _("%(sheet)s (hidden)")

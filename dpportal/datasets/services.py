@@ -40,7 +40,7 @@ ORIGINAL = ".original"
 
 def create_dataset(draft: Dataset, file: File[bytes], options: Json, by: User) -> Dataset:
     """Keep the upload and queue its conversion."""
-    with _kept_original(draft, file) as upload, transaction.atomic():
+    with _stored_original(draft, file) as upload, transaction.atomic():
         queue_new(draft, upload, file.name or "table", megabytes(file.size), options, by)
     return draft
 
@@ -59,7 +59,7 @@ def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, optio
 
 
 @contextmanager
-def _kept_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
+def _stored_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
     """The name of the file in private storage; it is deleted if the block fails."""
     try:
         name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
@@ -86,7 +86,7 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
         old = records.options_of(dataset)
         Dataset.objects.filter(pk=dataset.pk).update(options=options.to_json())
         audit.record(by, "changed how the file is read", dataset)
-        if dataset.is_elsewhere:
+        if dataset.is_remote:
             return  # its columns and their types are the database's own
         if dataset.has_records and options.finds_fields_like(old):
             columns = records.proposed_columns(dataset, options)
@@ -276,9 +276,9 @@ def columns_to_ask_about(dataset: Dataset) -> list[str]:
 def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> None:
     """Remember that each person has one row although these columns look like identifiers."""
     lock_dataset(dataset)
-    said = sorted({*dataset.one_row_columns, *columns})
-    Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=said)
-    dataset.one_row_columns = said
+    confirmed = sorted({*dataset.one_row_columns, *columns})
+    Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=confirmed)
+    dataset.one_row_columns = confirmed
     audit.record(by, "confirmed one row a person", dataset, f"columns: {', '.join(columns)}")
 
 

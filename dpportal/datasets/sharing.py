@@ -65,8 +65,8 @@ def _curator(name: str) -> User | None:
     if not name:
         return None
     curators = User.objects.filter(role=Role.CURATOR, is_active=True)
-    found = list(curators.filter(Q(username=name) | Q(email__iexact=name))[:2])
-    return found[0] if len(found) == 1 else None
+    matches = list(curators.filter(Q(username=name) | Q(email__iexact=name))[:2])
+    return matches[0] if len(matches) == 1 else None
 
 
 def _require_few_tries(by: User) -> None:

@@ -26,9 +26,9 @@ def share(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = dataset_for(request, dataset_id, Right.OWN)
     form = ShareForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        answers = form.cleaned_data
         try:
-            sharing.share(dataset, said["name"], said["right"], current_user(request))
+            sharing.share(dataset, answers["name"], answers["right"], current_user(request))
         except DatasetError as refusal:
             form.add_error("name", str(refusal))
         else:

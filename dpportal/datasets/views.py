@@ -21,7 +21,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import attach_table, demo_marker, records, services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
 from dpportal.datasets.faults import DatasetError
-from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
+from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.parse_options_forms import reading_form
 from dpportal.datasets.protection import Protection
@@ -38,9 +38,9 @@ PREVIEW_ROWS = 20
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
-    found = open_datasets(request).with_states().select_related("owner")
-    found = found.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    datasets = open_datasets(request).with_states().select_related("owner")
+    datasets = datasets.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
+    page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
     for dataset in page:
         with_right(request, dataset)
     context = {
@@ -88,10 +88,10 @@ def upload(request: HttpRequest) -> HttpResponseBase:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def elsewhere(request: HttpRequest) -> HttpResponseBase:
+def connect_table(request: HttpRequest) -> HttpResponseBase:
     """A dataset of a table that stays in its own database, from those that are offered to the curator."""
     offered = SharedTable.offered_to(current_user(request))
-    form = ElsewhereForm(request.POST or None, offered=offered)
+    form = RemoteTableForm(request.POST or None, offered=offered)
     if request.method == "POST" and form.is_valid():
         try:
             dataset = attach_table.connect(
