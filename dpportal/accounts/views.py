@@ -22,7 +22,7 @@ from dpportal.accounts.permissions import View, current_user
 
 CHANGES_SHOWN = 50
 # Strangers can cause these without end, so they are not listed among the changes.
-NO_CHANGES = ("signed in", "failed to sign in", reset_links.ASKED)
+NO_CHANGES = ("signed in", "failed to sign in", reset_links.LINK_REQUESTED)
 
 
 def where_mail_is_sent(view: View) -> View:

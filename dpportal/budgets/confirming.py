@@ -63,14 +63,7 @@ def reserve(
 ) -> LedgerEntry:
     """Set the cost of a draft aside and freeze the domain it rests on. Raises BudgetRefusedError."""
     assert draft.amount is not None
-    charge = ledger.reserve(
-        draft.dataset,
-        draft.amount,
-        definition=loss.definition,
-        key=draft.pk,
-        reason=reason,
-        by=by,
-        total_public=loss.unit.total_public,
-    )
+    booking = ledger.Booking(draft.pk, reason, loss.unit.total_public)
+    charge = ledger.reserve(draft.dataset, draft.amount, booking, definition=loss.definition, by=by)
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     return charge

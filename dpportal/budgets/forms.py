@@ -200,7 +200,16 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
                     "A grant goes to the account of whom the domain protects now. Leave this empty for a grant."
                 ),
             )
-        elif dataset and (refusal := self._incomplete(dataset)):
+        else:
+            self._check_grant(data, dataset, budget, kin)
+        if request := data.get("answers"):
+            self._check_answer(request, dataset)
+        return data
+
+    def _check_grant(
+        self, data: CleanedData, dataset: Dataset | None, budget: Budget | None, kin: list[SimilarDataset]
+    ) -> None:
+        if dataset and (refusal := self._incomplete(dataset)):
             self.add_error("dataset", refusal)
         elif dataset and ledger.has_no_table(dataset):
             self.add_error("dataset", refusals.no_table_text())
@@ -217,9 +226,6 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
             self.add_error("definition", refusals.other_kind_text(budget))
         elif budget and ledger.moves_delta(budget, data.get("delta_exponent", budget.delta_exponent)):
             self.add_error("delta_exponent", refusals.other_delta_text(budget))
-        if request := data.get("answers"):
-            self._check_answer(request, dataset)
-        return data
 
     def _check_answer(self, request: BudgetRequest, dataset: Dataset | None) -> None:
         if dataset and request.dataset_id != dataset.pk:
@@ -257,11 +263,9 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
             data["dataset"],
             data["amount"],
             definition=data["definition"],
-            delta_exponent=data["delta_exponent"],
             reason=data["reason"],
             by=by,
-            knowing=data["knowing"],
-            answers=data["answers"],
+            terms=ledger.GrantTerms(data["delta_exponent"], data["knowing"], data["answers"]),
         )
 
 

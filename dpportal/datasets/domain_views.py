@@ -18,12 +18,13 @@ from dpportal.datasets import records, services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
-from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
+from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
+from dpportal.datasets.unit_form import UnitForm
 from dpportal.platform.json_types import Json
 from dpportal.tables import UploadFault
 from mechanisms.domain import Attribute, DomainError

@@ -101,7 +101,8 @@ def granted(
 ) -> Dataset:
     """With a budget; knowing: of every dataset that holds nearly the same."""
     known = list(Dataset.objects.values_list("pk", flat=True)) if knowing else []
-    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by, knowing=known)
+    terms = ledger.GrantTerms(knowing=known)
+    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by, terms=terms)
     return dataset
 
 
