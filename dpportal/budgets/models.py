@@ -118,8 +118,7 @@ class Budget(Guarded):
 
     @property
     def left(self) -> Decimal:
-        left: Decimal = self.total - self.spent - self.reserved
-        return left
+        return self.total - self.spent - self.reserved
 
     @property
     def symbol(self) -> str:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpportal.platform.json_types import Json
+from typing import Any
 
-CleanedData = Json
+CleanedData = dict[str, Any]

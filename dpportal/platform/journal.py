@@ -230,8 +230,7 @@ def _unsealed_text(name: str, key: str) -> str:
 
 
 def _path(name: str) -> Path:
-    path: Path = settings.MEMORY_DIR / name
-    return path
+    return settings.MEMORY_DIR / name
 
 
 def _bound(name: str) -> str:

@@ -75,8 +75,7 @@ class SealedField(models.BinaryField[Any, Any]):
         if isinstance(value, UndecryptableValue):
             return value.sealed
         text = json.dumps(value).encode()
-        sealed: bytes = settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
-        return sealed
+        return settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
 
     def _opened(self, sealed: bytes) -> object:
         try:
