@@ -50,7 +50,7 @@ class PortalUserAdmin(admin.ModelAdmin[User]):
         return self.fieldsets if obj else self.add_fieldsets
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """A list that is filtered by the stored password would tell it."""
+        """Refuse filters by the stored password, which would reveal it."""
         return not lookup.startswith("password") and bool(super().lookup_allowed(lookup, value, request))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
@@ -101,7 +101,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[M]):
     list_per_page = 50
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Nothing is filtered by but what the list offers: any other filter would tell a field that no page shows."""
+        """Allow only the filters that the list offers: another one would reveal a field that no page shows."""
         offered = [*self.list_filter, self.date_hierarchy]
         shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
         return shown and bool(super().lookup_allowed(lookup, value, request))

@@ -58,5 +58,5 @@ class ForgottenForm(PasswordResetForm):
 
 
 def origin_of(request: HttpRequest) -> str:
-    """Of the portal as the visitor sees it, such as https://portal.example."""
+    """The origin of the portal as the visitor sees it, such as https://portal.example."""
     return request.build_absolute_uri("/").rstrip("/")

@@ -27,7 +27,7 @@ def connect() -> None:
 
 
 def known_as(request: HttpRequest, name: str | None) -> str | None:
-    """What tells this browser from others, if the person with this name signed in with it lately."""
+    """The identity of this browser, if the person with this name signed in with it lately."""
     try:
         return _signer(name or "").unsign(
             request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), max_age=SECONDS

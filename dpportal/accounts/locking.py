@@ -20,9 +20,9 @@ from dpportal.accounts.known_browsers import known_as
 from dpportal.accounts.models import User
 from dpportal.platform.json_types import Json
 
-# Of a name from all addresses together: a guesser with many addresses is stopped, and needs ten to lock somebody out.
+# Tries of a name from all addresses together: a guesser with many is stopped, and needs ten to lock somebody out.
 NAME_LIMIT = 50
-# From an address for all names together, more: behind one address there may be a whole office.
+# Tries from an address for all names together; more, since behind one address there may be a whole office.
 ADDRESS_LIMIT = 100
 
 
@@ -58,7 +58,7 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
 
 
 def counted_by(request: Attempt, _credentials: Json | None = None) -> list[list[str]]:
-    """What is counted together: a name in a known browser, or else at an address."""
+    """The facts by which tries are counted together: a name in a known browser, or else at an address."""
     return [["username", "user_agent"]] if _is_known(request) else [["username", "ip_address"]]
 
 

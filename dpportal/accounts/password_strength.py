@@ -12,7 +12,7 @@ from zxcvbn import zxcvbn
 from dpportal.accounts.models import User
 
 PORTAL_WORDS = {"dpportal", "privacy", "portal", "differential", "administrator", "curator", "analyst"}
-# What offices choose first, of languages whose words zxcvbn does not know: with them it sees through 4 for a, too.
+# Words that offices choose first, in languages that zxcvbn does not know: given them, it sees through 4 for a, too.
 OFFICE_WORDS = {
     "krankenhaus",
     "klinikum",
@@ -25,7 +25,7 @@ OFFICE_WORDS = {
 }
 # More than ten thousand million guesses.
 LEAST_SCORE = 4
-# What is longer than this is not looked at: zxcvbn's time grows with the square of it.
+# A longer password is not looked at: zxcvbn's time grows with the square of its length.
 LOOKED_AT = 72
 # One word may stand alone if it is as long as several.
 LONG_WORD = 25

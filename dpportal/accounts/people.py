@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit, mailing
 from dpportal.accounts.models import User
 
-# What is recorded of a person with old and new value; a password only as a fact.
+# The fields that are recorded with old and new value; a password is recorded only as a fact.
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
 LINK_SHOWN = "was shown a password link"
 LINK_SENT = "had a password link sent"

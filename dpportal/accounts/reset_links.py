@@ -34,12 +34,12 @@ shown_tokens = ShownTokens()
 
 
 def mailed_path(person: User) -> str:
-    """Of a link that goes to the person's mail alone."""
+    """The path of a link that goes to the person's mail alone."""
     return _path("accounts:replace", person, default_token_generator)
 
 
 def shown_path(person: User) -> str:
-    """Of a link that an administrator is shown."""
+    """The path of a link that an administrator is shown."""
     return _path("accounts:choose", person, shown_tokens)
 
 

@@ -1,4 +1,4 @@
-"""From a draft to its charge: the one way in which budget is asked for, for a release as for a running count."""
+"""The one way from a draft to its charge, for a release as for a running count."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def confirmed(
 
 
 def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
-    """What every review shows beside the plan. budget: that pays. columns: of the table that are read."""
+    """The context that every review shows with the plan. budget: the paying one. columns: those that are read."""
     assert draft.amount is not None
     return {
         "identifying": datasets.columns_to_ask_about(draft.dataset),

@@ -40,7 +40,7 @@ def position(
 
 
 def _half_width_field() -> forms.FloatField:
-    """Of the error that is wanted."""
+    """The field of the wanted error."""
     wrong = _("Write the wanted error as a plain number, such as 20.")
     return forms.FloatField(
         min_value=0,

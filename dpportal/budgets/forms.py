@@ -22,7 +22,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.platform.form_types import CleanedData
 from dpportal.platform.paragraphs import ParagraphsField
 
-# Between a dataset's key and whom it protects.
+# The sign between a dataset's key and the digest of whom it protects.
 APART = "."
 CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTION.value, _("Reduction"))]
 
@@ -75,7 +75,7 @@ class WaitingRequestField(forms.ModelChoiceField[BudgetRequest]):
 
 
 def _named(dataset: Dataset) -> str:
-    """Whom a dataset protects now, as part of a form's value."""
+    """A digest of whom a dataset protects now, as part of a form's value."""
     return hashlib.sha256(repr(Protection.of(dataset.current_domain())).encode()).hexdigest()[:12]
 
 
@@ -171,7 +171,7 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
         field = self.fields["knowing"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
         key = str(named).partition(APART)[0]
-        field.choices = _kin_choices(key)
+        field.choices = _similar_choices(key)
         others = self.fields["promises"]
         assert isinstance(others, forms.MultipleChoiceField)
         chosen = dataset_of(key)
@@ -181,8 +181,8 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         data = super().clean() or {}
         dataset = data.get("dataset")
-        # The lock that makes changes of one dataset's domain and accounts wait for each other.
-        kin = ledger.hold_with_kin(dataset) if dataset else []
+        # Its lock makes changes of one dataset's domain and accounts wait for each other.
+        similar = ledger.lock_with_similar(dataset) if dataset else []
         list(Budget.objects.select_for_update().filter(dataset=dataset))
         chosen = data.get("budget")
         budget = chosen or (Budget.of(dataset) if dataset else None)
@@ -201,19 +201,19 @@ class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
                 ),
             )
         else:
-            self._check_grant(data, dataset, budget, kin)
+            self._check_grant(data, dataset, budget, similar)
         if request := data.get("answers"):
             self._check_answer(request, dataset)
         return data
 
     def _check_grant(
-        self, data: CleanedData, dataset: Dataset | None, budget: Budget | None, kin: list[SimilarDataset]
+        self, data: CleanedData, dataset: Dataset | None, budget: Budget | None, similar: list[SimilarDataset]
     ) -> None:
         if dataset and (refusal := self._incomplete(dataset)):
             self.add_error("dataset", refusal)
         elif dataset and ledger.has_no_table(dataset):
             self.add_error("dataset", refusals.no_table_text())
-        elif {k.dataset.pk for k in kin} - set(data.get("knowing") or ()):
+        elif {k.dataset.pk for k in similar} - set(data.get("knowing") or ()):
             self.add_error("knowing", refusals.unknowing_text())
         elif dataset and self._unread_promises(dataset):
             self.add_error(
@@ -281,28 +281,29 @@ def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
     return promises.before_grant(dataset, Protection.of(dataset.current_domain()))
 
 
-def _kin_choices(key: str) -> list[tuple[str, str]]:
+def _similar_choices(key: str) -> list[tuple[str, str]]:
     """The datasets with nearly the same table that have a budget, and what it has spent."""
     dataset = dataset_of(key)
     if dataset is None:
         return []
     return [
-        (str(kin.dataset.pk), _kin_text(kin))
-        for kin in ledger.with_budget(near_duplicates.similar_datasets(dataset))
+        (str(similar.dataset.pk), _similar_text(similar))
+        for similar in ledger.with_budget(near_duplicates.similar_datasets(dataset))
     ]
 
 
-def _kin_text(kin: SimilarDataset) -> str:
+def _similar_text(similar: SimilarDataset) -> str:
     spent = ", ".join(
-        f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}" for b in kin.dataset.budgets.filter(total__gt=0)
+        f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}"
+        for b in similar.dataset.budgets.filter(total__gt=0)
     )
     text = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
-        "what": kin,
-        "name": kin.dataset.name,
-        "owner": kin.dataset.owner.get_username(),
+        "what": similar,
+        "name": similar.dataset.name,
+        "owner": similar.dataset.owner.get_username(),
         "spent": spent,
     }
     hidden = gettext(
         "It has promised that its number of rows stays hidden, which a release under “replace one” here would publish"
     )
-    return f"{text}. {hidden}" if kin.dataset.total_stays_private else text
+    return f"{text}. {hidden}" if similar.dataset.total_stays_private else text

@@ -34,7 +34,7 @@ from dpportal.platform.journal import MemoryFaultError
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
-# What is promised of a dataset has changed, in the transaction at hand.
+# Sent when the promises of a dataset have changed, in the same transaction.
 charged = Signal()
 
 
@@ -43,7 +43,7 @@ class BudgetRefusedError(Exception):
 
 
 class BudgetOnHoldError(BudgetRefusedError):
-    """Nothing is paid from the dataset until an administrator has seen to ledger or memory; then it goes on."""
+    """The dataset pays for nothing until an administrator has seen to ledger or memory; then it goes on."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class GrantTerms:
 
 @dataclass(frozen=True)
 class Booking:
-    """What a line is for. key: names its job. total_public: whether the exact number of rows becomes public by it."""
+    """The purpose of a line. key: names its job. total_public: whether it makes the exact number of rows public."""
 
     key: uuid.UUID
     reason: str
@@ -84,12 +84,12 @@ def grant(
     spent on twice. Refused if somebody has answered its question meanwhile, so that no question is granted twice.
     """
     _check_positive(amount)
-    # Two first grants at once open one account, not one each.
-    known = hold_with_kin(dataset)
+    # The lock lets two first grants at once open one account, and not one each.
+    known = lock_with_similar(dataset)
     require_complete(dataset)
     if has_no_table(dataset):
         raise BudgetRefusedError(refusals.no_table_text())
-    if {kin.dataset.pk for kin in known} - set(terms.knowing):
+    if {other.dataset.pk for other in known} - set(terms.knowing):
         raise BudgetRefusedError(refusals.unknowing_text())
     if known:
         audit.record(
@@ -108,21 +108,21 @@ def grant(
     return entry
 
 
-def hold_with_kin(dataset: Dataset) -> list[SimilarDataset]:
-    """Those with nearly the same table that have a budget; until this transaction ends, none is granted more."""
-    kin = near_duplicates.similar_datasets(dataset)
-    # All in one order, so that two grants wait for each other and not for ever.
-    keys = [dataset.pk, *(k.dataset.pk for k in kin)]
+def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
+    """The similar datasets that have a budget; none of them is granted more until this transaction ends."""
+    similar = near_duplicates.similar_datasets(dataset)
+    # Locked in one order, so that two grants cannot wait for each other for ever.
+    keys = [dataset.pk, *(k.dataset.pk for k in similar)]
     list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     lock_dataset(dataset)
-    return with_budget(kin)
+    return with_budget(similar)
 
 
-def with_budget(kin: list[SimilarDataset]) -> list[SimilarDataset]:
-    """Those that something was granted for."""
-    granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in kin], total__gt=0)
+def with_budget(similar: list[SimilarDataset]) -> list[SimilarDataset]:
+    """The datasets that something was granted for."""
+    granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in similar], total__gt=0)
     funded = set(granted.values_list("dataset_id", flat=True))
-    return [k for k in kin if k.dataset.pk in funded]
+    return [k for k in similar if k.dataset.pk in funded]
 
 
 def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:

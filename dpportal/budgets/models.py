@@ -257,11 +257,11 @@ class ChargedPublication(Publication):
 
     @property
     def other_promises(self) -> OtherPromises:
-        """What was released beside it, under other protections; of a draft what it will stand beside."""
+        """The promises of other protections that it stands beside, or as a draft will."""
         return OtherPromises.of(self.account) if self.account else OtherPromises()
 
     def protects(self, unit: PrivacyUnit, others: OtherPromises) -> Json:
-        """Whom the loss of what was charged is about, for programs. unit: of its plan."""
+        """The people whom the charged loss is about, for programs. unit: that of its plan."""
         assert self.charge is not None
         account = self.charge.budget
         return {
@@ -275,13 +275,13 @@ class ChargedPublication(Publication):
 
     @property
     def delta(self) -> float:
-        """At which a zCDP loss of what was charged is also read as (ε, δ)."""
+        """The δ at which a charged zCDP loss is also read as (ε, δ)."""
         assert self.charge is not None
         return self.charge.budget.delta
 
 
 class BudgetRequest(models.Model):
-    """A curator's question for a budget, or for more, and what became of it. Written by `asking` only.
+    """A curator's question for a budget, or for more, and what became of it. Written by `requests` only.
 
     Whoever has not looked yet hears of it at the bell: an administrator while it waits, then the curator (`seen`).
     """

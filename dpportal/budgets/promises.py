@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpportal.budgets.models import Budget
     from dpportal.datasets.models import Dataset
 
-# Of the person in worked sentences; taken from no table.
+# The rows of the person in worked sentences; taken from no table.
 EXAMPLE_ROWS = 10
 
 
@@ -55,7 +55,7 @@ class AccountPromise:
         }
 
     def for_people_of(self, own: Protection, *, total_published: bool = False) -> str:
-        """What was spent here, and what that costs one person as the other promise sees people."""
+        """The amount spent here, and what that costs one person as the other promise sees people."""
         spent = _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
         worked = _worked(self.loss, own, self.protection)
         sentences = [spent % {"who": self.who, "loss": self.loss}]
@@ -90,7 +90,7 @@ class OtherPromises:
 
     @classmethod
     def of(cls, budget: Budget) -> OtherPromises:
-        """Of what this account pays for. One account alone has one promise, whatever its releases make public."""
+        """The promises beside those of this account. A single account has no others, whatever its releases publish."""
         dataset = budget.dataset
         others = [b for b in dataset.budgets.all() if b.is_used and b.pk != budget.pk]
         spent = tuple(AccountPromise.of(b, b.spent) for b in others if b.spent)
@@ -108,7 +108,7 @@ class OtherPromises:
         return list(filter(None, sentences))
 
     def facts(self) -> Json:
-        """For release.json, and to see whether files say what is true now."""
+        """The promises as release.json has them; also compared to see whether files are still true."""
         return {
             "released_under_other_protections_too": bool(self.accounts),
             "other_protections": [account.facts() for account in self.accounts],
@@ -117,7 +117,7 @@ class OtherPromises:
 
 
 def _besides_total() -> str:
-    """Of costs that do not cover a public number of rows."""
+    """The clause for costs that do not cover a public number of rows."""
     return _(", besides what the number of rows tells")
 
 
@@ -129,7 +129,7 @@ def persons_in(person: Protection, among: Protection) -> int:
 
 
 def _steps(person: Protection, among: Protection) -> int:
-    """In how many steps of a promise one of its people is replaced: who is replaced leaves, and another enters."""
+    """The steps of a promise in which a person is replaced: two where one leaves and another enters."""
     replaced = person.neighbours == Neighbours.REPLACE_ONE and among.neighbours == Neighbours.ADD_REMOVE
     return 2 if replaced else 1
 

@@ -40,7 +40,7 @@ class Rule:
 
     @property
     def trigger(self) -> str:
-        """Its name, another one for another text: so it is seen whether a database has the rules of this version."""
+        """Its name, which changes with its text, so that a database shows whether it has the rules of this version."""
         digest = sha256(f"{self.table} {self.event} {self.when} {self.words}".encode()).hexdigest()
         return f"{PREFIX}{self.name}_{digest[:8]}"
 
@@ -133,7 +133,7 @@ def install(using: str, **_: object) -> None:
 
 
 def make_way(using: str, plan: Sequence[tuple[Migration, bool]], **_: object) -> None:
-    """Before migrations of this room: SQLite renames no table that a trigger of another one speaks of."""
+    """Remove the triggers before migrations of this room: SQLite renames no table that another one's trigger names."""
     if any(migration.app_label == "budgets" for migration, _backwards in plan):
         remove(using)
 

@@ -51,10 +51,10 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
 
     @admin.display(description=_("nearly the same table as"))
     def like(self, dataset: Dataset) -> str:
-        """For administrators alone; what a grant asks about."""
+        """The similar datasets, which a grant asks about; for administrators alone."""
         similar = (
-            f"{kin.dataset} ({kin.dataset.owner.get_username()}): {kin}"
-            for kin in near_duplicates.similar_datasets(dataset)
+            f"{other.dataset} ({other.dataset.owner.get_username()}): {other}"
+            for other in near_duplicates.similar_datasets(dataset)
         )
         return "; ".join(similar) or "–"
 

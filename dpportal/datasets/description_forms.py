@@ -49,7 +49,7 @@ def _moment(text: str) -> str:
 
 
 class DescriptionForm(forms.ModelForm[PublicDescription]):
-    """What everyone may read of a dataset; nothing is asked for, and nothing shown without the tick."""
+    """The public description of a dataset: every field is optional, and nothing is shown without the tick."""
 
     keywords = KeywordsField(
         label=_("keywords"), required=False, help_text=_("Between commas, such as: census, income, age.")
@@ -113,7 +113,7 @@ class DescriptionForm(forms.ModelForm[PublicDescription]):
         first, last = data.get("first"), data.get("last")
         if last and not first:
             self.add_error("first", _("Say when it begins, too."))
-        # By the digits that both have, so that a year may follow one of its months.
+        # Compared by the digits that both have, so that a year may follow one of its months.
         elif first and last and last < first[: len(last)]:
             self.add_error("last", _("It ends before it begins."))
         return data

@@ -19,7 +19,7 @@ from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 
-# What is not finished by then is given up.
+# An upload that takes longer is given up.
 UNFINISHED_FOR = timedelta(hours=24)
 CUT_SHORT = "The file did not arrive whole. Choose it and start again; nothing was kept."
 

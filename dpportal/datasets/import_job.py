@@ -58,11 +58,11 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
     stored = records.convert(dataset, claim.advance, near_duplicates.sketch_key())
     claim.step("checking")
     mark = fingerprint(stored.facts.content_digest)
-    kin = near_duplicates.kin(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
+    similar = near_duplicates.similar_to_table(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
     with transaction.atomic():
         claim.finish(JobState.DONE)
         near_duplicates.keep(dataset, stored.facts.sketch)
-        _record(dataset, kin)
+        _record(dataset, similar)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
             table=stored.name,
@@ -79,10 +79,10 @@ def _connect(dataset: Dataset, claim: Claim) -> None:
     claim.step("reading")
     schema = records.remote_schema(dataset)
     mark = fingerprint(schema.identity)
-    kin = near_duplicates.kin(dataset, mark, None, schema.relations)
+    similar = near_duplicates.similar_to_table(dataset, mark, None, schema.relations)
     with transaction.atomic():
         claim.finish(JobState.DONE)
-        _record(dataset, kin)
+        _record(dataset, similar)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
             columns=[{**column.to_json(), "type": schema.types[column.name]} for column in schema.columns],
@@ -108,14 +108,14 @@ def _standing(dataset: Dataset, mark: str) -> Json:
     return {"state": state, "duplicate_of": twin, "fingerprint": mark}
 
 
-def _record(dataset: Dataset, kin: list[SimilarDataset]) -> None:
+def _record(dataset: Dataset, similar: list[SimilarDataset]) -> None:
     """Write down for administrators what a table is like; a line each time, so that nobody can tell from the time."""
-    action = "uploaded a known table" if kin else "uploaded a new table"
-    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in kin))
+    action = "uploaded a known table" if similar else "uploaded a new table"
+    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in similar))
 
 
 def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
-    """After a file was read otherwise: forget what was declared of columns that it no longer has."""
+    """Forget the declarations of columns that the file no longer has, since it was read in another way."""
     for version in dataset.domain_versions.filter(frozen=False):
         version.attributes.exclude(column__in=names).delete()
         for row in version.attributes.all():

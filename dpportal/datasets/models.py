@@ -31,12 +31,12 @@ class Datasets(models.QuerySet["Dataset"]):
     """Datasets as lists show them."""
 
     def open_to(self, person: User, right: Right = Right.SEE) -> Datasets:
-        """Those that a person uploaded, or has at least this right to."""
+        """The datasets that a person uploaded, or has at least this right to."""
         shared = Share.objects.filter(person=person, right__gte=right).values("dataset")
         return self.filter(models.Q(owner=person) | models.Q(pk__in=shared))
 
     def with_states(self) -> Datasets:
-        """With `has_domain` and what else their state is told by."""
+        """Adds `has_domain`, and what else shows their state."""
         versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"))
         listed = self.annotate(has_domain=models.Exists(versions))
         return listed.select_related("conversion", "duplicate_of").prefetch_related("budgets")
@@ -64,7 +64,7 @@ class Dataset(models.Model):
     state = models.CharField(max_length=12, choices=State.choices, default=State.CONVERTING)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # Where a table is counted that nothing is copied of; each of its columns then has a type.
+    # The table in another database that is counted there; each of its columns then has a type.
     source = models.ForeignKey(
         SharedTable, null=True, editable=False, on_delete=models.PROTECT, related_name="datasets"
     )
@@ -72,7 +72,7 @@ class Dataset(models.Model):
     relations = models.JSONField(default=list, editable=False)
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
-    # Of the uploaded file, rounded up.
+    # The size of the uploaded file, rounded up.
     megabytes = models.PositiveIntegerField(default=0, editable=False)
     options = models.JSONField(default=dict, editable=False)
     reading_frozen = models.BooleanField(default=False, editable=False)
@@ -171,7 +171,7 @@ class Dataset(models.Model):
         return self.has_rows or self.is_tableless
 
     @property
-    def can_be_read_otherwise(self) -> bool:
+    def can_change_parse_options(self) -> bool:
         """Whether it can still be changed how the file is read: until a reservation, or while the original is there."""
         return not self.reading_frozen and self.state in (
             self.State.STORED,
@@ -208,7 +208,7 @@ class Dataset(models.Model):
 
     @property
     def about(self) -> About:
-        """What everyone may read of it: nothing, unless its curator permits it."""
+        """Its public description: empty unless the curator permits it."""
         written = PublicDescription.objects.filter(dataset=self, shown=True).first()
         return written.about() if written else About()
 

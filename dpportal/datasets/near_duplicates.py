@@ -65,10 +65,10 @@ def keep(dataset: Dataset, sketch: bytes) -> None:
 def similar_datasets(dataset: Dataset) -> list[SimilarDataset]:
     """The other datasets that hold the same table or nearly, whoever owns them, the likest first."""
     own = TableSketch.objects.filter(dataset=dataset).first()
-    return kin(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
+    return similar_to_table(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
 
 
-def kin(
+def similar_to_table(
     dataset: Dataset, fingerprint: str, sketch: Sketch | None, relations: Collection[str] = ()
 ) -> list[SimilarDataset]:
     """The same for a table that the dataset is about to have. relations: see `Dataset`."""

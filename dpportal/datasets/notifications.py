@@ -12,7 +12,7 @@ from dpportal.jobs.claims import announced
 
 
 def ended_jobs(person: User) -> list[QuerySet[Any]]:
-    """By kind of job: those that this person asked for, on datasets that they may still release from."""
+    """The ended jobs, by kind, that this person asked for on datasets that they may still release from."""
     datasets = Dataset.objects.open_to(person, Right.RELEASE)
     return [kind.ended(person, datasets) for kind in announced()]
 

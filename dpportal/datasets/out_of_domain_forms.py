@@ -45,7 +45,7 @@ class MisfitForm(forms.Form):
     )
 
     def misfits_go(self) -> str:
-        """Where they go; a yes-or-no column is closed unless somebody says otherwise."""
+        """Where misfits go; a yes-or-no column is closed unless somebody says otherwise."""
         default = "left-out" if self.cleaned_data["kind"] == "boolean" else "open"
         return self.cleaned_data["closed"] or default
 

@@ -54,7 +54,7 @@ class StoredTable:
 
 
 def _limits() -> Limits:
-    """Of a file that unfolds, a thirty-second of the largest upload is read however tightly it is packed."""
+    """The limits of reading: of a file that unfolds, a thirty-second of the largest upload is always read."""
     limits = Limits(
         unfolded_bytes=settings.MAX_UPLOAD_BYTES // 32,
         free_bytes=settings.MIN_FREE_BYTES,
@@ -195,7 +195,7 @@ def _count_remotely(
 
     No key of the portal leaves it: the other engine draws the rows itself.
     """
-    # What speaks to other engines is loaded by the jobs that do, and not when the portal starts.
+    # Jobs that speak to other engines load this, and the portal does not at its start.
     from dpportal.tables.pushdown import counting
 
     if sum(domain.project(columns).size for columns in tables) > MOST_REMOTE_CELLS:

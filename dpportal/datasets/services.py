@@ -77,7 +77,7 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
     """Declare how the file is read. Only what finds the fields needs the file to be read again."""
     with transaction.atomic():
         lock_dataset(dataset)
-        if not dataset.can_be_read_otherwise:
+        if not dataset.can_change_parse_options:
             raise DatasetError(
                 _(
                     "How this file is read is fixed: a release or a running count has begun, or it is being read now."
@@ -130,7 +130,7 @@ def _queue_conversion(dataset: Dataset) -> None:
 
 @transaction.atomic
 def freeze_parse_options(dataset: Dataset) -> None:
-    """From a reservation on, nothing changes how the file is read; its original is deleted when this is committed."""
+    """Fix how the file is read, from a reservation on; its original is deleted when this is committed."""
     current = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
     if current.upload:
@@ -283,7 +283,7 @@ def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> Non
 
 
 def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
-    """Before budget is spent: every question about identifiers is answered, and the disk has space.
+    """Check, before budget is spent, that every question about identifiers is answered and the disk has space.
 
     Raises `refused` with a sentence for the curator.
     """

@@ -52,7 +52,7 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
 
 @transaction.atomic
 def take_back(given: Share, by: User) -> None:
-    """From now on the dataset does not exist for them. One may give back one's own right, too."""
+    """Take a right back, so that the dataset does not exist for them any more. One may give back one's own, too."""
     services.lock_dataset(given.dataset)
     if given.person_id != by.pk:
         _require_owner(given.dataset, by)

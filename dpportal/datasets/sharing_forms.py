@@ -36,7 +36,7 @@ _titled: Callable[[Right], str] = lazy(_title, str)
 
 
 class ShareForm(forms.Form):
-    """With whom, and what for."""
+    """The person to share with, and the right to give."""
 
     name = forms.CharField(
         label=_("User name or e-mail address"),

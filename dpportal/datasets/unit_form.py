@@ -64,7 +64,7 @@ class UnitForm(forms.ModelForm[DomainVersion]):
         self, data: Mapping[str, object] | None, *, instance: DomainVersion | None, dataset: Dataset
     ) -> None:
         super().__init__(data, instance=instance)
-        # Without a table a person is told by what its curator names, which is no column.
+        # Without a table, persons are recognised by something that the curator names, which is no column.
         own = [self.instance.unit_column] if dataset.is_tableless and self.instance.unit_column else []
         names = [(name, name) for name in dict.fromkeys([*own, *(c["name"] for c in dataset.columns)])]
         field = self.fields["unit_column"]

@@ -78,7 +78,7 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
-    # By the database's clock, like every time of a job. A hint in the future: it is put off until then.
+    # By the database's clock, like every time of a job. In the future if the job is put off until then.
     hinted_at = models.DateTimeField(db_default=Now())
     # Since when it waits, or waited, for a worker: of one that is put off, from its time on.
     queued_at = models.DateTimeField(db_default=Now())
@@ -228,7 +228,7 @@ class Claim:
         self.postpone(ON_HOLD_SECONDS, step=ON_HOLD)
 
     def release_lease(self, error: Exception | None = None) -> None:
-        """After an unexpected error: end the lease now, so that the sweep tries again or gives up.
+        """End the lease now, after an unexpected error, so that the sweep tries again or gives up.
 
         An attempt that the database ended does not count during the first hour. A job that the database refuses for
         longer fails.

@@ -10,7 +10,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 
 STAMP = "collected"
-# Of the chart library's folder: a copy of it for notebooks, which no page loads.
+# A copy of the chart library for notebooks, which no page loads.
 NOT_SERVED = ["widgetbundle.js"]
 
 

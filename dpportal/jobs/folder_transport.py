@@ -22,7 +22,7 @@ from dpportal.platform.json_types import Json
 log = logging.getLogger(__name__)
 
 SCHEME = "folder"
-# Where messages go that nobody can read, inside the folder.
+# The folder inside it for messages that nobody can read.
 QUARANTINE = "unreadable"
 PARTS = {"body", "headers", "properties"}
 
@@ -34,7 +34,7 @@ class Channel(filesystem.Channel):
         return [filesystem.exchange_queue_t(exchange, "", exchange)]
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
-        """Nothing to store: each exchange has one queue."""
+        """Store nothing: each exchange has one queue."""
 
     def _put(self, queue: str, message: Json, **_: object) -> None:  # type: ignore[override]
         name = f"{time.time_ns()}_{uuid.uuid4().hex}.{queue}.msg"

@@ -14,9 +14,9 @@ from django.db import InterfaceError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-# What PostgreSQL says where a lock is not to be had in time.
+# PostgreSQL's code where a lock is not to be had in time.
 LOCK_NOT_AVAILABLE = "55P03"
-# And where it ended the session of a process that was silent in a transaction; by its class an internal error.
+# Its code where it ended the session of a process that was silent in a transaction; by its class an internal error.
 SESSION_ENDED = "25P03"
 
 

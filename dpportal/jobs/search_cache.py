@@ -64,7 +64,7 @@ class SearchResults:
 
     @property
     def awaited_query(self) -> str:
-        """With which a page asks for what is being worked out."""
+        """The query string with which a page asks for the searches that still run."""
         return urlencode({"key": self.awaited}, doseq=True)
 
     @property
@@ -74,7 +74,7 @@ class SearchResults:
 
 
 def active(keys: Sequence[str]) -> list[str]:
-    """Those that are still being worked out."""
+    """The keys of searches that still run."""
     searches = SEARCHES.jobs().filter(pk__in=keys, state__in=(JobState.QUEUED, JobState.RUNNING))
     known = set(searches.values_list("pk", flat=True))
     return [key for key in keys if key in known]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-# Of one place's calls so many are under way at a time, and a page waits for one so long; others find other threads.
+# So many calls to one place are under way at a time, and a page waits so long for one; others find other threads.
 PLACES, PATIENCE_SECONDS = 4, 5.0
 
 Result = TypeVar("Result")

@@ -27,9 +27,9 @@ from dpportal.platform.keys import UnsealError, new_token
 MARK = "identity"
 # Where files lie until they are complete.
 PARTS = "incomplete"
-# What file servers put beside the portal's files has other names: .nfs0001, .snapshot, @eaDir, lost+found.
+# The portal's own names; file servers put others beside them: .nfs0001, .snapshot, @eaDir, lost+found.
 OWN_NAME = re.compile(r"[0-9a-z]+(?:[.-][0-9a-z]+)*")
-# Each file is filled up to a multiple of it.
+# Each file is padded to a multiple of so many bytes.
 STEP = 2048
 
 Result = TypeVar("Result")

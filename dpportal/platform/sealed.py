@@ -16,7 +16,7 @@ from dpportal.platform.keys import UnsealError
 
 log = logging.getLogger(__name__)
 
-# Values are filled up to a multiple of it.
+# Values are padded to a multiple of so many bytes.
 STEP = 64
 
 

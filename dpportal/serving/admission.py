@@ -33,7 +33,7 @@ from dpportal.serving.request_body import (
 
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
-# Whoever takes nothing of an answer for so long has gone.
+# A visitor who takes nothing of an answer for so long has gone.
 UNREAD_SECONDS = 60.0
 # What a refused sender sends meanwhile is read and dropped for so long: a connection that is closed at once would take
 # the answer with it.
@@ -79,7 +79,7 @@ class AdmissionControl:
             return
 
     async def _allowance(self, scope: Scope) -> Allowance:
-        """What this request may bring. Only for a large one is it looked up who sends it. Raises RefusedError."""
+        """What this request may bring. The sender is looked up only for a large one. Raises RefusedError."""
         announced = length(scope)
         if announced is not None and announced <= ANYONE_BYTES:
             return Allowance()
@@ -109,7 +109,7 @@ class AdmissionControl:
 
 
 def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
-    """By the session's user and what the address is for. Raises RefusedError where the disk has no space for it.
+    """The allowance of the session's user at this address. Raises RefusedError where the disk has no space for it.
 
     promised: what other requests of this process announced.
     """
@@ -130,7 +130,7 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
     taken: Callable[[], int] | None = getattr(match.func, "takes_files", None)
     if taken is None or not user.is_curator:
         return Allowance(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    # As files come in, and as they are kept.
+    # Twice: as files come in, and as they are stored.
     require_space(2 * (announced + promised))
     return Allowance(taken() + FORM_BYTES, user.pk, announced)
 

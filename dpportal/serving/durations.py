@@ -43,7 +43,7 @@ class Durations:
 
 class _OfAllProcesses(Collector):
     def describe(self) -> list[Metric]:
-        """Nothing: to register it must not read files."""
+        """No metric, since registering must not read files."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -59,12 +59,12 @@ def _written() -> list[Metric]:
 
 
 def registry() -> CollectorRegistry:
-    """With what all processes counted."""
+    """A registry of what all processes counted."""
     counted = CollectorRegistry()
     counted.register(_OfAllProcesses())
     return counted
 
 
 def requests_in_flight() -> Requests:
-    """Of all processes of this machine."""
+    """The requests in flight in all processes of this machine."""
     return in_flight.requests_in(_written())

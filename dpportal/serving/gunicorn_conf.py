@@ -31,12 +31,12 @@ forwarded_allow_ips = ""
 
 
 def on_starting(_server: object) -> None:
-    """What an earlier web server counted is over."""
+    """Delete the counts of an earlier web server."""
     counted = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     for path in Path(counted).glob("*.db") if counted else ():
         path.unlink(missing_ok=True)
 
 
 def child_exit(_server: object, worker: Worker) -> None:
-    """No request of a process that ended, however it did, is in flight."""
+    """Forget the requests in flight of a process that ended, however it did."""
     mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]

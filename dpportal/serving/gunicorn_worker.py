@@ -51,7 +51,7 @@ class Worker(gasgi.ASGIWorker):  # type: ignore[misc]
         super().init_process()
 
     def tidy_later(self) -> None:
-        """Once for all connections that end meanwhile."""
+        """Tidy soon, once for all connections that end meanwhile."""
         if not self.tidying:
             self.tidying = True
             self.loop.call_later(TIDY_SECONDS, self._tidy)

@@ -21,7 +21,7 @@ from dpportal.serving.in_flight import InFlight
 # hold one connection to the database.
 THREADS = 8
 
-# Of ASGI: what is known of a connection, and what is said over it.
+# ASGI's words for what is known of a connection, and for what is sent over it.
 Scope = MutableMapping[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -41,13 +41,13 @@ class InFlight:
 
     def __init__(self) -> None:
         self._numbers = count()
-        # By the order in which they came.
+        # In the order in which they came.
         self._begun: dict[int, float] = {}
         self._logged = -math.inf
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """For as long as a request is in flight."""
+        """Count a request for as long as it is in flight."""
         number = next(self._numbers)
         self._begun[number] = time.monotonic()
         self._changed()

@@ -7,9 +7,9 @@ import asyncio
 from dpportal.platform import storage
 from dpportal.serving.handler import Message, Receive, Scope
 
-# Whoever asks: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
+# For anyone: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
 ANYONE_BYTES = 2**14
-# Of longer bodies, which are kept on disk meanwhile, after how much it is looked again whether that has space.
+# Longer bodies are kept on disk meanwhile; after each so many bytes the free space is looked at again.
 SPACE_BYTES = 2**20
 # A body has so long, and more for what has come: a slow line of 8 kB a second is fast enough.
 BODY_SECONDS = 30.0

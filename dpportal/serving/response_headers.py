@@ -26,7 +26,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# Of a browser's devices and services the portal's pages use none, nor may a page that they would frame.
+# The portal's pages use none of a browser's devices and services, nor may a page that they would frame.
 UNUSED = (
     "accelerometer",
     "autoplay",

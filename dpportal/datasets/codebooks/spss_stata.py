@@ -78,7 +78,7 @@ def _written(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-# Of Stata, versions 5 to 12 begin with their number, an order of bytes and a 1; later ones with a tag.
+# Stata: versions 5 to 12 begin with their number, an order of bytes and a 1; later ones with a tag.
 STATA = (
     b"<stata_dta>",
     *(bytes([n, order, 1]) for n in (105, 108, 110, 111, 113, 114, 115) for order in (1, 2)),

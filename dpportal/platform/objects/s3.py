@@ -160,7 +160,7 @@ class _Content(ReadBytesWrapper):  # type: ignore[misc]
     """A file that is sent, which its owner closes; s3transfer would."""
 
     def close(self) -> None:
-        """It stays open."""
+        """Do nothing: the file stays open."""
 
 
 class _Pace:
@@ -197,7 +197,7 @@ class _Body(io.RawIOBase):
     def __init__(self, body: BaseHTTPResponse, size: int) -> None:
         self.body = body
         self.missing = size
-        # Of the time that it was waited for bytes.
+        # The pace over the time that was spent waiting for bytes.
         self.pace = _Pace()
 
     def readable(self) -> bool:
@@ -224,7 +224,7 @@ class _Body(io.RawIOBase):
 
 
 def call_storage(question: Callable[[], Result]) -> Result:
-    """What the server answers; not all of a web server's threads may wait for it. See `translating_errors`."""
+    """The server's answer; not all of a web server's threads may wait for it. Raises as `translating_errors`."""
     with translating_errors():
         return bulkhead.STORE.call(question)
 
@@ -247,7 +247,7 @@ def translating_errors() -> Iterator[None]:
 
 
 def _refusal(status: int, code: str) -> StorageFault:
-    """What somebody has to do about it."""
+    """The fault that says what somebody has to do about it."""
     if status in FORBIDDEN:
         return StorageForbidsFault()
     return StorageFullFault() if status == FULL or code in FULL_CODES else StorageFault()
