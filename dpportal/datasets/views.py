@@ -134,7 +134,7 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "who": Protection.of(domain),
-        "asked": dataset.budget_requests.first(),
+        "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }
     return render(request, "datasets/home.html", context)
