@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
@@ -18,6 +17,7 @@ from dpportal.accounts.addresses import coarse_network
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import PersonSession, User
 from dpportal.accounts.session_store import BEGAN, BROWSER, NETWORK, SEEN
+from dpportal.platform.middleware import Middleware
 
 
 def connect() -> None:
@@ -73,15 +73,12 @@ def _begun(sender: object, request: HttpRequest, **_kwargs: object) -> None:
     request.session[NETWORK] = coarse_network(request)
 
 
-class IdleLimit:
+class IdleLimit(Middleware):
     """Prolongs the session of a person at work: a session's row lives SESSION_COOKIE_AGE from when it was last saved.
 
     It is saved at most twenty times in that while, and not for a page that asks by itself whether there is something
     new: a page left open is nobody at work.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated and not _asks_by_itself(request):

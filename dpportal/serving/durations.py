@@ -6,12 +6,13 @@ With those that are in flight.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CollectorRegistry, Histogram, Metric, multiprocess
 from prometheus_client.registry import Collector
 
+from dpportal.platform.middleware import Middleware
 from dpportal.serving import in_flight
 from dpportal.serving.in_flight import Requests
 
@@ -27,11 +28,8 @@ _durations = Histogram(
 )
 
 
-class Durations:
+class Durations(Middleware):
     """Middleware: times what the views and all other middleware take."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         begun = time.perf_counter()
