@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from celery.concurrency.solo import TaskPool
 from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutting_down
-from celery.worker.consumer import Consumer
 from celery.worker.state import active_requests
 from django.conf import settings
 
 from dpportal.jobs import lock_timeouts, readiness
 from dpportal.jobs.heartbeat import HeartbeatThread, IdleTimer
 from dpportal.jobs.models import Heartbeat
+
+if TYPE_CHECKING:
+    from celery.worker.consumer import Consumer
 
 READY_FILE = "worker.ready"
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyreadstat
 from django.utils.translation import gettext as _
-from pyreadstat import metadata_container
 
 from dpportal.datasets.codebooks.faults import CodebookError
 from dpportal.datasets.codebooks.model import MISSING_CODES
 from dpportal.platform.json_types import Json
+
+if TYPE_CHECKING:
+    from pyreadstat import metadata_container
 
 
 @dataclass(frozen=True)

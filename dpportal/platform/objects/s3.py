@@ -21,7 +21,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import File
 from storages.backends.s3 import ReadBytesWrapper, S3Storage
 from storages.utils import clean_name
-from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError
 
 from dpportal.platform import bulkhead
@@ -32,6 +31,7 @@ from dpportal.platform.storage import StorageFault, StorageForbidsFault, Storage
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+    from urllib3 import BaseHTTPResponse
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -57,7 +57,7 @@ class PrivateS3Storage(S3Storage):  # type: ignore[misc]
     """
 
     def __init__(self, **options: object) -> None:
-        addressing = str(options.pop("addressing_style", "auto"))
+        addressing = options.pop("addressing_style", "auto")
         config = _client_config(addressing)
         options = {
             "default_acl": "private",
@@ -253,7 +253,7 @@ def _refusal(status: int, code: str) -> StorageFault:
     return StorageFullFault() if status == FULL or code in FULL_CODES else StorageFault()
 
 
-def _client_config(addressing: str) -> Config:
+def _client_config(addressing: object) -> Config:
     """Checksums only where S3 requires them: compatible servers do not know all; what matters has a digest here."""
     return Config(
         signature_version="s3v4",
