@@ -15,7 +15,7 @@ from pythonjsonlogger.core import RESERVED_ATTRS
 from dpportal.jobs import queues
 from dpportal.platform import cores
 from dpportal.platform.data_folder import prepare
-from dpportal.platform.environment import networks, one_of, origin, whole_number
+from dpportal.platform.environment import networks, one_of, origin, positive_integer
 from dpportal.platform.keys import Keyring, former_secrets, secret
 from dpportal.platform.mail import MailServer
 
@@ -207,10 +207,10 @@ MAX_UPLOAD_BYTES = int(os.environ.get("DPPORTAL_MAX_UPLOAD_BYTES", 8 * 2**30))
 # Of one curator: what is kept, uploads that wait to be read, and those of a day, since whoever guesses at tables tries
 # often.
 CURATOR_BYTES = int(os.environ.get("DPPORTAL_CURATOR_BYTES", 100 * 2**30))
-WAITING_UPLOADS = whole_number("DPPORTAL_WAITING_UPLOADS", 20)
+WAITING_UPLOADS = positive_integer("DPPORTAL_WAITING_UPLOADS", 20)
 # How often a day a curator may name somebody to share with whom nobody here is called.
 SHARING_TRIES_PER_DAY = 20
-UPLOADS_PER_DAY = whole_number("DPPORTAL_UPLOADS_PER_DAY", 100)
+UPLOADS_PER_DAY = positive_integer("DPPORTAL_UPLOADS_PER_DAY", 100)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 
@@ -220,7 +220,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_ENGINE = "dpportal.accounts.session_store"
 # Seconds after its sign-in at which a session ends, however much its person works.
 SESSION_LONGEST = 12 * 3600
-SESSION_COOKIE_AGE = 60 * whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
+SESSION_COOKIE_AGE = 60 * positive_integer("DPPORTAL_SESSION_IDLE_MINUTES", 60)
 # Whose word of who asks, and how, is believed.
 PROXIES = networks("DPPORTAL_PROXIES")
 # Who is told how much there is of anything, without signing in: those who watch over the portal by programs.
@@ -268,8 +268,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 TASK_SECONDS, TASK_KILLED_AFTER_SECONDS = 3300.0, 3600.0
 # How long one upload is read; the task around it has time to spare.
-CONVERSION_SECONDS = whole_number("DPPORTAL_CONVERSION_SECONDS", 1200, most=3000)
-THREADS = whole_number(cores.VARIABLE, cores.of_machine(), most=32)
+CONVERSION_SECONDS = positive_integer("DPPORTAL_CONVERSION_SECONDS", 1200, most=3000)
+THREADS = positive_integer(cores.VARIABLE, cores.of_machine(), most=32)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # A server of the queue that takes connections and does not answer is waited for so long, and not for ever.

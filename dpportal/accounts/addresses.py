@@ -18,9 +18,9 @@ def client_address(request: HttpRequest) -> str | None:
     stands before that a visitor can write.
     """
     address = read_address(request.META.get("REMOTE_ADDR", ""))
-    said = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    while said and _is_within(address, settings.PROXIES):
-        before = read_address(said.pop())
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    while forwarded and _is_within(address, settings.PROXIES):
+        before = read_address(forwarded.pop())
         if before is None:
             break
         address = before

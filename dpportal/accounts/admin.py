@@ -1,12 +1,15 @@
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
 
 from django.contrib import admin
 from django.contrib.auth import admin as auth_admin  # noqa: F401 which registers groups
 from django.contrib.auth.models import Group
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -15,12 +18,17 @@ from dpportal.accounts.forms import origin_of
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.accounts.permissions import current_user
 
+if TYPE_CHECKING:
+    from django.contrib.admin.options import _FieldsetSpec
+
+M = TypeVar("M", bound=Model)
+
 admin.site.unregister(Group)
 admin.site.site_header = admin.site.site_title = "Privacy portal administration"
 
 
 @admin.register(User)
-class PortalUserAdmin(admin.ModelAdmin):
+class PortalUserAdmin(admin.ModelAdmin[User]):
     """People and their roles; permissions follow from the role. No administrator learns or sets a password."""
 
     list_display = ["username", "email", "role", "is_active", "last_login"]
@@ -33,23 +41,23 @@ class PortalUserAdmin(admin.ModelAdmin):
         ("Access", {"fields": ["role", "is_active"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
-    add_fieldsets = [(None, {"fields": ["username", "email", "role"]})]
+    add_fieldsets: _FieldsetSpec = [(None, {"fields": ["username", "email", "role"]})]
     readonly_fields = ["last_login", "date_joined"]
     actions = ["unlock"]
     change_form_template = "admin/accounts/person.html"
 
-    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> _FieldsetSpec:
         return self.fieldsets if obj else self.add_fieldsets
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """A list that is filtered by the stored password would tell it."""
+        """Refuse filters by the stored password, which would reveal it."""
         return not lookup.startswith("password") and bool(super().lookup_allowed(lookup, value, request))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """The record names people, so they are switched off instead."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:
         if change:
             people.save(obj, current_user(request), form.changed_data)
         else:
@@ -61,7 +69,7 @@ class PortalUserAdmin(admin.ModelAdmin):
         """A new person needs a link next."""
         return redirect("admin:accounts_user_link", obj.pk)
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         link = self.admin_site.admin_view(self.link)
         return [path("<int:person_id>/password-link/", link, name="accounts_user_link"), *super().get_urls()]
 
@@ -87,13 +95,13 @@ class PortalUserAdmin(admin.ModelAdmin):
         self.message_user(request, _("These people can try to sign in again at once."))
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin[M]):
     """A list to look at: nothing is added, changed or deleted by hand."""
 
     list_per_page = 50
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Nothing is filtered by but what the list offers: any other filter would tell a field that no page shows."""
+        """Allow only the filters that the list offers: another one would reveal a field that no page shows."""
         offered = [*self.list_filter, self.date_hierarchy]
         shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
         return shown and bool(super().lookup_allowed(lookup, value, request))
@@ -109,7 +117,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnlyAdmin):
+class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
     """Who looked at or changed what."""
 
     list_display = ["at", "by", "action", "subject", "detail"]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from dpportal.accounts.models import User
+from dpportal.platform.middleware import Middleware
 
 # Beside them nothing opens: the form, and the way out.
 OPEN = ("accounts:password_change", "accounts:sign_out")
 
 
-class FirstPassword:
+class FirstPassword(Middleware):
     """Sends such a person to the form for a new password, whatever page was asked for."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         person = request.user

@@ -1,7 +1,5 @@
 """Account forms."""
 
-from typing import Any
-
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
 from django.http import HttpRequest
@@ -23,7 +21,7 @@ class SignInForm(AuthenticationForm):
     }
 
 
-class DisplayNameForm(forms.ModelForm):
+class DisplayNameForm(forms.ModelForm[User]):
     """The name that stands on what a person publishes."""
 
     class Meta:
@@ -53,12 +51,12 @@ class PasswordForm(PasswordChangeForm):
 class ForgottenForm(PasswordResetForm):
     """The address to send a link to; a worker finds out whose it is."""
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *_args: object, request: HttpRequest | None = None, **_kwargs: object) -> None:
         """Have a link sent."""
-        request: HttpRequest = kwargs["request"]
+        assert request is not None
         mailing.write_reset(self.cleaned_data["email"], origin_of(request))
 
 
 def origin_of(request: HttpRequest) -> str:
-    """Of the portal as the visitor sees it, such as https://portal.example."""
+    """The origin of the portal as the visitor sees it, such as https://portal.example."""
     return request.build_absolute_uri("/").rstrip("/")

@@ -6,9 +6,6 @@ Source: OWASP, "Slow Down Online Guessing Attacks with Device Cookies".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
 from django.core.signing import BadSignature, TimestampSigner
@@ -16,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import get_random_string
 
 from dpportal.accounts.models import User
+from dpportal.platform.middleware import Middleware
 
 # Where the name of whoever has just signed in waits for the answer.
 SIGNED_IN = "dpportal.signed_in"
@@ -28,7 +26,7 @@ def connect() -> None:
 
 
 def known_as(request: HttpRequest, name: str | None) -> str | None:
-    """What tells this browser from others, if the person with this name signed in with it lately."""
+    """The identity of this browser, if the person with this name signed in with it lately."""
     try:
         return _signer(name or "").unsign(
             request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, ""), max_age=SECONDS
@@ -42,15 +40,12 @@ def _signer(name: str) -> TimestampSigner:
     return TimestampSigner(salt=f"{__name__}:{name}")
 
 
-def _signed_in(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+def _signed_in(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
     request.META[SIGNED_IN] = user.get_username()
 
 
-class KnownBrowser:
+class KnownBrowser(Middleware):
     """Gives the cookie to a browser in which somebody has just signed in."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

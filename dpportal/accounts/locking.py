@@ -6,8 +6,6 @@ for every name. A browser in which that person signed in before waits for its ow
 
 from __future__ import annotations
 
-from typing import Any
-
 from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username, get_cool_off, get_failure_limit
@@ -20,25 +18,34 @@ from django.shortcuts import render
 from dpportal.accounts import people
 from dpportal.accounts.known_browsers import known_as
 from dpportal.accounts.models import User
+from dpportal.platform.json_types import Json
 
-# Of a name from all addresses together: a guesser with many addresses is stopped, and needs ten to lock somebody out.
+# Tries of a name from all addresses together: a guesser with many is stopped, and needs ten to lock somebody out.
 NAME_LIMIT = 50
-# From an address for all names together, more: behind one address there may be a whole office.
+# Tries from an address for all names together; more, since behind one address there may be a whole office.
 ADDRESS_LIMIT = 100
 
 
-class Handler(AxesDatabaseHandler):
+class Attempt(HttpRequest):
+    """A try to sign in, as django-axes marks it. known_browser: see `known_browsers`."""
+
+    axes_ip_address: str
+    axes_user_agent: str
+    known_browser: str | None
+
+
+class Handler(AxesDatabaseHandler):  # type: ignore[misc]
     """Counts wrong passwords as django-axes does for a name at an address, and besides for each of the two alone."""
 
-    def is_allowed(self, request: Any, credentials: Any = None) -> bool:
+    def is_allowed(self, request: Attempt, credentials: Json | None = None) -> bool:
         _mark(request, get_client_username(request, credentials))
         return bool(super().is_allowed(request, credentials))
 
-    def user_logged_in(self, sender: Any, request: Any, user: User, **kwargs: Any) -> None:
+    def user_logged_in(self, sender: object, request: Attempt, user: User, **kwargs: object) -> None:
         _mark(request, user.get_username())
         super().user_logged_in(sender, request, user, **kwargs)
 
-    def get_failures(self, request: Any, credentials: Any = None) -> int:
+    def get_failures(self, request: Attempt, credentials: Json | None = None) -> int:
         """The number that is compared with the limit of a name at an address, or in a known browser."""
         limit = get_failure_limit(request, credentials)
         name = get_client_username(request, credentials)
@@ -46,23 +53,23 @@ class Handler(AxesDatabaseHandler):
             return int(super().get_failures(request, credentials))
         everywhere = _wrong(request, username=name) >= NAME_LIMIT if name else False
         if everywhere or _wrong(request, ip_address=request.axes_ip_address) >= ADDRESS_LIMIT:
-            return limit
+            return int(limit)
         return int(super().get_failures(request, credentials))
 
 
-def counted_by(request: Any, _credentials: Any = None) -> list[list[str]]:
-    """What is counted together: a name in a known browser, or else at an address."""
+def counted_by(request: Attempt, _credentials: Json | None = None) -> list[list[str]]:
+    """The facts by which tries are counted together: a name in a known browser, or else at an address."""
     return [["username", "user_agent"]] if _is_known(request) else [["username", "ip_address"]]
 
 
-def _mark(request: Any, name: str | None) -> None:
+def _mark(request: Attempt, name: str | None) -> None:
     """A known browser is counted under its own identity, which no stranger knows."""
     request.known_browser = known_as(request, name)
     if request.known_browser:
         request.axes_user_agent = f"known browser {request.known_browser}"
 
 
-def _is_known(request: Any) -> bool:
+def _is_known(request: Attempt) -> bool:
     return bool(getattr(request, "known_browser", None))
 
 
@@ -71,7 +78,7 @@ def _wrong(request: HttpRequest, **whose: str) -> int:
     return recent.aggregate(wrong=Sum("failures_since_start"))["wrong"] or 0
 
 
-def locked_page(request: HttpRequest, _refused: HttpResponse, _credentials: Any) -> HttpResponse:
+def locked_page(request: HttpRequest, _refused: HttpResponse, _credentials: Json | None) -> HttpResponse:
     """The answer in place of the sign-in page; whether the name exists makes no difference to it."""
     wait = int(get_cool_off(request).total_seconds())
     response = render(request, "accounts/locked.html", {"minutes": -(-wait // 60)}, status=429)

@@ -32,14 +32,14 @@ class PortalUserManager(UserManager["User"]):
     """Makes users; what Django calls a superuser is an administrator here."""
 
     def create_superuser(
-        self, username: str, email: str | None = None, password: str | None = None, **fields: Any
+        self, username: str, email: str | None = None, password: str | None = None, **fields: object
     ) -> User:
         from dpportal.accounts import people  # which writes people
 
         first = {"role": Role.ADMINISTRATOR, "must_change_password": True}
         with transaction.atomic():
             person = super().create_superuser(username, email, password, **{**first, **fields})
-            people.was_made_at_server(person)
+            people.created_at_server(person)
         return person
 
 
@@ -71,7 +71,7 @@ class User(AbstractUser):
 
     @property
     def public_name(self) -> str:
-        """Who published, for everyone: a sign-in name is half of what opens an account."""
+        """The publisher's name for everyone: a sign-in name is half of what opens an account."""
         return self.display_name or gettext("a curator of this portal")
 
     @property
@@ -115,14 +115,14 @@ class OutgoingMail(models.Model):
 
     kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.TEXT)
     to = models.EmailField()
-    # Whose link it is, if an administrator had it sent; else whoever has the address.
+    # The person whose link it is, if an administrator had it sent; else whoever has the address.
     person = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
     subject = models.CharField(max_length=200, blank=True)
     text = models.TextField(blank=True)
-    # Of the portal as the person sees it, such as https://portal.example.
+    # The portal's origin as the person sees it, such as https://portal.example.
     origin = models.CharField(max_length=300, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # From when on it is tried again, by the database's clock.
+    # The time from which it is tried again, by the database's clock.
     due_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from zxcvbn import zxcvbn
 from dpportal.accounts.models import User
 
 PORTAL_WORDS = {"dpportal", "privacy", "portal", "differential", "administrator", "curator", "analyst"}
-# What offices choose first, of languages whose words zxcvbn does not know: with them it sees through 4 for a, too.
+# Words that offices choose first, in languages that zxcvbn does not know: given them, it sees through 4 for a, too.
 OFFICE_WORDS = {
     "krankenhaus",
     "klinikum",
@@ -25,7 +25,7 @@ OFFICE_WORDS = {
 }
 # More than ten thousand million guesses.
 LEAST_SCORE = 4
-# What is longer than this is not looked at: zxcvbn's time grows with the square of it.
+# A longer password is not looked at: zxcvbn's time grows with the square of its length.
 LOOKED_AT = 72
 # One word may stand alone if it is as long as several.
 LONG_WORD = 25
@@ -76,8 +76,8 @@ def _words_and_numbers(password: str) -> bool:
     somebody wrote it; else a generator did.
     """
     letters, numbers = re.findall(r"[^\W\d_]", password.casefold()), re.findall(r"\d+", password)
-    found = [part.casefold() for part in re.findall(r"[^\W\d_]+", _WITHIN.sub(" ", password))]
-    words = [word for word in found if len(word) >= SHORTEST_WORD]
+    parts = [part.casefold() for part in re.findall(r"[^\W\d_]+", _WITHIN.sub(" ", password))]
+    words = [word for word in parts if len(word) >= SHORTEST_WORD]
     vowels = sum(letter in VOWELS for letter in letters)
     readable = 3 * sum(map(len, words)) >= 2 * len(letters) and 4 * vowels >= len(letters)
     return (readable and len(set(words)) < ENOUGH_WORDS and 0 < len(numbers) <= FEW_NUMBERS) or not letters
@@ -90,7 +90,7 @@ def _hosts() -> set[str]:
 
 def _names(user: User) -> set[str]:
     """The parts of a person's names and mail address."""
-    said = " ".join(
+    names = " ".join(
         (user.get_username(), user.first_name, user.last_name, user.display_name, user.email)
     ).casefold()
-    return {part for part in re.split(r"[\W_]+", said) if len(part) >= SHORTEST_NAME}
+    return {part for part in re.split(r"[\W_]+", names) if len(part) >= SHORTEST_NAME}

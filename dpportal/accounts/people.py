@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import audit, mailing
 from dpportal.accounts.models import User
 
-# What is recorded of a person with old and new value; a password only as a fact.
+# The fields that are recorded with old and new value; a password is recorded only as a fact.
 FIELDS = ("username", "first_name", "last_name", "display_name", "email", "role", "is_active")
 LINK_SHOWN = "was shown a password link"
 LINK_SENT = "had a password link sent"
@@ -58,7 +58,7 @@ def got_password(person: User) -> None:
     note(person, person, "got a password", AT_THE_SERVER, alarming=True)
 
 
-def was_made_at_server(person: User) -> None:
+def created_at_server(person: User) -> None:
     """Record an account that somebody at the server's command line has made."""
     note(person, person, "got an account", f"{AT_THE_SERVER}; role: {person.role}")
 

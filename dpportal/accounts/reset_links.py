@@ -20,7 +20,7 @@ from django.utils.http import urlsafe_base64_encode
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, User
 
-ASKED = "asked for a new password"
+LINK_REQUESTED = "asked for a new password"
 BETWEEN_MAILS = timedelta(minutes=10)
 
 
@@ -34,12 +34,12 @@ shown_tokens = ShownTokens()
 
 
 def mailed_path(person: User) -> str:
-    """Of a link that goes to the person's mail alone."""
+    """The path of a link that goes to the person's mail alone."""
     return _path("accounts:replace", person, default_token_generator)
 
 
 def shown_path(person: User) -> str:
-    """Of a link that an administrator is shown."""
+    """The path of a link that an administrator is shown."""
     return _path("accounts:choose", person, shown_tokens)
 
 
@@ -47,7 +47,7 @@ def answer(address: str, origin: str) -> None:
     """Send a link to everyone with this address who got none just now, and record that it was asked for."""
     for person in _people(address):
         mail(person, origin)
-        audit.record(person, ASKED, person)
+        audit.record(person, LINK_REQUESTED, person)
 
 
 def mail(person: User, origin: str) -> None:
@@ -58,7 +58,7 @@ def mail(person: User, origin: str) -> None:
 
 
 def _people(address: str) -> Iterator[User]:
-    lately = AuditEntry.objects.filter(action=ASKED, at__gte=timezone.now() - BETWEEN_MAILS)
+    lately = AuditEntry.objects.filter(action=LINK_REQUESTED, at__gte=timezone.now() - BETWEEN_MAILS)
     sent = set(lately.values_list("by", flat=True))
     return (person for person in PasswordResetForm().get_users(address) if person.pk not in sent)
 

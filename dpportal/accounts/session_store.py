@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 
 from dpportal.accounts.models import PersonSession
+from dpportal.platform.form_types import CleanedData
 
 # What a session notes of itself, beside Django's own keys.
 BEGAN, SEEN, BROWSER, NETWORK = "began_at", "seen_at", "browser", "network"
@@ -22,7 +23,7 @@ class SessionStore(DatabaseStore):
     def get_model_class(cls) -> type[PersonSession]:
         return PersonSession
 
-    def create_model_instance(self, data: dict[str, Any]) -> PersonSession:
+    def create_model_instance(self, data: CleanedData) -> PersonSession:
         session = cast(PersonSession, super().create_model_instance(data))
         session.person_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
         session.began_at, session.last_used_at = _moment(data.get(BEGAN)), _moment(data.get(SEEN))

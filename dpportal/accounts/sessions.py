@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
@@ -19,6 +17,7 @@ from dpportal.accounts.addresses import coarse_network
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import PersonSession, User
 from dpportal.accounts.session_store import BEGAN, BROWSER, NETWORK, SEEN
+from dpportal.platform.middleware import Middleware
 
 
 def connect() -> None:
@@ -68,21 +67,18 @@ def _end(person: User, sessions: QuerySet[PersonSession]) -> bool:
     return bool(ended)
 
 
-def _begun(sender: Any, request: HttpRequest, **_kwargs: Any) -> None:
+def _begun(sender: object, request: HttpRequest, **_kwargs: object) -> None:
     request.session[BEGAN] = request.session[SEEN] = int(time.time())
     request.session[BROWSER] = browser_family(request)
     request.session[NETWORK] = coarse_network(request)
 
 
-class IdleLimit:
+class IdleLimit(Middleware):
     """Prolongs the session of a person at work: a session's row lives SESSION_COOKIE_AGE from when it was last saved.
 
     It is saved at most twenty times in that while, and not for a page that asks by itself whether there is something
     new: a page left open is nobody at work.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated and not _asks_by_itself(request):
@@ -90,10 +86,10 @@ class IdleLimit:
             since = abs(time.time() - request.session.get(SEEN, 0))
             if since * 20 >= settings.SESSION_COOKIE_AGE:
                 request.session[SEEN] = int(time.time())
-        return _whole_page(request, self.get_response(request))
+        return _as_full_page(request, self.get_response(request))
 
 
-def _whole_page(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+def _as_full_page(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """The sign-in page is never put into a part of another: a page whose session ended is loaded again."""
     to_sign_in = response.status_code == 302 and response["Location"].startswith(
         resolve_url(settings.LOGIN_URL)

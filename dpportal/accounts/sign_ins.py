@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.db import transaction
@@ -13,6 +12,7 @@ from django.utils import timezone
 from dpportal.accounts import audit
 from dpportal.accounts.addresses import client_address
 from dpportal.accounts.models import User
+from dpportal.platform.json_types import Json
 
 log = logging.getLogger(__name__)
 
@@ -27,21 +27,19 @@ def connect() -> None:
 
 
 @transaction.atomic
-def _note_time(sender: Any, user: User, **_kwargs: Any) -> None:
+def _note_time(sender: object, user: User, **_kwargs: object) -> None:
     """Write when the person signed in, unless a job holds their row: nobody waits for it."""
     user.last_login = timezone.now()
     free = User.objects.filter(pk=user.pk).select_for_update(no_key=True, skip_locked=True)
     User.objects.filter(pk__in=free.values("pk")).update(last_login=user.last_login)
 
 
-def _succeeded(sender: Any, request: HttpRequest, user: User, **_kwargs: Any) -> None:
+def _succeeded(sender: object, request: HttpRequest, user: User, **_kwargs: object) -> None:
     log.info("%r signed in from %s", user.get_username(), client_address(request))
     audit.record(user, "signed in", user, f"from {client_address(request)}")
 
 
-def _failed(
-    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_kwargs: Any
-) -> None:
+def _failed(sender: object, credentials: Json, request: HttpRequest | None = None, **_kwargs: object) -> None:
     """A name that nobody has is not written down: people type passwords there by mistake."""
     address = client_address(request) if request else None
     user = User.objects.filter(username=credentials.get("username")).first()

@@ -7,7 +7,7 @@ from celery import shared_task
 from dpportal.accounts import delivery
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator]
 def send(mail_id: int) -> None:
     """Send this mail, if nobody did."""
     delivery.deliver(mail_id)

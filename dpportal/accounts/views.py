@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import views
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -22,7 +22,7 @@ from dpportal.accounts.permissions import View, current_user
 
 CHANGES_SHOWN = 50
 # Strangers can cause these without end, so they are not listed among the changes.
-NO_CHANGES = ("signed in", "failed to sign in", reset_links.ASKED)
+NO_CHANGES = ("signed in", "failed to sign in", reset_links.LINK_REQUESTED)
 
 
 def where_mail_is_sent(view: View) -> View:
@@ -45,7 +45,7 @@ class PasswordView(views.PasswordChangeView):
     success_url = reverse_lazy("accounts:password_changed")
 
     @transaction.atomic
-    def form_valid(self, form: Any) -> HttpResponse:
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         response = super().form_valid(form)
         people.chose_password(form.user)
         sessions.forget_others(form.user, self.request.session.session_key)
@@ -61,7 +61,7 @@ class LinkView(views.PasswordResetConfirmView):
     how, alarming = "by a link that was mailed", False
 
     @transaction.atomic
-    def form_valid(self, form: Any) -> HttpResponse:
+    def form_valid(self, form: SetPasswordForm[User]) -> HttpResponse:
         response = super().form_valid(form)
         people.chose_password(form.user, self.how, alarming=self.alarming)
         sessions.forget_others(form.user, self.request.session.session_key)
@@ -115,11 +115,11 @@ def own_sessions(request: HttpRequest) -> HttpResponse:
     context = {
         "sessions": [
             {
-                "shown": found,
-                "id": sessions.public_id(found),
-                "is_this": found.pk == request.session.session_key,
+                "shown": session,
+                "id": sessions.public_id(session),
+                "is_this": session.pk == request.session.session_key,
             }
-            for found in sessions.open_sessions(person)
+            for session in sessions.open_sessions(person)
         ],
         "changes": changes.select_related("by")[:CHANGES_SHOWN],
         "hours": sessions.longest_hours(),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any, Protocol
+from typing import TypeVar
 
 from django.contrib import admin
 from django.db.models import Sum
@@ -12,42 +11,37 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import ReadOnlyAdmin
+from dpportal.accounts.permissions import current_user
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.forms import BudgetChangeForm, dataset_of
-from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.budgets.models import Budget, ChargedPublication, LedgerEntry
+from dpportal.platform.json_types import Json
+
+P = TypeVar("P", bound=ChargedPublication)
 
 
-class HasCharge(Protocol):
-    """A release or a stream."""
-
-    account: Budget | None
-    amount: Decimal | None
-    is_public: bool
-    withheld: str
-
-
-class PaidAdmin(ReadOnlyAdmin):
+class PaidAdmin(ReadOnlyAdmin[P]):
     """What a budget paid for: its cost, and whether everyone sees it."""
 
     date_hierarchy = "created_at"
     list_select_related = ["dataset", "charge__budget", "created_by"]
 
     @admin.display(description=_("cost"), ordering="amount")
-    def cost(self, paid: HasCharge) -> str:
+    def cost(self, paid: P) -> str:
         symbol = f"{paid.account.symbol} " if paid.account else ""
         return "" if paid.amount is None else f"{symbol}{plain(paid.amount)}"
 
     @admin.display(description=_("public"), boolean=True)
-    def is_public(self, paid: HasCharge) -> bool:
+    def is_public(self, paid: P) -> bool:
         return paid.is_public
 
     @admin.display(description=_("withheld"))
-    def withheld(self, paid: HasCharge) -> str:
+    def withheld(self, paid: P) -> str:
         return paid.withheld
 
 
 @admin.register(Budget)
-class BudgetAdmin(ReadOnlyAdmin):
+class BudgetAdmin(ReadOnlyAdmin[Budget]):
     """One line a dataset: granted, spent, reserved, left."""
 
     list_display = [
@@ -90,7 +84,7 @@ class BudgetAdmin(ReadOnlyAdmin):
 
 
 @admin.register(LedgerEntry)
-class LedgerAdmin(ReadOnlyAdmin):
+class LedgerAdmin(ReadOnlyAdmin[LedgerEntry]):
     """The ledger. "Add" writes a grant or a reduction; nothing is ever changed or deleted."""
 
     form = BudgetChangeForm
@@ -116,9 +110,9 @@ class LedgerAdmin(ReadOnlyAdmin):
     def amount_text(self, entry: LedgerEntry) -> str:
         return f"{entry.budget.symbol} {plain(entry.amount)}"
 
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+    def get_changeform_initial_data(self, request: HttpRequest) -> Json:
         """The dataset that the office names, with whom it protects now, and how its account counts."""
-        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        initial: Json = super().get_changeform_initial_data(request)
         dataset = dataset_of(initial.pop("dataset", ""))
         if dataset is None:
             return initial
@@ -129,13 +123,13 @@ class LedgerAdmin(ReadOnlyAdmin):
         field = BudgetChangeForm.base_fields["dataset"]
         return {**initial, **counts, "dataset": field.prepare_value(dataset)}
 
-    def save_model(self, request: HttpRequest, obj: LedgerEntry, form: ModelForm, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: LedgerEntry, form: ModelForm[LedgerEntry], change: bool
+    ) -> None:
         assert isinstance(form, BudgetChangeForm)
-        obj.pk = form.save_as(request.user).pk
+        obj.pk = form.save_as(current_user(request)).pk
 
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: Json | None = None) -> HttpResponse:
         sums = Budget.objects.values("definition").annotate(
             granted=Sum("total"), gone=Sum("spent"), held=Sum("reserved")
         )

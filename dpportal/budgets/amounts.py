@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+_Set = TypeVar("_Set")
+_Get = TypeVar("_Get")
 PLACES = 6
 STEP = Decimal(1).scaleb(-PLACES)
 LARGEST = Decimal(1000)
@@ -29,13 +34,15 @@ NOT_A_NUMBER = _("Write one plain number such as 0.25, without signs, sums or le
 class AmountFormField(forms.DecimalField):
     """A field for a plain number: what Decimal reads besides, such as 1_0, 1e1 or digits of other scripts, is none."""
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Decimal | None:  # type: ignore[override]
         if isinstance(value, str) and value.strip() and not PLAIN.fullmatch(value.strip()):
             raise ValidationError(self.error_messages["invalid"], code="invalid")
         return super().to_python(value)
 
 
-def amount_formfield(**kwargs: Any) -> forms.DecimalField:
+def amount_formfield(
+    label: StrOrPromise | None = None, help_text: StrOrPromise = "", *, required: bool = True
+) -> forms.DecimalField:
     """A form field for an amount: positive, exact, with messages that say what to type."""
     messages = {
         "invalid": NOT_A_NUMBER,
@@ -46,11 +53,17 @@ def amount_formfield(**kwargs: Any) -> forms.DecimalField:
         "max_whole_digits": TOO_LARGE,
     }
     return AmountFormField(
-        min_value=STEP, max_value=LARGEST, decimal_places=PLACES, error_messages=messages, **kwargs
+        label=label,
+        help_text=help_text,
+        required=required,
+        min_value=STEP,
+        max_value=LARGEST,
+        decimal_places=PLACES,
+        error_messages=messages,
     )
 
 
-class AmountField(models.BigIntegerField):
+class AmountField(models.BigIntegerField[_Set, _Get]):
     """A Decimal with six places, stored as an integer count of millionths."""
 
     # What the type checker's Django plugin takes an attribute of this field to be.
@@ -59,13 +72,13 @@ class AmountField(models.BigIntegerField):
 
     description = "privacy loss in millionths"
 
-    def from_db_value(self, value: int | None, *_: Any) -> Decimal | None:
+    def from_db_value(self, value: int | None, *_: object) -> Decimal | None:
         return None if value is None else (Decimal(value) * STEP)
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Decimal | str | None) -> Decimal | None:
         return None if value is None or value == "" else Decimal(value)
 
-    def get_prep_value(self, value: Any) -> int | None:
+    def get_prep_value(self, value: Decimal | str | None) -> int | None:
         if value is None:
             return None
         scaled = Decimal(value) / STEP
@@ -87,5 +100,5 @@ def stored(amount: Decimal) -> models.Value:
 def plain(amount: Decimal) -> str:
     """An amount as people write it: at least two decimal places, no exponent, no further trailing zeros."""
     text = f"{amount.normalize():f}"
-    whole, _, decimals = text.partition(".")
-    return f"{whole}.{decimals.ljust(2, '0')}"
+    units, _, decimals = text.partition(".")
+    return f"{units}.{decimals.ljust(2, '0')}"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -67,7 +67,7 @@ class Charge:
         return SYMBOL[Definition(self.definition)]
 
     @property
-    def spent_at(self) -> Any:
+    def spent_at(self) -> datetime | None:
         return parse_datetime(self.at)
 
     @classmethod

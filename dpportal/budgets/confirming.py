@@ -1,9 +1,8 @@
-"""From a draft to its charge: the one way in which budget is asked for, for a release as for a running count."""
+"""The one way from a draft to its charge, for a release as for a running count."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from django.http import HttpRequest
 
@@ -15,6 +14,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.domain_fit import shown_warnings
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.confirmation import ConfirmForm, confirmation
 from mechanisms.accounting import Loss
 
@@ -41,10 +41,8 @@ def confirmed(
     return confirmation(request, shown, spend, (*refusals, ledger.BudgetRefusedError), identifying)
 
 
-def around(
-    request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]
-) -> dict[str, Any]:
-    """What every review shows beside the plan. budget: that pays. columns: of the table that are read."""
+def around(request: HttpRequest, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
+    """The context that every review shows with the plan. budget: the paying one. columns: those that are read."""
     assert draft.amount is not None
     return {
         "identifying": datasets.columns_to_ask_about(draft.dataset),
@@ -55,8 +53,7 @@ def around(
 
 def lock(draft: ChargedPublication, by: User, refused: type[Exception]) -> None:
     """No one edits the draft or the domain between a plan and the moment they are frozen, in this transaction."""
-    rows: Any = type(draft)._default_manager
-    draft.refresh_from_db(from_queryset=rows.select_for_update())
+    draft.refresh_from_db(from_queryset=type(draft)._default_manager.select_for_update())
     require_releaser(draft.dataset, by.pk, refused)
     datasets.lock_dataset(draft.dataset)
 
@@ -66,14 +63,7 @@ def reserve(
 ) -> LedgerEntry:
     """Set the cost of a draft aside and freeze the domain it rests on. Raises BudgetRefusedError."""
     assert draft.amount is not None
-    charge = ledger.reserve(
-        draft.dataset,
-        draft.amount,
-        definition=loss.definition,
-        key=draft.pk,
-        reason=reason,
-        by=by,
-        total_public=loss.unit.total_public,
-    )
+    booking = ledger.Booking(draft.pk, reason, loss.unit.total_public)
+    charge = ledger.reserve(draft.dataset, draft.amount, booking, definition=loss.definition, by=by)
     DomainVersion.objects.filter(pk=version.pk).update(frozen=True)
     return charge

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import amount_formfield, plain
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
 
 
 def position(
-    asked: Mapping[str, str],
+    query: Mapping[str, str],
     *,
     amount_of: Callable[[float], Decimal | None] | None,
     error_of: Callable[[Decimal], float | None],
     meaning_of: Callable[[Decimal], str],
-) -> dict[str, Any]:
+) -> Json:
     """The cost, what it means, and the error that it buys, None where nothing can be said of it.
 
     asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error). amount_of: the cost at which the error
     is as wanted, None if there is none; None itself where no error can be wanted. Raises ValidationError.
     """
-    if amount_of and "half_width" in asked:
-        amount = amount_of(_wanted_field().clean(asked["half_width"]))
+    if amount_of and "half_width" in query:
+        amount = amount_of(_half_width_field().clean(query["half_width"]))
         if amount is None:
             raise ValidationError(_("No cost gives so small an error; allow more."))
     else:
-        amount = amount_formfield().clean(asked.get("epsilon"))
+        amount = amount_formfield().clean(query.get("epsilon"))
     return {
         "amount": plain(amount),
         "meaning": meaning_of(amount),
@@ -39,8 +39,8 @@ def position(
     }
 
 
-def _wanted_field() -> forms.FloatField:
-    """Of the error that is wanted."""
+def _half_width_field() -> forms.FloatField:
+    """The field of the wanted error."""
     wrong = _("Write the wanted error as a plain number, such as 20.")
     return forms.FloatField(
         min_value=0,

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from dpportal.accounts.models import User
 from dpportal.budgets import ledger, promises, refusals, requests
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget, BudgetRequest, LedgerEntry
@@ -19,9 +19,10 @@ from dpportal.datasets import near_duplicates
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.protection import Protection
+from dpportal.platform.form_types import CleanedData
 from dpportal.platform.paragraphs import ParagraphsField
 
-# Between a dataset's key and whom it protects.
+# The sign between a dataset's key and the digest of whom it protects.
 APART = "."
 CHANGES = [(LedgerEntry.Kind.GRANT.value, _("Grant")), (LedgerEntry.Kind.REDUCTION.value, _("Reduction"))]
 
@@ -32,7 +33,7 @@ class ReasonForm(forms.Form):
     reason = ParagraphsField(max_length=500)
 
 
-class ProtectedDatasetField(forms.ModelChoiceField):
+class ProtectedDatasetField(forms.ModelChoiceField[Dataset]):
     """A dataset to grant for, named with whom it protects; a choice holds for whom it named."""
 
     default_error_messages = {
@@ -41,34 +42,32 @@ class ProtectedDatasetField(forms.ModelChoiceField):
         )
     }
 
-    def label_from_instance(self, obj: models.Model) -> str:
-        assert isinstance(obj, Dataset)
+    def label_from_instance(self, obj: Dataset) -> str:
         return f"{obj.name} – {Protection.of(obj.current_domain())}"
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         """The dataset with the protection that the page names; what was posted stays as it is."""
         if not isinstance(value, Dataset):
             return value
         return f"{value.pk}{APART}{_named(value)}"
 
-    def to_python(self, value: Any) -> models.Model | None:
+    def to_python(self, value: object) -> Dataset | None:
         key, _apart, named = str(value or "").partition(APART)
         dataset = super().to_python(key)
-        if isinstance(dataset, Dataset) and named != _named(dataset):
+        if dataset is not None and named != _named(dataset):
             raise forms.ValidationError(self.error_messages["changed"], code="changed")
         return dataset
 
 
-class WaitingRequestField(forms.ModelChoiceField):
+class WaitingRequestField(forms.ModelChoiceField[BudgetRequest]):
     """A question for a budget: one of those that wait is offered, any is read, so that a late answer is told so."""
 
-    def label_from_instance(self, obj: models.Model) -> str:
-        assert isinstance(obj, BudgetRequest)
+    def label_from_instance(self, obj: BudgetRequest) -> str:
         return f"{obj.dataset.name} – {obj.reason}"
 
-    def to_python(self, value: Any) -> models.Model | None:
+    def to_python(self, value: object) -> BudgetRequest | None:
         try:
-            return BudgetRequest.objects.get(pk=value) if value else None
+            return BudgetRequest.objects.get(pk=str(value)) if value else None
         except (ValueError, BudgetRequest.DoesNotExist):
             raise forms.ValidationError(
                 self.error_messages["invalid_choice"], code="invalid_choice"
@@ -76,11 +75,11 @@ class WaitingRequestField(forms.ModelChoiceField):
 
 
 def _named(dataset: Dataset) -> str:
-    """Whom a dataset protects now, as part of a form's value."""
+    """A digest of whom a dataset protects now, as part of a form's value."""
     return hashlib.sha256(repr(Protection.of(dataset.current_domain())).encode()).hexdigest()[:12]
 
 
-class BudgetChangeForm(forms.ModelForm):
+class BudgetChangeForm(forms.ModelForm[LedgerEntry]):
     """A grant or a reduction, with its reason; written through the ledger."""
 
     kind = forms.ChoiceField(label=_("change"), choices=CHANGES, initial=LedgerEntry.Kind.GRANT)
@@ -172,18 +171,18 @@ class BudgetChangeForm(forms.ModelForm):
         field = self.fields["knowing"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
         key = str(named).partition(APART)[0]
-        field.choices = _kin_choices(key)
+        field.choices = _similar_choices(key)
         others = self.fields["promises"]
         assert isinstance(others, forms.MultipleChoiceField)
         chosen = dataset_of(key)
         others.choices = _promises_of(chosen) if chosen else []
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         """Check against the budget while its row is locked, so that the write that follows cannot be refused."""
         data = super().clean() or {}
         dataset = data.get("dataset")
-        # The lock that makes changes of one dataset's domain and accounts wait for each other.
-        kin = ledger.hold_with_kin(dataset) if dataset else []
+        # Its lock makes changes of one dataset's domain and accounts wait for each other.
+        similar = ledger.lock_with_similar(dataset) if dataset else []
         list(Budget.objects.select_for_update().filter(dataset=dataset))
         chosen = data.get("budget")
         budget = chosen or (Budget.of(dataset) if dataset else None)
@@ -201,11 +200,20 @@ class BudgetChangeForm(forms.ModelForm):
                     "A grant goes to the account of whom the domain protects now. Leave this empty for a grant."
                 ),
             )
-        elif dataset and (refusal := self._incomplete(dataset)):
+        else:
+            self._check_grant(data, dataset, budget, similar)
+        if request := data.get("answers"):
+            self._check_answer(request, dataset)
+        return data
+
+    def _check_grant(
+        self, data: CleanedData, dataset: Dataset | None, budget: Budget | None, similar: list[SimilarDataset]
+    ) -> None:
+        if dataset and (refusal := self._incomplete(dataset)):
             self.add_error("dataset", refusal)
         elif dataset and ledger.has_no_table(dataset):
             self.add_error("dataset", refusals.no_table_text())
-        elif {k.dataset.pk for k in kin} - set(data.get("knowing") or ()):
+        elif {k.dataset.pk for k in similar} - set(data.get("knowing") or ()):
             self.add_error("knowing", refusals.unknowing_text())
         elif dataset and self._unread_promises(dataset):
             self.add_error(
@@ -218,18 +226,15 @@ class BudgetChangeForm(forms.ModelForm):
             self.add_error("definition", refusals.other_kind_text(budget))
         elif budget and ledger.moves_delta(budget, data.get("delta_exponent", budget.delta_exponent)):
             self.add_error("delta_exponent", refusals.other_delta_text(budget))
-        if asked := data.get("answers"):
-            self._check_answer(asked, dataset)
-        return data
 
-    def _check_answer(self, asked: BudgetRequest, dataset: Dataset | None) -> None:
-        if dataset and asked.dataset_id != dataset.pk:
+    def _check_answer(self, request: BudgetRequest, dataset: Dataset | None) -> None:
+        if dataset and request.dataset_id != dataset.pk:
             self.add_error("answers", _("This request is for another dataset."))
         elif self.cleaned_data.get("kind") == LedgerEntry.Kind.REDUCTION:
             self.add_error(
                 "answers", _("A reduction answers no request. Leave this empty, or decline in the office.")
             )
-        elif not requests.waits(asked):
+        elif not requests.waits(request):
             self.add_error("answers", requests.answered_text())
 
     def _unread_promises(self, dataset: Dataset) -> set[str]:
@@ -249,7 +254,7 @@ class BudgetChangeForm(forms.ModelForm):
         if amount is not None and (budget is None or amount > budget.left):
             self.add_error("amount", refusals.reduction_text(budget))
 
-    def save_as(self, by: Any) -> LedgerEntry:
+    def save_as(self, by: User) -> LedgerEntry:
         """Write the change. Raises BudgetRefusedError."""
         data = self.cleaned_data
         if data["kind"] == LedgerEntry.Kind.REDUCTION:
@@ -258,11 +263,9 @@ class BudgetChangeForm(forms.ModelForm):
             data["dataset"],
             data["amount"],
             definition=data["definition"],
-            delta_exponent=data["delta_exponent"],
             reason=data["reason"],
             by=by,
-            knowing=data["knowing"],
-            answers=data["answers"],
+            terms=ledger.GrantTerms(data["delta_exponent"], data["knowing"], data["answers"]),
         )
 
 
@@ -278,28 +281,29 @@ def _promises_of(dataset: Dataset) -> list[tuple[str, str]]:
     return promises.before_grant(dataset, Protection.of(dataset.current_domain()))
 
 
-def _kin_choices(key: str) -> list[tuple[str, str]]:
+def _similar_choices(key: str) -> list[tuple[str, str]]:
     """The datasets with nearly the same table that have a budget, and what it has spent."""
     dataset = dataset_of(key)
     if dataset is None:
         return []
     return [
-        (str(kin.dataset.pk), _kin_text(kin))
-        for kin in ledger.with_budget(near_duplicates.similar_datasets(dataset))
+        (str(similar.dataset.pk), _similar_text(similar))
+        for similar in ledger.with_budget(near_duplicates.similar_datasets(dataset))
     ]
 
 
-def _kin_text(kin: SimilarDataset) -> str:
+def _similar_text(similar: SimilarDataset) -> str:
     spent = ", ".join(
-        f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}" for b in kin.dataset.budgets.filter(total__gt=0)
+        f"{b.symbol} = {plain(b.spent)} of {plain(b.total)}"
+        for b in similar.dataset.budgets.filter(total__gt=0)
     )
-    told = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
-        "what": kin,
-        "name": kin.dataset.name,
-        "owner": kin.dataset.owner.get_username(),
+    text = gettext("shares %(what)s with %(name)s of %(owner)s, which has spent %(spent)s") % {
+        "what": similar,
+        "name": similar.dataset.name,
+        "owner": similar.dataset.owner.get_username(),
         "spent": spent,
     }
     hidden = gettext(
         "It has promised that its number of rows stays hidden, which a release under “replace one” here would publish"
     )
-    return f"{told}. {hidden}" if kin.dataset.total_stays_private else told
+    return f"{text}. {hidden}" if similar.dataset.total_stays_private else text

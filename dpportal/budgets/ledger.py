@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -35,7 +34,7 @@ from dpportal.platform.journal import MemoryFaultError
 from mechanisms.accounting import Definition
 
 Kind, State = LedgerEntry.Kind, LedgerEntry.State
-# What is promised of a dataset has changed, in the transaction at hand.
+# Sent when the promises of a dataset have changed, in the same transaction.
 charged = Signal()
 
 
@@ -44,7 +43,29 @@ class BudgetRefusedError(Exception):
 
 
 class BudgetOnHoldError(BudgetRefusedError):
-    """Nothing is paid from the dataset until an administrator has seen to ledger or memory; then it goes on."""
+    """The dataset pays for nothing until an administrator has seen to ledger or memory; then it goes on."""
+
+
+@dataclass(frozen=True)
+class GrantTerms:
+    """What an administrator decides with a grant beside its amount.
+
+    delta_exponent: n of the δ = 10⁻ⁿ at which ρ is read. knowing: the datasets with nearly the same table of which the
+    administrator was told. answers: the question that the grant was made for.
+    """
+
+    delta_exponent: int = 6
+    knowing: Collection[uuid.UUID] = ()
+    answers: BudgetRequest | None = None
+
+
+@dataclass(frozen=True)
+class Booking:
+    """The purpose of a line. key: names its job. total_public: whether it makes the exact number of rows public."""
+
+    key: uuid.UUID
+    reason: str
+    total_public: bool = False
 
 
 @transaction.atomic
@@ -55,55 +76,53 @@ def grant(
     definition: str,
     reason: str,
     by: User,
-    delta_exponent: int = 6,
-    knowing: Collection[uuid.UUID] = (),
-    answers: BudgetRequest | None = None,
+    terms: GrantTerms = GrantTerms(),
 ) -> LedgerEntry:
     """Add to the account of the protection that is declared now; its first grant fixes whether it counts ε or ρ.
 
-    knowing: the datasets with nearly the same table of which the administrator was told; refused if there is another
-    that has a budget, since people would be spent on twice. answers: the question that it was made for; refused if
-    somebody has answered that meanwhile, so that one question is never granted twice.
+    Refused if a dataset with nearly the same table has a budget and `terms` does not name it, since people would be
+    spent on twice. Refused if somebody has answered its question meanwhile, so that no question is granted twice.
     """
     _check_positive(amount)
-    # Two first grants at once open one account, not one each.
-    known = hold_with_kin(dataset)
+    # The lock lets two first grants at once open one account, and not one each.
+    known = lock_with_similar(dataset)
     require_complete(dataset)
     if has_no_table(dataset):
         raise BudgetRefusedError(refusals.no_table_text())
-    if {kin.dataset.pk for kin in known} - set(knowing):
+    if {other.dataset.pk for other in known} - set(terms.knowing):
         raise BudgetRefusedError(refusals.unknowing_text())
     if known:
         audit.record(
             by, "granted for a known table", dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in known)
         )
-    budget = Budget.of(dataset) or _opened(dataset, definition, delta_exponent)
+    budget = Budget.of(dataset) or _opened(dataset, definition, terms.delta_exponent)
     if budget.definition != definition:
         raise BudgetRefusedError(refusals.other_kind_text(budget))
-    if moves_delta(budget, delta_exponent):
+    if moves_delta(budget, terms.delta_exponent):
         raise BudgetRefusedError(refusals.other_delta_text(budget))
-    if answers and not answer_by_grant(answers, f"{budget.symbol} = {plain(amount)}", reason):
+    granted = f"{budget.symbol} = {plain(amount)}"
+    if terms.answers and not answer_by_grant(terms.answers, granted, reason):
         raise BudgetRefusedError(answered_text())
-    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, reason, by)
-    _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=delta_exponent)
+    entry = _append(budget, Kind.GRANT, State.BOOKED, amount, _own(reason), by)
+    _change(_budget_of(entry), total=F("total") + stored(amount), delta_exponent=terms.delta_exponent)
     return entry
 
 
-def hold_with_kin(dataset: Dataset) -> list[SimilarDataset]:
-    """Those with nearly the same table that have a budget; until this transaction ends, none is granted more."""
-    kin = near_duplicates.similar_datasets(dataset)
-    # All in one order, so that two grants wait for each other and not for ever.
-    keys = [dataset.pk, *(k.dataset.pk for k in kin)]
+def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
+    """The similar datasets that have a budget; none of them is granted more until this transaction ends."""
+    similar = near_duplicates.similar_datasets(dataset)
+    # Locked in one order, so that two grants cannot wait for each other for ever.
+    keys = [dataset.pk, *(k.dataset.pk for k in similar)]
     list(Dataset.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
     lock_dataset(dataset)
-    return with_budget(kin)
+    return with_budget(similar)
 
 
-def with_budget(kin: list[SimilarDataset]) -> list[SimilarDataset]:
-    """Those that something was granted for."""
-    granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in kin], total__gt=0)
+def with_budget(similar: list[SimilarDataset]) -> list[SimilarDataset]:
+    """The datasets that something was granted for."""
+    granted = Budget.objects.filter(dataset__in=[k.dataset.pk for k in similar], total__gt=0)
     funded = set(granted.values_list("dataset_id", flat=True))
-    return [k for k in kin if k.dataset.pk in funded]
+    return [k for k in similar if k.dataset.pk in funded]
 
 
 def _opened(dataset: Dataset, definition: str, delta_exponent: int) -> Budget:
@@ -121,7 +140,7 @@ def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> 
     if budget is None:
         raise BudgetRefusedError(refusals.reduction_text(None))
     lock_dataset(budget.dataset)
-    entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, reason, by)
+    entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, _own(reason), by)
     if not _change(_with(amount).filter(pk=budget.pk), total=F("total") - stored(amount)):
         raise BudgetRefusedError(refusals.reduction_text(Budget.objects.get(pk=budget.pk)))
     return entry
@@ -129,18 +148,11 @@ def reduce(budget: Budget | None, amount: Decimal, *, reason: str, by: User) -> 
 
 @transaction.atomic
 def reserve(
-    dataset: Dataset,
-    amount: Decimal,
-    *,
-    definition: Definition,
-    key: uuid.UUID,
-    reason: str,
-    by: User,
-    total_public: bool = False,
+    dataset: Dataset, amount: Decimal, booking: Booking, *, definition: Definition, by: User
 ) -> LedgerEntry:
-    """Set an amount aside for the job called `key`, from the account of the protection that is declared now.
+    """Set an amount aside for a job, from the account of the protection that is declared now.
 
-    definition: whether the amount is of ε or ρ. total_public: whether the exact number of rows becomes public by it.
+    definition: whether the amount is of ε or ρ.
     Like every change of an account this begins with the dataset's lock: two changes that took their locks in other
     orders would wait for each other. The first reservation fixes the protection of its account. Refused if not that
     much is left, if it counts the other of ε and ρ, or if all accounts are for other protections: their losses would
@@ -149,15 +161,13 @@ def reserve(
     _check_positive(amount)
     lock_dataset(dataset)
     require_complete(dataset)
-    _require_unsettled(dataset, key)
+    _require_unsettled(dataset, booking.key)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _with(amount).filter(dataset=dataset, definition=definition.value)
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
     if budget is None:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
-    entry = _append(
-        budget, Kind.CHARGE, State.RESERVED, amount, reason, by, key=key, total_public=total_public
-    )
+    entry = _append(budget, Kind.CHARGE, State.RESERVED, amount, booking, by)
     if not _change(enough.filter(pk=budget.pk), reserved=F("reserved") + stored(amount), **fixed):
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition))
     budget.refresh_from_db()  # whoever has the line reads of its account whom it protects
@@ -258,18 +268,14 @@ def _enter(dataset: Dataset, charge: charge_journal.Charge, by: User) -> LedgerE
     budget = _account_of(dataset, charge)
     lacking = charge.cost - budget.left
     if lacking > 0:
-        covered = _append(
-            budget, Kind.GRANT, State.BOOKED, lacking, _("Covers a charge entered after a restore"), by
-        )
+        covers = _own(_("Covers a charge entered after a restore"))
+        covered = _append(budget, Kind.GRANT, State.BOOKED, lacking, covers, by)
         _change(_budget_of(covered), total=F("total") + stored(lacking))
     text = _("%(reason)s (spent %(day)s, entered after a restore)")
     reason = text % {"reason": charge.reason[:200], "day": charge.at[:10]}
     # Whether the number of rows was published is not remembered, so it counts as public where it may be.
-    total_public = not budget.protection.hides_total
-    key = uuid.UUID(charge.key)
-    entry = _append(
-        budget, Kind.CHARGE, State.SPENT, charge.cost, reason, by, key=key, total_public=total_public
-    )
+    booking = Booking(uuid.UUID(charge.key), reason, not budget.protection.hides_total)
+    entry = _append(budget, Kind.CHARGE, State.SPENT, charge.cost, booking, by)
     _change(_budget_of(entry), spent=F("spent") + stored(charge.cost))
     charged.send(Budget, dataset=dataset)
     return entry
@@ -307,13 +313,13 @@ def _settle(entry: LedgerEntry, state: str) -> bool:
         return LedgerEntry.objects.all()._settle(entry, state, timezone.now())
 
 
-def _change(budgets: QuerySet[Budget], **changes: Any) -> int:
+def _change(budgets: QuerySet[Budget], **changes: object) -> int:
     """How many of the accounts were changed."""
     with writing():
         return budgets.update(**changes)
 
 
-def _account(dataset: Dataset, kind: Mapping[str, Any], **which: Any) -> Budget:
+def _account(dataset: Dataset, kind: Mapping[str, object], **which: object) -> Budget:
     """The dataset's account for this protection, opened with nothing in it if there is none."""
     with writing():
         return Budget.objects.get_or_create(dataset=dataset, **which, defaults=kind)[0]
@@ -328,15 +334,13 @@ def _with(amount: Decimal) -> QuerySet[Budget]:
     return Budget.objects.filter(total__gte=F("spent") + F("reserved") + stored(amount))
 
 
+def _own(reason: str) -> Booking:
+    """The booking of a line that pays for no job."""
+    return Booking(uuid.uuid4(), reason)
+
+
 def _append(
-    budget: Budget,
-    kind: str,
-    state: str,
-    amount: Decimal,
-    reason: str,
-    by: User,
-    key: uuid.UUID | None = None,
-    total_public: bool = False,
+    budget: Budget, kind: str, state: str, amount: Decimal, booking: Booking, by: User
 ) -> LedgerEntry:
     with writing():
         return LedgerEntry.objects.create(
@@ -345,10 +349,10 @@ def _append(
             kind=kind,
             state=state,
             amount=amount,
-            reason=reason,
+            reason=booking.reason,
             by=by,
-            key=key or uuid.uuid4(),
-            total_public=total_public,
+            key=booking.key,
+            total_public=booking.total_public,
         )
 
 

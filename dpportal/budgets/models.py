@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,6 +17,7 @@ from dpportal.budgets.promises import OtherPromises
 from dpportal.budgets.writing import Guarded, GuardedQuerySet, LedgerWriteError, require_writing
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import Publication
 from dpportal.publications.statement import power_of_ten
 from mechanisms.accounting import SYMBOL, Definition, PrivacyUnit, zcdp_to_epsilon
@@ -35,13 +37,13 @@ class BudgetQuerySet(GuardedQuerySet["Budget"]):
 class LedgerQuerySet(GuardedQuerySet["LedgerEntry"]):
     """Reads, and appends while the ledger writes; lines that are there are not changed but from reserved on."""
 
-    def update(self, **kwargs: Any) -> NoReturn:
+    def update(self, **kwargs: object) -> NoReturn:
         raise AppendOnlyError
 
-    def _update(self, values: Any) -> NoReturn:
+    def _update(self, values: object) -> NoReturn:
         raise AppendOnlyError
 
-    def _settle(self, entry: LedgerEntry, state: str, at: Any) -> bool:
+    def _settle(self, entry: LedgerEntry, state: str, at: datetime) -> bool:
         """The one legal change: a reserved charge becomes spent or void. For `ledger` only."""
         require_writing()
         reserved = self.filter(pk=entry.pk, state=LedgerEntry.State.RESERVED)
@@ -255,11 +257,11 @@ class ChargedPublication(Publication):
 
     @property
     def other_promises(self) -> OtherPromises:
-        """What was released beside it, under other protections; of a draft what it will stand beside."""
+        """The promises of other protections that it stands beside, or as a draft will."""
         return OtherPromises.of(self.account) if self.account else OtherPromises()
 
-    def protects(self, unit: PrivacyUnit, others: OtherPromises) -> dict[str, Any]:
-        """Whom the loss of what was charged is about, for programs. unit: of its plan."""
+    def protects(self, unit: PrivacyUnit, others: OtherPromises) -> Json:
+        """The people whom the charged loss is about, for programs. unit: that of its plan."""
         assert self.charge is not None
         account = self.charge.budget
         return {
@@ -273,13 +275,13 @@ class ChargedPublication(Publication):
 
     @property
     def delta(self) -> float:
-        """At which a zCDP loss of what was charged is also read as (ε, δ)."""
+        """The δ at which a charged zCDP loss is also read as (ε, δ)."""
         assert self.charge is not None
         return self.charge.budget.delta
 
 
 class BudgetRequest(models.Model):
-    """A curator's question for a budget, or for more, and what became of it. Written by `asking` only.
+    """A curator's question for a budget, or for more, and what became of it. Written by `requests` only.
 
     Whoever has not looked yet hears of it at the bell: an administrator while it waits, then the curator (`seen`).
     """

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.protection import Protection
+from dpportal.platform.json_types import Json
 from mechanisms.accounting import Definition, Loss, Neighbours, plainly
 
 if TYPE_CHECKING:
     from dpportal.budgets.models import Budget
     from dpportal.datasets.models import Dataset
 
-# Of the person in worked sentences; taken from no table.
+# The rows of the person in worked sentences; taken from no table.
 EXAMPLE_ROWS = 10
 
 
@@ -44,7 +45,7 @@ class AccountPromise:
     def loss(self) -> Loss:
         return Loss(self.definition, Fraction(self.amount))
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Json:
         return {
             "neighbours": self.protection.neighbours,
             "person_column": self.protection.unit_column,
@@ -54,14 +55,14 @@ class AccountPromise:
         }
 
     def for_people_of(self, own: Protection, *, total_published: bool = False) -> str:
-        """What was spent here, and what that costs one person as the other promise sees people."""
+        """The amount spent here, and what that costs one person as the other promise sees people."""
         spent = _("Other releases of this dataset protect %(who)s, and have spent %(loss)s in all.")
         worked = _worked(self.loss, own, self.protection)
         sentences = [spent % {"who": self.who, "loss": self.loss}]
         if worked["times"] > 1:
             cost = _("That can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s.")
             tells = total_published and not self.protection.hides_total
-            sentences.append(cost % {**worked, "beside": _beside_total() if tells else ""})
+            sentences.append(cost % {**worked, "beside": _besides_total() if tells else ""})
         return " ".join(sentences)
 
     def from_release(self, loss: Loss, own: Protection, subject: str) -> str:
@@ -72,8 +73,8 @@ class AccountPromise:
         text = _(
             "In the sense of that promise, %(subject)s can cost %(person)s up to %(cost)s (%(factor)s)%(beside)s."
         )
-        beside = _beside_total() if loss.unit.total_public else ""
-        return text % {"subject": subject, "beside": beside, **worked}
+        besides = _besides_total() if loss.unit.total_public else ""
+        return text % {"subject": subject, "beside": besides, **worked}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class OtherPromises:
 
     @classmethod
     def of(cls, budget: Budget) -> OtherPromises:
-        """Of what this account pays for. One account alone has one promise, whatever its releases make public."""
+        """The promises beside those of this account. A single account has no others, whatever its releases publish."""
         dataset = budget.dataset
         others = [b for b in dataset.budgets.all() if b.is_used and b.pk != budget.pk]
         spent = tuple(AccountPromise.of(b, b.spent) for b in others if b.spent)
@@ -106,8 +107,8 @@ class OtherPromises:
             sentences.append(_("Costs under different promises are not added to each other."))
         return list(filter(None, sentences))
 
-    def facts(self) -> dict[str, Any]:
-        """For release.json, and to see whether files say what is true now."""
+    def facts(self) -> Json:
+        """The promises as release.json has them; also compared to see whether files are still true."""
         return {
             "released_under_other_protections_too": bool(self.accounts),
             "other_protections": [account.facts() for account in self.accounts],
@@ -115,8 +116,8 @@ class OtherPromises:
         }
 
 
-def _beside_total() -> str:
-    """Of costs that do not cover a public number of rows."""
+def _besides_total() -> str:
+    """The clause for costs that do not cover a public number of rows."""
     return _(", besides what the number of rows tells")
 
 
@@ -128,12 +129,12 @@ def persons_in(person: Protection, among: Protection) -> int:
 
 
 def _steps(person: Protection, among: Protection) -> int:
-    """In how many steps of a promise one of its people is replaced: who is replaced leaves, and another enters."""
+    """The steps of a promise in which a person is replaced: two where one leaves and another enters."""
     replaced = person.neighbours == Neighbours.REPLACE_ONE and among.neighbours == Neighbours.ADD_REMOVE
     return 2 if replaced else 1
 
 
-def _worked(loss: Loss, person: Protection, among: Protection) -> dict[str, Any]:
+def _worked(loss: Loss, person: Protection, among: Protection) -> Json:
     """What a loss under the promise `among` is for a person: k steps away, so kε, or k²ρ.
 
     Source: for ρ Bun and Steinke 2016, Proposition 1.9.

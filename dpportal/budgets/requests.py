@@ -66,8 +66,8 @@ def decline(request: BudgetRequest, reason: str, by: User) -> bool:
 
 def waiting() -> QuerySet[BudgetRequest]:
     """The questions that nobody has answered, the oldest first; none of records that were deleted since."""
-    asked = BudgetRequest.objects.filter(state=State.WAITING).exclude(dataset__state=Dataset.State.ERASED)
-    return asked.select_related("dataset__owner", "by").order_by("at")
+    requests = BudgetRequest.objects.filter(state=State.WAITING).exclude(dataset__state=Dataset.State.ERASED)
+    return requests.select_related("dataset__owner", "by").order_by("at")
 
 
 def answered(person: User) -> QuerySet[BudgetRequest]:
@@ -84,16 +84,16 @@ def news(user: User) -> int:
     return answered(user).filter(seen=False).count() if user.is_curator else 0
 
 
-def _answer(asked: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
-    request = asked.select_related("by", "dataset__owner").first()
+def _answer(requests: QuerySet[BudgetRequest], state: State, reason: str) -> bool:
+    request = requests.select_related("by", "dataset__owner").first()
     if request is None:
         return False
-    asked.filter(pk=request.pk).update(state=state, answer=reason, answered_at=Now(), seen=False)
+    requests.filter(pk=request.pk).update(state=state, answer=reason, answered_at=Now(), seen=False)
     subject = _("Your budget is granted") if state == State.GRANTED else _("No budget is granted")
     text = _("The answer for the dataset “%(dataset)s”: %(reason)s")
     words = {"dataset": request.dataset.name, "reason": reason}
     # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
     still_owns = right_of(request.by, request.dataset) >= Right.OWN
-    told = request.by if still_owns else request.dataset.owner
-    mailing.write([told.email], subject, text % words)
+    recipient = request.by if still_owns else request.dataset.owner
+    mailing.write([recipient.email], subject, text % words)
     return True

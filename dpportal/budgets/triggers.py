@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -40,7 +40,7 @@ class Rule:
 
     @property
     def trigger(self) -> str:
-        """Its name, another one for another text: so it is seen whether a database has the rules of this version."""
+        """Its name, which changes with its text, so that a database shows whether it has the rules of this version."""
         digest = sha256(f"{self.table} {self.event} {self.when} {self.words}".encode()).hexdigest()
         return f"{PREFIX}{self.name}_{digest[:8]}"
 
@@ -116,14 +116,14 @@ _HAS = {
 }
 
 
-def install(using: str, **_: Any) -> None:
+def install(using: str, **_: object) -> None:
     """Give the database the triggers of this version, in one transaction; after each `migrate`, where any is missing.
 
     Whoever migrates while others work takes no lock of the tables if nothing is missing.
     """
     connection = connections[using]
-    wanted = {rule.trigger for rule in _rules(connection)}
-    if not {LINES, BUDGETS} <= set(connection.introspection.table_names()) or wanted == set(
+    expected = {rule.trigger for rule in _rules(connection)}
+    if not {LINES, BUDGETS} <= set(connection.introspection.table_names()) or expected == set(
         _installed(connection)
     ):
         return
@@ -132,8 +132,8 @@ def install(using: str, **_: Any) -> None:
             cursor.execute(statement)
 
 
-def make_way(using: str, plan: Sequence[tuple[Migration, bool]], **_: Any) -> None:
-    """Before migrations of this room: SQLite renames no table that a trigger of another one speaks of."""
+def make_way(using: str, plan: Sequence[tuple[Migration, bool]], **_: object) -> None:
+    """Remove the triggers before migrations of this room: SQLite renames no table that another one's trigger names."""
     if any(migration.app_label == "budgets" for migration, _backwards in plan):
         remove(using)
 

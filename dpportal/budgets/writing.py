@@ -45,15 +45,15 @@ def require_writing() -> None:
 class GuardedQuerySet(models.QuerySet[M], Generic[M]):
     """Reads as any other. Every way of Django's to write goes through one of these, whichever manager it begins at."""
 
-    def update(self, **kwargs: Any) -> int:
+    def update(self, **kwargs: object) -> int:
         require_writing()
         return super().update(**kwargs)
 
-    def _update(self, values: Any) -> int:
+    def _update(self, values: object) -> int:
         require_writing()
         return int(super()._update(values))  # type: ignore[misc]
 
-    def _insert(self, *args: Any, **kwargs: Any) -> Any:
+    def _insert(self, *args: object, **kwargs: object) -> object:
         require_writing()
         return super()._insert(*args, **kwargs)  # type: ignore[misc]
 
@@ -74,5 +74,5 @@ class Guarded(models.Model):
         require_writing()
         super().save(*args, **kwargs)
 
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def delete(self, *args: object, **kwargs: object) -> NoReturn:
         raise LedgerWriteError("Budgets and ledger lines are never deleted.")

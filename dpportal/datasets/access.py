@@ -1,4 +1,4 @@
-"""Whose dataset is whose: the one place that says what a curator may do with it, and with what is made of it.
+"""Rights to datasets: the one place that says what a curator may do with one, and with what is made of it.
 
 To everyone without the right a dataset does not exist. Whoever may see it reads the declaration, the ledger and what
 was released, public or not: no row, no true count, and not how many rows there are. Whoever may release also drafts,
@@ -41,14 +41,14 @@ def open_datasets(request: HttpRequest, right: Right = Right.SEE) -> Datasets:
 
 
 def replaceable_datasets(request: HttpRequest) -> Datasets:
-    """Those whose publications the visitor may replace by another one."""
+    """The datasets whose publications the visitor may replace by another one."""
     return open_datasets(request, Right.RELEASE)
 
 
 def dataset_for(request: HttpRequest, dataset_id: UUID, right: Right) -> Dataset:
     """A dataset to which the visitor has at least this right, or 404."""
-    found = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
-    return with_right(request, get_object_or_404(found, pk=dataset_id))
+    datasets = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
+    return with_right(request, get_object_or_404(datasets, pk=dataset_id))
 
 
 def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:

@@ -11,13 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.admin import ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
 from dpportal.datasets import attach_table, near_duplicates, services
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.tables.connections.faults import SourceFault
 
 
 @admin.register(Dataset)
-class DatasetAdmin(ReadOnlyAdmin):
+class DatasetAdmin(ReadOnlyAdmin[Dataset]):
     """What exists, whose it is, and the decision on duplicates."""
 
     list_display = ["name", "owner", "state", "column_count", "created_at", "duplicate_of"]
@@ -50,19 +51,19 @@ class DatasetAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("nearly the same table as"))
     def like(self, dataset: Dataset) -> str:
-        """For administrators alone; what a grant asks about."""
-        found = (
-            f"{kin.dataset} ({kin.dataset.owner.get_username()}): {kin}"
-            for kin in near_duplicates.similar_datasets(dataset)
+        """The similar datasets, which a grant asks about; for administrators alone."""
+        similar = (
+            f"{other.dataset} ({other.dataset.owner.get_username()}): {other}"
+            for other in near_duplicates.similar_datasets(dataset)
         )
-        return "; ".join(found) or "–"
+        return "; ".join(similar) or "–"
 
     @admin.action(description=_("Allow the selected duplicates (recorded)"))
     def allow_duplicates(self, request: HttpRequest, datasets: QuerySet[Dataset]) -> None:
         for dataset in datasets:
             try:
                 services.allow_duplicate(dataset, "allowed in the admin", current_user(request))
-            except services.DatasetError as refusal:
+            except DatasetError as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
 
     @admin.action(
@@ -77,7 +78,7 @@ class DatasetAdmin(ReadOnlyAdmin):
         for dataset in datasets:
             try:
                 differences.append(attach_table.difference(dataset))
-            except (services.DatasetError, SourceFault) as refusal:
+            except (DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
         if not differences:
             return None
@@ -92,14 +93,14 @@ class DatasetAdmin(ReadOnlyAdmin):
             try:
                 mark, reason = request.POST.get(f"mark-{dataset.pk}", ""), request.POST["reason"]
                 attach_table.follow(dataset, current_user(request), mark=mark, reason=reason)
-            except (services.DatasetError, SourceFault) as refusal:
+            except (DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}: {refusal}", messages.WARNING)
             else:
                 self.message_user(request, _("%(dataset)s is counted there now.") % {"dataset": dataset})
 
 
 @admin.register(Conversion)
-class ConversionAdmin(DurationColumn, ReadOnlyAdmin):
+class ConversionAdmin(DurationColumn, ReadOnlyAdmin[Conversion]):
     """Jobs that read uploads. Not how far one is: that says how large the table is."""
 
     list_display = ["dataset", "state", "step", "attempts", "queued_at", "finished_at", "lasted"]

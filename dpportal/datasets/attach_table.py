@@ -94,9 +94,9 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
 
 
 def _looked_at(dataset: Dataset) -> Schema:
-    if not (dataset.is_elsewhere and dataset.has_records):
+    if not (dataset.is_remote and dataset.has_records):
         raise DatasetError(_("This is no dataset of a table that lies elsewhere."))
-    return records.look_elsewhere(dataset)
+    return records.remote_schema(dataset)
 
 
 def _difference(dataset: Dataset, schema: Schema) -> Difference:

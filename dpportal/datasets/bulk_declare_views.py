@@ -167,9 +167,9 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _declare_proposed(request: HttpRequest, dataset: Dataset, names: list[str]) -> None:
-    found = [attribute for name in names if (attribute := proposed(name))]
-    if found:
-        _declare(request, dataset, found, ())
+    attributes = [attribute for name in names if (attribute := proposed(name))]
+    if attributes:
+        _declare(request, dataset, attributes, ())
     else:
         messages.error(request, _("None of these names says what the values can be. Declare them yourself."))
 

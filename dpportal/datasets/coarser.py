@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 
+A = TypeVar("A", bound=Attribute)
 # Calendar steps that whole periods of each step make up; a month has no whole weeks.
 COARSER_STEPS: Mapping[str, tuple[str, ...]] = {
     "day": ("week", "month", "quarter", "year"),
@@ -37,7 +39,7 @@ def by_edges(finer: Integer | Real, name: str, edges: Sequence[float]) -> Attrib
     known: set[float]
     if isinstance(finer, Integer):
         known = {finer.bounds(cell)[0] for cell in range(finer.regular_size)} | {finer.upper}
-        divided: dict[str, Any] = {"width": 1}
+        divided: Json = {"width": 1}
     else:
         known, divided = set(finer.all_edges), {"bins": 1}
     if not set(edges) <= known:
@@ -57,7 +59,7 @@ def by_step(finer: Date, name: str, step: str) -> Attribute:
     return _of(finer, name, step=step)
 
 
-def _of(finer: Any, name: str, **changed: Any) -> Any:
+def _of(finer: A, name: str, **changed: Any) -> A:
     """The coarser column; what fits nothing goes where the cell that takes it now is."""
     coarser = replace(finer, name=name, source=finer.column, misfits_to=None, **changed)
     if coarser.regular_size >= finer.regular_size:
@@ -67,11 +69,13 @@ def _of(finer: Any, name: str, **changed: Any) -> Any:
     return replace(coarser, misfits_to=_place(finer, coarser, finer.misfits_to))
 
 
-def _place(finer: Any, coarser: Any, cell: int) -> int:
+def _place(finer: Attribute, coarser: Attribute, cell: int) -> int:
     """The cell of the coarser column that holds a cell of the finer one."""
     if isinstance(finer, Categorical):
+        assert isinstance(coarser, Categorical)
         return coarser.places[finer.places.index(cell)]
-    first = finer.bounds(cell)[0]
+    assert isinstance(finer, Integer | Real | Date) and isinstance(coarser, Integer | Real | Date)
+    first: Any = finer.bounds(cell)[0]
     return next(
         place for place in range(coarser.regular_size - 1, -1, -1) if coarser.bounds(place)[0] <= first
     )

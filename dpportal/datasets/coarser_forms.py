@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets import coarser
+from dpportal.platform.form_types import CleanedData
 from mechanisms.domain import Attribute, Categorical, Date, DomainError, Integer, Real
 
 STEP_NAMES = {"week": _("Week"), "month": _("Month"), "quarter": _("Quarter"), "year": _("Year")}
@@ -23,8 +24,8 @@ class CoarserForm(forms.Form):
         help_text=_("Such as “age group” or “education level”. It is published with what you release of it."),
     )
 
-    def __init__(self, *args: Any, finer: Attribute, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, object] | None, *, finer: Attribute) -> None:
+        super().__init__(data)
         self.finer = finer
         if isinstance(finer, Categorical):
             self.fields["groups"] = _groups_field(finer)
@@ -37,23 +38,23 @@ class CoarserForm(forms.Form):
             assert isinstance(finer, Integer | Real)
             self.fields["edges"] = _edges_field(finer)
 
-    def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
+    def clean(self) -> CleanedData:
+        data = super().clean() or {}
         if not self.errors:
             try:
-                found["attribute"] = self._attribute(found)
+                data["attribute"] = self._attribute(data)
             except DomainError as wrong:
                 raise forms.ValidationError(str(wrong)) from None
-        return found
+        return data
 
-    def _attribute(self, found: dict[str, Any]) -> Attribute:
-        name = found["name"].strip()
+    def _attribute(self, data: CleanedData) -> Attribute:
+        name = data["name"].strip()
         if isinstance(self.finer, Categorical):
-            return coarser.by_groups(self.finer, name, _groups(self.finer, found["groups"]))
+            return coarser.by_groups(self.finer, name, _groups(self.finer, data["groups"]))
         if isinstance(self.finer, Date):
-            return coarser.by_step(self.finer, name, found["step"])
+            return coarser.by_step(self.finer, name, data["step"])
         assert isinstance(self.finer, Integer | Real)
-        return coarser.by_edges(self.finer, name, _edges(self.finer, found["edges"]))
+        return coarser.by_edges(self.finer, name, _edges(self.finer, data["edges"]))
 
 
 def _groups_field(finer: Categorical) -> forms.Field:
@@ -81,7 +82,7 @@ def _edges_field(finer: Integer | Real) -> forms.Field:
 
 def _groups(finer: Categorical, text: str) -> list[str]:
     """The group of each value, in the order of the values. Raises DomainError."""
-    found: dict[str, str] = {}
+    groups: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         value, between, group = line.rpartition(BETWEEN)
         if not between or not group.strip():
@@ -89,20 +90,20 @@ def _groups(finer: Categorical, text: str) -> list[str]:
         value = value.strip()
         if value not in finer.values:
             raise DomainError(_("“%(value)s” is not declared in the finer column.") % {"value": value[:60]})
-        if value in found:
+        if value in groups:
             raise DomainError(_("“%(value)s” has two lines.") % {"value": value[:60]})
-        found[value] = group.strip()
-    if lacking := [value for value in finer.values if value not in found]:
+        groups[value] = group.strip()
+    if lacking := [value for value in finer.values if value not in groups]:
         raise DomainError(_("“%(value)s” has no group yet.") % {"value": lacking[0][:60]})
-    return [found[value] for value in finer.values]
+    return [groups[value] for value in finer.values]
 
 
 def _edges(finer: Integer | Real, text: str) -> list[float]:
-    whole = isinstance(finer, Integer)
+    is_integer = isinstance(finer, Integer)
     try:
-        return [(int if whole else float)(edge.strip()) for edge in text.replace(";", ",").split(",")]
+        return [(int if is_integer else float)(edge.strip()) for edge in text.replace(";", ",").split(",")]
     except ValueError:
-        if whole:
+        if is_integer:
             example = _(
                 "Write whole numbers between commas, such as 0, 18, 65, 99: the finer column holds no others."
             )

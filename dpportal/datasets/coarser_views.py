@@ -31,14 +31,14 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
         return redirect("datasets:column", dataset.pk, position)
     form = CoarserForm(request.POST or None, finer=finer)
     if request.method == "POST" and form.is_valid():
-        made = form.cleaned_data["attribute"]
+        new = form.cleaned_data["attribute"]
         try:
-            _require_new(dataset, made.name)
-            services.declare(dataset, made.name, made)
+            _require_new(dataset, new.name)
+            services.declare(dataset, new.name, new)
         except DomainError as wrong:
             form.add_error("name", str(wrong))
         else:
-            messages.success(request, _("Saved: %(column)s.") % {"column": made.name})
+            messages.success(request, _("Saved: %(column)s.") % {"column": new.name})
             return redirect("datasets:column", dataset.pk, position)
     context = {
         **context_of(dataset),
@@ -52,8 +52,8 @@ def coarser(request: HttpRequest, dataset_id: UUID, position: int) -> HttpRespon
 
 def _require_new(dataset: Dataset, name: str) -> None:
     """Raise DomainError for a coarser column of a coarser one's name: what is there is never replaced unasked."""
-    found = declared_of(dataset).get(name)
-    if found is not None and found.source:
+    existing = declared_of(dataset).get(name)
+    if existing is not None and existing.source:
         text = _(
             "%(column)s: there is a coarser column of this name already. Remove it, or choose another name."
         )
@@ -64,10 +64,10 @@ def _require_new(dataset: Dataset, name: str) -> None:
 @require_POST
 def remove(request: HttpRequest, dataset_id: UUID, position: int) -> HttpResponseBase:
     dataset, column = column_of(request, dataset_id, position)
-    found = declared_of(dataset).get(request.POST.get("name", ""))
-    if found is None or found.source != column:
+    existing = declared_of(dataset).get(request.POST.get("name", ""))
+    if existing is None or existing.source != column:
         messages.error(request, _("There is no such coarser column any more."))
     else:
-        services.declare(dataset, found.name, None)
-        messages.success(request, _("Removed: %(column)s.") % {"column": found.name})
+        services.declare(dataset, existing.name, None)
+        messages.success(request, _("Removed: %(column)s.") % {"column": existing.name})
     return redirect("datasets:column", dataset.pk, position)

@@ -42,5 +42,4 @@ def alone() -> Iterator[bool]:
 
 
 def _path() -> Path:
-    path: Path = settings.DATA_DIR / "demonstration.pending"
-    return path
+    return settings.DATA_DIR / "demonstration.pending"

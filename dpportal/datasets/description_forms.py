@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -12,6 +11,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.models import PublicDescription
+from dpportal.platform.form_types import CleanedData
 from dpportal.publications.licences import LICENCES
 
 MAX_KEYWORDS = 20
@@ -23,10 +23,10 @@ _web_address = URLValidator(schemes=["https", "http"])
 class KeywordsField(forms.CharField):
     """Words between commas, each once, as a list."""
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return ", ".join(value) if isinstance(value, list) else value
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: object) -> list[str]:
         words = [" ".join(word.split()) for word in super().clean(value).split(",")]
         keywords = list(dict.fromkeys(filter(None, words)))
         if len(keywords) > MAX_KEYWORDS or any(len(word) > LONGEST_KEYWORD for word in keywords):
@@ -48,8 +48,8 @@ def _moment(text: str) -> str:
     return text
 
 
-class DescriptionForm(forms.ModelForm):
-    """What everyone may read of a dataset; nothing is asked for, and nothing shown without the tick."""
+class DescriptionForm(forms.ModelForm[PublicDescription]):
+    """The public description of a dataset: every field is optional, and nothing is shown without the tick."""
 
     keywords = KeywordsField(
         label=_("keywords"), required=False, help_text=_("Between commas, such as: census, income, age.")
@@ -108,12 +108,12 @@ class DescriptionForm(forms.ModelForm):
             ) from None
         return contact
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         first, last = data.get("first"), data.get("last")
         if last and not first:
             self.add_error("first", _("Say when it begins, too."))
-        # By the digits that both have, so that a year may follow one of its months.
+        # Compared by the digits that both have, so that a year may follow one of its months.
         elif first and last and last < first[: len(last)]:
             self.add_error("last", _("It ends before it begins."))
         return data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -18,13 +17,14 @@ from dpportal.datasets import quotas, records, services
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DirectUpload
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 
-# What is not finished by then is given up.
+# An upload that takes longer is given up.
 UNFINISHED_FOR = timedelta(hours=24)
 CUT_SHORT = "The file did not arrive whole. Choose it and start again; nothing was kept."
 
 
-def begin(draft: Dataset, file_name: str, size: int, options: dict[str, Any], by: User) -> DirectUpload:
+def begin(draft: Dataset, file_name: str, size: int, options: Json, by: User) -> DirectUpload:
     """Take an announcement of a file of `size` bytes, as if the file were there already. Raises DatasetError.
 
     It becomes a new dataset, called as the draft is.
@@ -72,7 +72,7 @@ def finish(upload: DirectUpload) -> Dataset:
         return _queued(upload)
     except storage.StorageFault as fault:
         raise DatasetError(str(fault)) from None
-    except multipart.NotWholeError:
+    except multipart.IncompleteUploadError:
         give_up(upload)
         raise DatasetError(_(CUT_SHORT)) from None
     except DatasetError:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.conf import settings
 
 from dpportal.datasets.forms import EMPTY, UploadForm
+from dpportal.platform.form_types import CleanedData
 from dpportal.serving.files import too_large
 
 
@@ -26,7 +25,7 @@ class DirectUploadForm(UploadForm):
             raise forms.ValidationError(too_large(settings.MAX_UPLOAD_BYTES))
         return size
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if refused := self.errors.pop("size", None):
             self.errors["file"] = refused  # where the page shows it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -16,8 +15,8 @@ from django.views.decorators.http import require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import direct_upload
 from dpportal.datasets.direct_upload_forms import DirectUploadForm
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import DirectUpload
-from dpportal.datasets.services import DatasetError
 
 UploadHandler = Callable[[HttpRequest, DirectUpload], HttpResponseBase]
 
@@ -57,7 +56,7 @@ def of_own_upload(view: UploadHandler) -> Callable[..., HttpResponseBase]:
     @curator_required
     @require_POST
     @wraps(view)
-    def guarded(request: HttpRequest, upload_id: UUID, **_: Any) -> HttpResponseBase:
+    def guarded(request: HttpRequest, upload_id: UUID, **_: object) -> HttpResponseBase:
         if not settings.DIRECT_UPLOADS:
             raise Http404
         mine = DirectUpload.objects.filter(owner=current_user(request))

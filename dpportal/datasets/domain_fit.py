@@ -10,7 +10,7 @@ from django.db import transaction
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
 from dpportal.datasets import records
-from dpportal.datasets.domain_fit_job import FITS, asked_of
+from dpportal.datasets.domain_fit_job import FITS, fit_digest
 from dpportal.datasets.models import Dataset, Fit
 from dpportal.jobs.claims import reset_fields
 from dpportal.tables.fit import TableFit
@@ -30,35 +30,35 @@ class FitWarning:
         return f"{100 * self.share:.1f}"
 
 
-def asked_now(dataset: Dataset) -> str | None:
+def current_digest(dataset: Dataset) -> str | None:
     """The digest of what a look would look at now; None where there is nothing to look at."""
     version = dataset.current_domain()
     domain = version.domain() if version else None
     if version is None or domain is None or not (domain.attributes and dataset.has_records):
         return None
-    return asked_of(dataset, version, domain)
+    return fit_digest(dataset, version, domain)
 
 
 @transaction.atomic
 def ask(dataset: Dataset) -> None:
     """Queue a look, unless one at the same declarations is under way, or done of a table that cannot have changed."""
-    asked = asked_now(dataset)
-    if asked is None:
+    digest = current_digest(dataset)
+    if digest is None:
         return
-    job, new = Fit.objects.select_for_update().get_or_create(dataset=dataset, defaults={"asked": asked})
+    job, new = Fit.objects.select_for_update().get_or_create(dataset=dataset, defaults={"asked": digest})
     if not new:
-        done = current(dataset) is not None and not dataset.is_elsewhere
-        if job.asked == asked and (job.active or done):
+        done = current(dataset) is not None and not dataset.is_remote
+        if job.asked == digest and (job.active or done):
             return
         records.forget_fit(dataset.pk, job.asked)
-        Fit.objects.filter(dataset=dataset).update(asked=asked, **reset_fields())
+        Fit.objects.filter(dataset=dataset).update(asked=digest, **reset_fields())
     FITS.hint_on_commit(dataset.pk)
 
 
 def current(dataset: Dataset) -> TableFit | None:
     """The fit to what is declared now; None if nobody looked since."""
-    asked = asked_now(dataset)
-    return None if asked is None else records.kept_fit(dataset.pk, asked)
+    digest = current_digest(dataset)
+    return None if digest is None else records.stored_fit(dataset.pk, digest)
 
 
 def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list[FitWarning] | None:
@@ -73,10 +73,10 @@ def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list
 
 
 def _warnings(dataset: Dataset, columns: Collection[str]) -> list[FitWarning] | None:
-    found = current(dataset)
-    if found is None:
+    result = current(dataset)
+    if result is None:
         return None
-    beyond = found.persons.beyond + found.persons.without if found.persons else 0
-    misfits = [(column.unplaced, column.column) for column in found.columns if column.column in columns]
-    warnings = [FitWarning(rows / max(1, found.rows), column) for rows, column in [*misfits, (beyond, "")]]
+    beyond = result.persons.beyond + result.persons.without if result.persons else 0
+    misfits = [(column.unplaced, column.column) for column in result.columns if column.column in columns]
+    warnings = [FitWarning(rows / max(1, result.rows), column) for rows, column in [*misfits, (beyond, "")]]
     return [warning for warning in warnings if warning.share > WARN_ABOVE]

@@ -13,7 +13,7 @@ from mechanisms.domain import Domain
 FIT = Topic("fit", 2)
 
 
-def asked_of(dataset: Dataset, version: DomainVersion, domain: Domain) -> str:
+def fit_digest(dataset: Dataset, version: DomainVersion, domain: Domain) -> str:
     """The digest of all that a fit depends on: table, reading options, declarations, whose rows belong together."""
     return key_of(
         FIT.asks(
@@ -50,11 +50,11 @@ def _look(dataset: Dataset, claim: Claim) -> None:
         return
     claim.step("looking")
     domain = version.domain()
-    asked = asked_of(dataset, version, domain)
-    found = records.fit(dataset, version, domain, claim.advance)
-    records.keep_fit(dataset.pk, asked, found)
+    digest = fit_digest(dataset, version, domain)
+    result = records.fit(dataset, version, domain, claim.advance)
+    records.keep_fit(dataset.pk, digest, result)
     # Who erases first says so and then deletes: a file that came after that is deleted here.
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.STORED).exists():
-        records.forget_fit(dataset.pk, asked)
-    claim.write(asked=asked)
+        records.forget_fit(dataset.pk, digest)
+    claim.write(asked=digest)
     claim.finish(JobState.DONE)

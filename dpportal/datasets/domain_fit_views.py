@@ -25,20 +25,20 @@ def fit(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if not dataset.has_records:
         messages.info(request, _("This dataset has no records to look at."))
         return redirect("datasets:home", dataset.pk)
-    if kept := why_true_counts_hidden(dataset, current_user(request)):
-        messages.error(request, kept)
+    if reason := why_true_counts_hidden(dataset, current_user(request)):
+        messages.error(request, reason)
         return redirect("datasets:home", dataset.pk)
     if request.method == "POST":
         fits.ask(dataset)
         return redirect("datasets:fit", dataset.pk)
-    found = fits.current(dataset)
-    if found is not None:
+    result = fits.current(dataset)
+    if result is not None:
         audit.record(current_user(request), "viewed the fit", dataset)
     context = {
         "dataset": dataset,
-        "fit": found,
+        "fit": result,
         "job": _job(dataset),
-        "possible": fits.asked_now(dataset) is not None,
+        "possible": fits.current_digest(dataset) is not None,
         "nav_section": "datasets",
     }
     return render(request, "datasets/fit.html", context)

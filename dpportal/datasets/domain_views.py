@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,12 +18,14 @@ from dpportal.datasets import records, services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.cell_strip import strip
 from dpportal.datasets.coarser import can_be_coarser
-from dpportal.datasets.forms import AttributeForm, UnitForm, initial_of
+from dpportal.datasets.forms import AttributeForm, initial_of
 from dpportal.datasets.labels import shared_other_text, shares_other
 from dpportal.datasets.models import AttributeDeclaration, Dataset, DomainVersion, Right
 from dpportal.datasets.proposals import proposed_kind
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.templatetags.columns import kind_in_words
+from dpportal.datasets.unit_form import UnitForm
+from dpportal.platform.json_types import Json
 from dpportal.tables import UploadFault
 from mechanisms.domain import Attribute, DomainError
 
@@ -158,7 +159,7 @@ def filled_of(dataset: Dataset) -> set[str]:
     return set(marked.values_list("column", flat=True))
 
 
-def context_of(dataset: Dataset) -> dict[str, Any]:
+def context_of(dataset: Dataset) -> Json:
     declared = declared_of(dataset)
     version = dataset.current_domain()
     filled = filled_of(dataset)
@@ -179,7 +180,7 @@ def context_of(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _column_shown(position: int, name: str, attribute: Attribute | None, filled: bool) -> dict[str, Any]:
+def _column_shown(position: int, name: str, attribute: Attribute | None, filled: bool) -> Json:
     """A column's line on the list; kind: what its name suggests."""
     declared_kind = kind_in_words(attribute) if attribute else ""
     kind = dict(AttributeForm.KINDS).get(proposed_kind(name), "")
@@ -187,7 +188,7 @@ def _column_shown(position: int, name: str, attribute: Attribute | None, filled:
     return {**line, "kind": kind, "declared_kind": declared_kind}
 
 
-def cells_shown(attribute: Attribute | None) -> dict[str, Any]:
+def cells_shown(attribute: Attribute | None) -> Json:
     to = attribute.misfits_to if attribute else None
     named = attribute.regular_labels()[to] if attribute and to is not None else ""
     return {"strip": strip(attribute) if attribute else None, "misfits_to": named}

@@ -1,32 +1,38 @@
-"""Forms of the datasets room: upload, a column's declaration, the privacy unit."""
+"""Forms of the datasets room: upload, a table elsewhere, a column's declaration."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date
+from typing import TypeVar
 
 from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets.labels import lines_of, with_words, wrong_values
-from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.out_of_domain_forms import FieldError, MisfitForm
 from dpportal.datasets.parse_options_forms import ReadingForm
 from dpportal.datasets.proposals import proposed, proposed_kind
+from dpportal.platform.form_types import CleanedData
+from dpportal.platform.json_types import Json
 from dpportal.tables import formats
 from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
-from mechanisms.accounting import Neighbours
 
+N = TypeVar("N", int, float)
+Ordered = TypeVar("Ordered", int, float, date)
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
-WHOLE = "whole"
+COMPLETE = "whole"
 EMPTY = _("This file is empty. Choose one with a line of column names and at least one row.")
 CUT_SHORT = _("The upload did not arrive whole. Choose the file and start it again; nothing was kept.")
 
 
-class UploadForm(ReadingForm, forms.ModelForm):
+class UploadForm(ReadingForm, forms.ModelForm[Dataset]):
     """A table and a name for it. How the file is read is proposed from its first rows, and can be said."""
 
     file = forms.FileField(
@@ -42,7 +48,7 @@ class UploadForm(ReadingForm, forms.ModelForm):
         label=_("name"), max_length=120, required=False, help_text=_("Left empty, the file's name is used.")
     )
     # The last field of the request: where it is missing, the connection broke and the file may be cut short.
-    arrived = forms.CharField(widget=forms.HiddenInput, initial=WHOLE, required=False)
+    arrived = forms.CharField(widget=forms.HiddenInput, initial=COMPLETE, required=False)
 
     formats = formats.TITLES
 
@@ -51,15 +57,15 @@ class UploadForm(ReadingForm, forms.ModelForm):
         fields = ["name", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2})}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
-        if data.get("arrived") != WHOLE:
+        if data.get("arrived") != COMPLETE:
             self.errors.pop("file", None)
             self.add_error("file", CUT_SHORT)
         return data
 
 
-class ElsewhereForm(forms.ModelForm):
+class RemoteTableForm(forms.ModelForm[Dataset]):
     """A table that lies elsewhere, of those that are offered, and a name for it."""
 
     table = forms.ModelChoiceField(
@@ -80,85 +86,18 @@ class ElsewhereForm(forms.ModelForm):
 
     field_order = ["table", "name", "description"]
 
-    def __init__(self, *args: Any, offered: QuerySet[SharedTable], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: Mapping[str, object] | None, *, offered: QuerySet[SharedTable]) -> None:
+        super().__init__(data)
         field = self.fields["table"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = offered
 
 
-class RenameForm(forms.ModelForm):
+class RenameForm(forms.ModelForm[Dataset]):
     class Meta:
         model = Dataset
         fields = ["name", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
-
-
-class UnitForm(forms.ModelForm):
-    """Who is protected, and from which comparison."""
-
-    neighbours = forms.ChoiceField(
-        label=_("what stays hidden"),
-        widget=forms.RadioSelect,
-        choices=[
-            (Neighbours.ADD_REMOVE.value, _("Whether a person is in the table at all (add or remove one)")),
-            (Neighbours.REPLACE_ONE.value, _("What a person's rows say (replace one)")),
-        ],
-        help_text=_(
-            "Add or remove: the number of people is protected too, and noise is smallest. "
-            "Replace one: a histogram needs twice the noise scale; where every person has one row, no row is left out "
-            "and no release before hides the number of rows, that number is published exactly."
-        ),
-    )
-    unit_column = forms.ChoiceField(
-        label=_("rows of a person"),
-        required=False,
-        help_text=_(
-            "If every person has one row, nothing else is needed. Otherwise name the column that identifies a "
-            "person, so that all of a person's rows are protected together. Rows without a value in it, or with a word "
-            "that you declared to mean that, are left out of every release: they would protect nobody."
-        ),
-    )
-    ignore_case = forms.BooleanField(
-        label=_("Capital and small letters are the same in it"),
-        required=False,
-        help_text=_(
-            "Two rows are of one person if this column says the same: spaces around it do not count, and é is é "
-            "however it is written; 7, 7.0 and 007 count as three people."
-        ),
-    )
-    max_rows = forms.IntegerField(
-        label=_("largest number of rows per person"),
-        min_value=1,
-        max_value=1000,
-        initial=1,
-        help_text=_(
-            "Rows beyond this number are left out, chosen at random for each release. Noise grows in proportion, so "
-            "choose the smallest number that keeps most rows; take it from what you know, not from this table."
-        ),
-    )
-
-    class Meta:
-        model = DomainVersion
-        fields = ["neighbours", "unit_column", "ignore_case", "max_rows"]
-
-    def __init__(self, *args: Any, dataset: Dataset, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # Without a table a person is told by what its curator names, which is no column.
-        own = [self.instance.unit_column] if dataset.is_tableless and self.instance.unit_column else []
-        names = [(name, name) for name in dict.fromkeys([*own, *(c["name"] for c in dataset.columns)])]
-        field = self.fields["unit_column"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", _("Each person has one row")), *names]
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        if not data.get("unit_column") and data.get("max_rows", 1) != 1:
-            self.add_error(
-                "unit_column",
-                _("To keep more than one row per person, name the column that identifies a person."),
-            )
-        return data
 
 
 class AttributeForm(MisfitForm):
@@ -230,11 +169,13 @@ class AttributeForm(MisfitForm):
         help_text=_("Otherwise they go where values that do not fit go."),
     )
 
-    def __init__(self, *args: Any, column: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None, *, column: str, initial: Json | None = None
+    ) -> None:
+        super().__init__(data, initial=initial)
         self.column = column
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if self.errors:
             return data
@@ -257,8 +198,8 @@ class AttributeForm(MisfitForm):
         """The declaration; call after `is_valid()`."""
         return self.declared
 
-    def _build(self, data: dict[str, Any]) -> domain.Attribute | None:
-        build = {
+    def _build(self, data: CleanedData) -> domain.Attribute | None:
+        build: dict[str, Callable[[], domain.Attribute | None]] = {
             "ignored": lambda: None,
             "categorical": self._categorical,
             "integer": self._integer,
@@ -270,17 +211,17 @@ class AttributeForm(MisfitForm):
         # A column with too many cells is refused for that before anybody names one of them.
         if attribute is None or attribute.size > MAX_CELLS_OF_A_COLUMN:
             return attribute
-        return self.closed_as_said(attribute)
+        return self.closed_as_declared(attribute)
 
     @staticmethod
-    def _to_blame(data: dict[str, Any]) -> str | None:
+    def _to_blame(data: CleanedData) -> str | None:
         """The field beside which a declaration's own refusal is shown."""
         if data["kind"] == "categorical":
             return "values"
         return "edges" if data["kind"] != "date" and data["binning"] == "edges" else None
 
     @staticmethod
-    def _finest(data: dict[str, Any]) -> str | None:
+    def _finest(data: CleanedData) -> str | None:
         """The field that decides how many cells there are."""
         if data["kind"] == "date":
             return "step"
@@ -320,29 +261,28 @@ class AttributeForm(MisfitForm):
     def _date(self) -> domain.Attribute:
         lower, upper = self._day("lower"), self._day("upper")
         self._check_order(lower, upper)
-        step: Any = self.cleaned_data["step"] or "month"
-        return domain.Date(self.column, self._own_missing(), lower, upper, step)
+        step = self.cleaned_data["step"]
+        steps = {"step": step} if step else {}
+        return domain.Date(self.column, self._own_missing(), lower, upper, **steps)
 
     def _own_missing(self) -> bool:
         return bool(self.cleaned_data["missing_cell"])
 
-    def _bounds(self, number: type) -> tuple[Any, Any]:
+    def _bounds(self, number: type[N]) -> tuple[N, N]:
         lower, upper = self._bound("lower", number), self._bound("upper", number)
         self._check_order(lower, upper)
         return lower, upper
 
     @staticmethod
-    def _check_order(lower: Any, upper: Any) -> None:
+    def _check_order(lower: Ordered, upper: Ordered) -> None:
         if lower > upper:
             raise FieldError("upper", _("The lower bound is above the upper bound; exchange them."))
 
-    def _bound(self, name: str, number: type) -> Any:
-        try:
+    def _bound(self, name: str, number: type[N]) -> N:
+        with suppress(ValueError, OverflowError):
             bound = number(self.cleaned_data[name].strip())
-        except (ValueError, OverflowError):
-            bound = math.nan
-        if math.isfinite(bound):
-            return bound
+            if math.isfinite(bound):
+                return bound
         if number is int:
             raise FieldError(name, _("Write this bound as a whole number, such as 0 or 120."))
         raise FieldError(name, _("Write this bound as a number, such as 0 or 99.5."))
@@ -353,7 +293,7 @@ class AttributeForm(MisfitForm):
             raise FieldError(name, _("Write a whole number of at least 1."))
         return count
 
-    def _numbers(self, name: str, number: type) -> list[Any]:
+    def _numbers(self, name: str, number: type[N]) -> list[N]:
         words = self.cleaned_data[name].replace(",", " ").replace(";", " ").split()
         try:
             numbers = [number(word) for word in words]
@@ -365,15 +305,16 @@ class AttributeForm(MisfitForm):
             )
         return numbers
 
-    def _day(self, name: str) -> Any:
+    def _day(self, name: str) -> date:
         field = forms.DateField(input_formats=["%Y-%m-%d"])
         try:
-            return field.clean(self.cleaned_data[name].strip())
+            day: date = field.clean(self.cleaned_data[name].strip())
         except forms.ValidationError:
             raise FieldError(name, _("Write this bound as a day like 2024-01-31.")) from None
+        return day
 
 
-def initial_of(attribute: domain.Attribute | None, name: str) -> dict[str, Any]:
+def initial_of(attribute: domain.Attribute | None, name: str) -> Json:
     """What the form shows for a declaration, or for a column that has none yet: what its name suggests."""
     attribute = attribute or proposed(name)
     if attribute is None:

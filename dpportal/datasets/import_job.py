@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import asdict
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -18,6 +17,7 @@ from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.jobs import queues
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.runner import JobKind, register
+from dpportal.platform.json_types import Json
 from dpportal.tables import TableFacts, UploadFault
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.similarity.sketch import Sketch
@@ -36,7 +36,7 @@ class Conversions(JobKind[Conversion]):
     refusals = (UploadFault, SourceFault)
 
     def work(self, job: Conversion, claim: Claim) -> None:
-        (_connect if job.dataset.is_elsewhere else _convert)(job.dataset, claim)
+        (_connect if job.dataset.is_remote else _convert)(job.dataset, claim)
 
     def close(self, job: Conversion, claim: Claim, reason: str) -> None:
         with transaction.atomic():
@@ -58,17 +58,17 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
     stored = records.convert(dataset, claim.advance, near_duplicates.sketch_key())
     claim.step("checking")
     mark = fingerprint(stored.facts.content_digest)
-    kin = near_duplicates.kin(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
+    similar = near_duplicates.similar_to_table(dataset, mark, Sketch.from_bytes(stored.facts.sketch))
     with transaction.atomic():
         claim.finish(JobState.DONE)
         near_duplicates.keep(dataset, stored.facts.sketch)
-        _record(dataset, kin)
+        _record(dataset, similar)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
             table=stored.name,
             rows=stored.facts.rows,
             columns=[column.to_json() for column in stored.facts.columns],
-            facts=_told(stored.facts),
+            facts=_facts_of(stored.facts),
             options=stored.facts.options.to_json(),
         )
         _keep_declarations(dataset, [column.name for column in stored.facts.columns])
@@ -77,27 +77,27 @@ def _convert(dataset: Dataset, claim: Claim) -> None:
 def _connect(dataset: Dataset, claim: Claim) -> None:
     """Read the columns of a table that lies elsewhere. Its place is its fingerprint: one budget for one table."""
     claim.step("reading")
-    found = records.look_elsewhere(dataset)
-    mark = fingerprint(found.identity)
-    kin = near_duplicates.kin(dataset, mark, None, found.relations)
+    schema = records.remote_schema(dataset)
+    mark = fingerprint(schema.identity)
+    similar = near_duplicates.similar_to_table(dataset, mark, None, schema.relations)
     with transaction.atomic():
         claim.finish(JobState.DONE)
-        _record(dataset, kin)
+        _record(dataset, similar)
         Dataset.objects.filter(pk=dataset.pk).update(
             **_standing(dataset, mark),
-            columns=[{**column.to_json(), "type": found.types[column.name]} for column in found.columns],
+            columns=[{**column.to_json(), "type": schema.types[column.name]} for column in schema.columns],
             facts={
                 "format": "elsewhere",
-                "identity": found.identity,
-                "definition": found.definition,
-                "left_out": [asdict(column) for column in found.left_out],
+                "identity": schema.identity,
+                "definition": schema.definition,
+                "left_out": [asdict(column) for column in schema.left_out],
             },
-            relations=list(found.relations),
+            relations=list(schema.relations),
         )
-        _keep_declarations(dataset, [column.name for column in found.columns])
+        _keep_declarations(dataset, [column.name for column in schema.columns])
 
 
-def _standing(dataset: Dataset, mark: str) -> dict[str, Any]:
+def _standing(dataset: Dataset, mark: str) -> Json:
     """Whether a table is stored, or its owner has it already: of others' tables curators are told nothing.
 
     Two conversions of the same content at once: the unique fingerprint makes the later one start again.
@@ -108,14 +108,14 @@ def _standing(dataset: Dataset, mark: str) -> dict[str, Any]:
     return {"state": state, "duplicate_of": twin, "fingerprint": mark}
 
 
-def _record(dataset: Dataset, kin: list[SimilarDataset]) -> None:
+def _record(dataset: Dataset, similar: list[SimilarDataset]) -> None:
     """Write down for administrators what a table is like; a line each time, so that nobody can tell from the time."""
-    action = "uploaded a known table" if kin else "uploaded a new table"
-    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in kin))
+    action = "uploaded a known table" if similar else "uploaded a new table"
+    audit.record(dataset.owner, action, dataset, "; ".join(f"{k}: dataset {k.dataset.pk}" for k in similar))
 
 
 def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
-    """After a file was read otherwise: forget what was declared of columns that it no longer has."""
+    """Forget the declarations of columns that the file no longer has, since it was read in another way."""
     for version in dataset.domain_versions.filter(frozen=False):
         version.attributes.exclude(column__in=names).delete()
         for row in version.attributes.all():
@@ -125,7 +125,7 @@ def _keep_declarations(dataset: Dataset, names: list[str]) -> None:
             version.save(update_fields=["unit_column", "max_rows"])
 
 
-def _told(facts: TableFacts) -> dict[str, Any]:
+def _facts_of(facts: TableFacts) -> Json:
     """What the dataset's pages say of the file."""
     return {
         "format": facts.format,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -12,16 +10,17 @@ from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import manual_counts
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.manual_counts import Protected
 from dpportal.datasets.models import Dataset
-from dpportal.datasets.services import DatasetError
+from dpportal.platform.form_types import CleanedData
 from mechanisms.accounting import Neighbours
 from mechanisms.domain import Categorical, DomainError
 
 MOST_CATEGORIES = 1_000
 
 
-class TablelessForm(forms.ModelForm):
+class TablelessForm(forms.ModelForm[Dataset]):
     """Whose running counts are kept. `who()` and `categories()` are what was declared, after `is_valid()`."""
 
     neighbours = forms.ChoiceField(
@@ -76,7 +75,7 @@ class TablelessForm(forms.ModelForm):
         }
         error_messages = {"name": {"required": _("Give it a name.")}}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if data.get("max_rows", 1) > 1 and not data.get("person"):
             self.add_error("person", _("Say by what you know a person again."))
@@ -104,8 +103,8 @@ class TablelessForm(forms.ModelForm):
     _categories: Categorical | None = None
 
     def who(self) -> Protected:
-        said = self.cleaned_data
-        return Protected(said["neighbours"], said["max_rows"], said["person"])
+        answers = self.cleaned_data
+        return Protected(answers["neighbours"], answers["max_rows"], answers["person"])
 
     def categories(self) -> Categorical | None:
         return self._categories

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from itertools import chain
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.jobs.claims import Job
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.metadata import About
 from dpportal.tables.connections.models import SharedTable
@@ -31,12 +31,12 @@ class Datasets(models.QuerySet["Dataset"]):
     """Datasets as lists show them."""
 
     def open_to(self, person: User, right: Right = Right.SEE) -> Datasets:
-        """Those that a person uploaded, or has at least this right to."""
+        """The datasets that a person uploaded, or has at least this right to."""
         shared = Share.objects.filter(person=person, right__gte=right).values("dataset")
         return self.filter(models.Q(owner=person) | models.Q(pk__in=shared))
 
     def with_states(self) -> Datasets:
-        """With `has_domain` and what else their state is told by."""
+        """Adds `has_domain`, and what else shows their state."""
         versions = DomainVersion.objects.filter(dataset=models.OuterRef("pk"))
         listed = self.annotate(has_domain=models.Exists(versions))
         return listed.select_related("conversion", "duplicate_of").prefetch_related("budgets")
@@ -64,7 +64,7 @@ class Dataset(models.Model):
     state = models.CharField(max_length=12, choices=State.choices, default=State.CONVERTING)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # Where a table is counted that nothing is copied of; each of its columns then has a type.
+    # The table in another database that is counted there; each of its columns then has a type.
     source = models.ForeignKey(
         SharedTable, null=True, editable=False, on_delete=models.PROTECT, related_name="datasets"
     )
@@ -72,7 +72,7 @@ class Dataset(models.Model):
     relations = models.JSONField(default=list, editable=False)
     file_name = models.CharField(max_length=255, editable=False)
     upload = models.CharField(max_length=200, blank=True, editable=False)
-    # Of the uploaded file, rounded up.
+    # The size of the uploaded file, rounded up.
     megabytes = models.PositiveIntegerField(default=0, editable=False)
     options = models.JSONField(default=dict, editable=False)
     reading_frozen = models.BooleanField(default=False, editable=False)
@@ -116,7 +116,7 @@ class Dataset(models.Model):
         return self.right >= Right.OWN
 
     @property
-    def is_elsewhere(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether its table stays in its own database: counts come from there, and no row does."""
         return self.source_id is not None
 
@@ -153,7 +153,7 @@ class Dataset(models.Model):
     @property
     def has_rows(self) -> bool:
         """Whether its rows lie here, so that a curator can look at them."""
-        return self.has_records and not self.is_elsewhere
+        return self.has_records and not self.is_remote
 
     @property
     def is_tableless(self) -> bool:
@@ -163,7 +163,7 @@ class Dataset(models.Model):
     @property
     def had_table(self) -> bool:
         """Whether there is or was a table of its people, here or elsewhere; what is closed since still tells."""
-        return bool(self.file_name) or self.is_elsewhere
+        return bool(self.file_name) or self.is_remote
 
     @property
     def takes_streams(self) -> bool:
@@ -171,7 +171,7 @@ class Dataset(models.Model):
         return self.has_rows or self.is_tableless
 
     @property
-    def can_be_read_otherwise(self) -> bool:
+    def can_change_parse_options(self) -> bool:
         """Whether it can still be changed how the file is read: until a reservation, or while the original is there."""
         return not self.reading_frozen and self.state in (
             self.State.STORED,
@@ -207,8 +207,8 @@ class Dataset(models.Model):
         return self.domain_versions.order_by("-version").first()
 
     @property
-    def told(self) -> About:
-        """What everyone may read of it: nothing, unless its curator permits it."""
+    def about(self) -> About:
+        """Its public description: empty unless the curator permits it."""
         written = PublicDescription.objects.filter(dataset=self, shown=True).first()
         return written.about() if written else About()
 
@@ -348,7 +348,7 @@ class DomainVersion(models.Model):
         # Whoever is named by a column may have no row of it.
         return unit.allowing_absence(bool(self.unit_column) or self.dataset.total_stays_private)
 
-    def declared(self) -> dict[str, Any]:
+    def declared(self) -> Json:
         """All that decides what is counted, and of whom: what a curator read before confirming."""
         return {
             "dataset": str(self.dataset_id),
@@ -385,5 +385,5 @@ class AttributeDeclaration(models.Model):
         return self.column
 
     def declared(self) -> Attribute:
-        declaration: dict[str, Any] = self.declaration
+        declaration: Json = self.declaration
         return attribute_from_json(declaration)

@@ -65,15 +65,15 @@ def keep(dataset: Dataset, sketch: bytes) -> None:
 def similar_datasets(dataset: Dataset) -> list[SimilarDataset]:
     """The other datasets that hold the same table or nearly, whoever owns them, the likest first."""
     own = TableSketch.objects.filter(dataset=dataset).first()
-    return kin(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
+    return similar_to_table(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
 
 
-def kin(
+def similar_to_table(
     dataset: Dataset, fingerprint: str, sketch: Sketch | None, relations: Collection[str] = ()
 ) -> list[SimilarDataset]:
     """The same for a table that the dataset is about to have. relations: see `Dataset`."""
     others = Dataset.objects.exclude(pk=dataset.pk).select_related("owner", "sketch").order_by("created_at")
-    found = []
+    similar = []
     for other in others:
         # Each is compared in full, so that nobody can tell from the time what was found.
         theirs = _sketch(other.sketch) if hasattr(other, "sketch") else None
@@ -81,8 +81,8 @@ def kin(
         same = bool(fingerprint) and other.fingerprint == fingerprint
         shared = not set(relations).isdisjoint(other.relations)
         if same or shared or (alike and alike.is_close):
-            found.append(SimilarDataset(other, same, alike, shared))
-    return sorted(found, key=lambda k: (k.same, k.shared, k.alike.rows if k.alike else 0.0), reverse=True)
+            similar.append(SimilarDataset(other, same, alike, shared))
+    return sorted(similar, key=lambda k: (k.same, k.shared, k.alike.rows if k.alike else 0.0), reverse=True)
 
 
 def _sketch(row: TableSketch) -> Sketch | None:

@@ -12,7 +12,7 @@ from dpportal.jobs.claims import announced
 
 
 def ended_jobs(person: User) -> list[QuerySet[Any]]:
-    """By kind of job: those that this person asked for, on datasets that they may still release from."""
+    """The ended jobs, by kind, that this person asked for on datasets that they may still release from."""
     datasets = Dataset.objects.open_to(person, Right.RELEASE)
     return [kind.ended(person, datasets) for kind in announced()]
 
@@ -26,4 +26,4 @@ def news(person: User) -> int:
     """How many of all these this person has not looked at."""
     if not person.is_curator:
         return 0
-    return sum(found.filter(seen=False).count() for found in [*ended_jobs(person), shared_with(person)])
+    return sum(rows.filter(seen=False).count() for rows in [*ended_jobs(person), shared_with(person)])

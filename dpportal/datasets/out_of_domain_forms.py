@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -17,13 +16,13 @@ ORDERED = ("integer", "real", "date")
 class FieldError(domain.DomainError):
     """What is wrong with one field of a declaration."""
 
-    def __init__(self, field: str, message: Any) -> None:
+    def __init__(self, field: str, message: object) -> None:
         super().__init__(str(message))
         self.field = field
 
 
 class MisfitForm(forms.Form):
-    """Whether a column is closed. A form that adds `kind` and `missing_cell` calls `closed_as_said`."""
+    """Whether a column is closed. A form that adds `kind` and `missing_cell` calls `closed_as_declared`."""
 
     closed = forms.ChoiceField(
         label=_("values that do not fit"),
@@ -46,11 +45,11 @@ class MisfitForm(forms.Form):
     )
 
     def misfits_go(self) -> str:
-        """Where they go; a yes-or-no column is closed unless somebody says otherwise."""
-        unsaid = "left-out" if self.cleaned_data["kind"] == "boolean" else "open"
-        return self.cleaned_data["closed"] or unsaid
+        """Where misfits go; a yes-or-no column is closed unless somebody says otherwise."""
+        default = "left-out" if self.cleaned_data["kind"] == "boolean" else "open"
+        return self.cleaned_data["closed"] or default
 
-    def closed_as_said(self, attribute: domain.Attribute) -> domain.Attribute:
+    def closed_as_declared(self, attribute: domain.Attribute) -> domain.Attribute:
         """The attribute with what is declared of values that do not fit. Raises FieldError."""
         way, named = self.misfits_go(), self.cleaned_data["misfits_to"].strip()
         self._check_together(attribute, way, named)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.datasets import records
 from dpportal.datasets.models import Dataset
+from dpportal.platform.form_types import CleanedData
+from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions, formats
 from dpportal.tables.meaning.parse_options import FINDING, OptionError
 
@@ -107,13 +109,13 @@ class ReadingForm(forms.Form):
         ),
     )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> CleanedData:
         data = super().clean() or {}
         if all(name in data for name in ReadingForm.base_fields if name in self.fields):
             self._check(data)
         return data
 
-    def _check(self, data: dict[str, Any]) -> None:
+    def _check(self, data: CleanedData) -> None:
         try:
             words = tuple(shlex.split(data["missing"].replace("\\", "\\\\"), posix=True))
         except ValueError:
@@ -126,7 +128,7 @@ class ReadingForm(forms.Form):
             self.add_error(field, WRONG_OPTIONS.get(error.field, str(error)))
 
     @staticmethod
-    def _declared(data: dict[str, Any], words: tuple[str, ...]) -> ReadOptions:
+    def _declared(data: CleanedData, words: tuple[str, ...]) -> ReadOptions:
         own = data["date_format"] == "own"
         return ReadOptions(
             delimiter=data.get("delimiter") or None,
@@ -146,11 +148,11 @@ class ReadingForm(forms.Form):
         return self.declared
 
 
-def reading_form(dataset: Dataset, data: Any = None) -> ReadingForm:
+def reading_form(dataset: Dataset, data: QueryDict | None = None) -> ReadingForm:
     """The form with what is declared of a dataset's file; a workbook's sheets are named to choose from."""
     form = ReadingForm(data, initial=_initial(records.options_of(dataset)))
     sheets = dataset.facts.get("sheets", [])
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         _without_file(form)
     elif sheets:
         hidden = _("%(sheet)s (hidden)")
@@ -161,7 +163,7 @@ def reading_form(dataset: Dataset, data: Any = None) -> ReadingForm:
     return form
 
 
-MARKS: dict[str, list[tuple[str, Any]]] = {
+MARKS = {
     "decimal": DECIMALS,
     "thousands": THOUSANDS,
     "date_format": DATE_FORMATS,
@@ -178,7 +180,7 @@ def _without_file(form: ReadingForm) -> None:
         field.choices = [choice for choice in choices if choice != PROPOSED]
 
 
-def _initial(options: ReadOptions) -> dict[str, Any]:
+def _initial(options: ReadOptions) -> Json:
     own = options.date_format is not None and options.date_format not in NAMED_FORMATS
     return {
         **options.to_json(),

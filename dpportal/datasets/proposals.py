@@ -59,15 +59,15 @@ def proposed(name: str) -> Attribute | None:
     words = _words(name)
     if words and words[0] in _QUESTIONS:
         return Boolean(name, closed=True)
-    found = [_BOUNDS[word] for word in words if word in _BOUNDS]
-    return replace(found[-1], name=name) if found else None
+    matches = [_BOUNDS[word] for word in words if word in _BOUNDS]
+    return replace(matches[-1], name=name) if matches else None
 
 
 def proposed_kind(name: str) -> str:
     """The kind of column that the name suggests; empty where it suggests none."""
     attribute = proposed(name)
-    found = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
-    return attribute.kind if attribute else found[-1] if found else ""
+    matches = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
+    return attribute.kind if attribute else matches[-1] if matches else ""
 
 
 def _words(name: str) -> list[str]:

@@ -33,7 +33,7 @@ class Protection:
 
     @classmethod
     def of(cls, declared: Declared | None) -> Protection:
-        """What a version of a domain declares; what a new one would, if there is none yet."""
+        """The protection that a version of a domain declares; if there is none yet, that of a new one."""
         if declared is None:
             return cls()
         # Capitals of no column cannot count, so "each row" is one protection and has one account.
@@ -46,7 +46,7 @@ class Protection:
         return self.neighbours == Neighbours.ADD_REMOVE or bool(self.unit_column)
 
     def __str__(self) -> str:
-        """In words, for a page and for an administrator who grants."""
+        """The protection in words, for pages and for an administrator who grants."""
         return self.in_words(_("each row, as one person"))
 
     def in_words(self, anybody: str) -> str:

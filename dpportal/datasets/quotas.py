@@ -32,11 +32,11 @@ def require_room(by: User, megabytes: int) -> None:
             _("%(most)s of your uploads wait to be read. Upload this one when some of them have been read.")
             % {"most": settings.WAITING_UPLOADS}
         )
-    kept = sum(
-        rows.aggregate(kept=Sum("megabytes", default=0))["kept"]
+    stored = sum(
+        rows.aggregate(stored=Sum("megabytes", default=0))["stored"]
         for rows in (mine.exclude(state=Dataset.State.ERASED), coming)
     )
-    if (kept + megabytes) * 2**20 > settings.CURATOR_BYTES:
+    if (stored + megabytes) * 2**20 > settings.CURATOR_BYTES:
         raise DatasetError(
             _(
                 "With this file your tables would take more than %(most)s, which is what the portal keeps for one "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 from uuid import UUID
 
 import numpy as np
@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from dpportal import tables as raw_tables
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import FOLDER, reading
 from dpportal.tables import Column, Persons
 from dpportal.tables.connections.faults import SourceFault
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 # Begins the name of a file with a look at the fit.
 FIT = "fit-"
 # What is held of one count: 8 bytes each.
-MOST_CELLS_ELSEWHERE = 10**8
+MOST_REMOTE_CELLS = 10**8
 # Faults of a file that has nothing, not even names, or in which nothing is a row.
 WITHOUT_ROWS = ("empty", "no-rows")
 
@@ -53,7 +54,7 @@ class StoredTable:
 
 
 def _limits() -> Limits:
-    """Of a file that unfolds, a thirty-second of the largest upload is read however tightly it is packed."""
+    """The limits of reading: of a file that unfolds, a thirty-second of the largest upload is always read."""
     limits = Limits(
         unfolded_bytes=settings.MAX_UPLOAD_BYTES // 32,
         free_bytes=settings.MIN_FREE_BYTES,
@@ -92,11 +93,11 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
         facts = raw_tables.convert(
             source, target, dataset.file_name, options_of(dataset), on_progress, _limits(), sketch_key
         )
-        name = storage.keep_anew(target, folder(dataset.pk))
+        name = storage.keep_under_random_name(target, folder(dataset.pk))
     return StoredTable(name, facts)
 
 
-def look_elsewhere(dataset: Dataset) -> Schema:
+def remote_schema(dataset: Dataset) -> Schema:
     """Columns and types of a dataset's table where it lies; no row is read. Raises SourceFault."""
     from dpportal.tables.pushdown import counting
 
@@ -141,8 +142,8 @@ def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     """A declaration taken from the data: NOT private; only after the curator vouched that it is public."""
     _require_here(dataset)
     with _stored(dataset.table) as path:
-        found = raw_tables.suggest(path, column, options_of(dataset))
-    return _attribute(column, found)
+        result = raw_tables.suggest(path, column, options_of(dataset))
+    return _attribute(column, result)
 
 
 def count(
@@ -152,8 +153,8 @@ def count(
 
     within: the release's whole domain, any of whose closed columns leaves a row out.
     """
-    if dataset.is_elsewhere:
-        return _count_elsewhere(dataset, version, within or domain, [domain.names])
+    if dataset.is_remote:
+        return _count_remotely(dataset, version, within or domain, [domain.names])
     others = within.attributes if within else ()
     further = [a for a in others if a.leaves_out and a.name not in domain.names]
     with _stored(dataset.table) as path:
@@ -169,8 +170,8 @@ def count_tables(
 
     At most `max_rows` rows of each person count, the same in every table; none that a column of the domain leaves out.
     """
-    if dataset.is_elsewhere:
-        return _count_elsewhere(dataset, version, domain, tables)
+    if dataset.is_remote:
+        return _count_remotely(dataset, version, domain, tables)
     with _stored(dataset.table) as path:
         return raw_tables.count_tables(
             path, domain, tables, options_of(dataset), persons=persons_of(version), key=key
@@ -181,34 +182,34 @@ def count_each(
     dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]], key: bytes
 ) -> list[np.ndarray]:
     """The same tables and rows as `count_tables`, each by itself, and each in a pass of its own over an upload."""
-    if not dataset.is_elsewhere:
+    if not dataset.is_remote:
         return [count(dataset, version, domain.project(columns), key, within=domain) for columns in tables]
     sizes = [domain.project(columns).size for columns in tables]
     return np.split(count_tables(dataset, version, domain, tables, key), np.cumsum(sizes)[:-1])
 
 
-def _count_elsewhere(
+def _count_remotely(
     dataset: Dataset, version: DomainVersion, domain: Domain, tables: Sequence[Sequence[str]]
 ) -> np.ndarray:
     """One query, so that the same rows of a person are in every table, and notes when it read them.
 
     No key of the portal leaves it: the other engine draws the rows itself.
     """
-    # What speaks to other engines is loaded by the jobs that do, and not when the portal starts.
+    # Jobs that speak to other engines load this, and the portal does not at its start.
     from dpportal.tables.pushdown import counting
 
-    if sum(domain.project(columns).size for columns in tables) > MOST_CELLS_ELSEWHERE:
+    if sum(domain.project(columns).size for columns in tables) > MOST_REMOTE_CELLS:
         raise SourceFault(
             "cells", _("These are more cells than are counted elsewhere at once. Release fewer.")
         )
-    wanted = _wanted(dataset)
-    found = counting.count_tables(wanted, domain, tables, options_of(dataset), persons_of(version))
-    read = {"engine": found.engine, "table": wanted.table.title, "read_at": found.read_at}
+    request = _count_request(dataset)
+    result = counting.count_tables(request, domain, tables, options_of(dataset), persons_of(version))
+    read = {"engine": result.engine, "table": request.table.title, "read_at": result.read_at}
     dataset.last_read = json.dumps(read)
-    return found.counts
+    return result.counts
 
 
-def _wanted(dataset: Dataset) -> CountRequest:
+def _count_request(dataset: Dataset) -> CountRequest:
     """What a dataset was made from, if its owner may still use it. Raises SourceFault."""
     from dpportal.tables.pushdown import counting
 
@@ -221,7 +222,7 @@ def _wanted(dataset: Dataset) -> CountRequest:
 
 
 def _require_here(dataset: Dataset) -> None:
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         raise SourceFault(
             "rows", _("No row of a table that lies elsewhere comes to the portal; only counts do.")
         )
@@ -246,10 +247,10 @@ def fit(
     dataset: Dataset, version: DomainVersion, domain: Domain, on_progress: Callable[[int, int | None], None]
 ) -> TableFit:
     """True numbers of what does not fit the domain, for the curator only; of a table elsewhere no texts with them."""
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         from dpportal.tables.pushdown import counting
 
-        return counting.fit(_wanted(dataset), domain, options_of(dataset), persons_of(version))
+        return counting.fit(_count_request(dataset), domain, options_of(dataset), persons_of(version))
     with _stored(dataset.table) as path:
         return raw_tables.fit_table(path, domain, options_of(dataset), persons_of(version), on_progress)
 
@@ -299,16 +300,16 @@ def keep_counts(dataset_id: UUID, counts: np.ndarray, beginning: str) -> str:
     with storage.scratch_folder() as scratch:
         path = scratch / "counts.npy"
         np.save(path, counts)
-        return storage.keep_anew(path, folder(dataset_id), beginning)
+        return storage.keep_under_random_name(path, folder(dataset_id), beginning)
 
 
-def kept_counts(name: str) -> np.ndarray:
+def stored_counts(name: str) -> np.ndarray:
     """What `keep_counts` stored, to be read: mapped, so that memory holds only what is worked on."""
     with _stored(name) as path:
         return np.asarray(np.load(path, mmap_mode="r"))
 
 
-def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: dict[str, Any]) -> None:
+def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> None:
     """Store what the compare page shows; it holds true counts."""
     with storage.scratch_folder() as scratch:
         path = scratch / "comparison.json"
@@ -316,33 +317,34 @@ def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: dict[str, An
         storage.keep(path, _comparison_name(dataset_id, release_id))
 
 
-def comparison(dataset_id: UUID, release_id: UUID) -> dict[str, Any] | None:
+def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
     name = _comparison_name(dataset_id, release_id)
     if not default_storage.exists(name):
         return None
     with reading(), default_storage.open(name) as file:
-        return json.load(file)
+        shown: Json = json.load(file)
+        return shown
 
 
-def keep_fit(dataset_id: UUID, asked: str, found: TableFit) -> None:
+def keep_fit(dataset_id: UUID, digest: str, result: TableFit) -> None:
     """Store the answer to what was asked; it holds true numbers and texts of the table."""
     with storage.scratch_folder() as scratch:
         path = scratch / "fit.json"
-        path.write_text(json.dumps(found.to_json()))
-        storage.keep(path, fit_name(dataset_id, asked))
+        path.write_text(json.dumps(result.to_json()))
+        storage.keep(path, fit_name(dataset_id, digest))
 
 
-def kept_fit(dataset_id: UUID, asked: str) -> TableFit | None:
+def stored_fit(dataset_id: UUID, digest: str) -> TableFit | None:
     """What `keep_fit` stored, or None."""
-    if not default_storage.exists(fit_name(dataset_id, asked)):
+    if not default_storage.exists(fit_name(dataset_id, digest)):
         return None
-    with reading(), default_storage.open(fit_name(dataset_id, asked)) as file:
+    with reading(), default_storage.open(fit_name(dataset_id, digest)) as file:
         return TableFit.from_json(json.load(file))
 
 
-def forget_fit(dataset_id: UUID, asked: str) -> None:
-    default_storage.delete(fit_name(dataset_id, asked))
+def forget_fit(dataset_id: UUID, digest: str) -> None:
+    default_storage.delete(fit_name(dataset_id, digest))
 
 
 def erase(dataset: Dataset) -> None:
@@ -356,20 +358,20 @@ def _comparison_name(dataset_id: UUID, release_id: UUID) -> str:
     return f"{folder(dataset_id)}/comparison-{release_id}.json"
 
 
-def fit_name(dataset_id: UUID, asked: str) -> str:
+def fit_name(dataset_id: UUID, digest: str) -> str:
     """Where the answer to what was asked lies."""
-    return f"{folder(dataset_id)}/{FIT}{asked}.json"
+    return f"{folder(dataset_id)}/{FIT}{digest}.json"
 
 
-def _attribute(column: str, found: dict[str, Any]) -> Attribute:
-    kind = found["kind"]
+def _attribute(column: str, result: Json) -> Attribute:
+    kind = result["kind"]
     if kind == "text":
-        return Categorical(column, True, tuple(found["values"]))
+        return Categorical(column, True, tuple(result["values"]))
     if kind == "boolean":
         return Boolean(column, True)
     if kind == "date":
-        return Date(column, True, found["lower"], found["upper"], "month")
+        return Date(column, True, result["lower"], result["upper"], "month")
     if kind == "integer":
-        lower, upper = found["lower"], found["upper"]
+        lower, upper = result["lower"], result["upper"]
         return Integer(column, True, lower, upper, width=max(1, -(-(upper - lower + 1) // 100)))
-    return Real(column, True, found["lower"], found["upper"], bins=20)
+    return Real(column, True, result["lower"], result["upper"], bins=20)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -25,6 +24,7 @@ from dpportal.datasets.models import AttributeDeclaration, Conversion, Dataset, 
 from dpportal.datasets.quotas import UPLOADED, megabytes, require_room
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.tables import ReadOptions
 from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import OTHER_LABEL, Attribute, Categorical, DomainError
@@ -38,17 +38,15 @@ erasing = Signal()
 ORIGINAL = ".original"
 
 
-def create_dataset(draft: Dataset, file: File, options: dict[str, Any], by: User) -> Dataset:
+def create_dataset(draft: Dataset, file: File[bytes], options: Json, by: User) -> Dataset:
     """Keep the upload and queue its conversion."""
-    with _kept_original(draft, file) as upload, transaction.atomic():
+    with _stored_original(draft, file) as upload, transaction.atomic():
         queue_new(draft, upload, file.name or "table", megabytes(file.size), options, by)
     return draft
 
 
 @transaction.atomic
-def queue_new(
-    draft: Dataset, upload: str, file_name: str, megabytes: int, options: dict[str, Any], by: User
-) -> None:
+def queue_new(draft: Dataset, upload: str, file_name: str, megabytes: int, options: Json, by: User) -> None:
     """A dataset of a file that lies in private storage already, and the job that reads it."""
     require_room(by, megabytes)
     draft.owner, draft.upload, draft.options, draft.megabytes = by, upload, options, megabytes
@@ -61,7 +59,7 @@ def queue_new(
 
 
 @contextmanager
-def _kept_original(dataset: Dataset, file: File) -> Iterator[str]:
+def _stored_original(dataset: Dataset, file: File[bytes]) -> Iterator[str]:
     """The name of the file in private storage; it is deleted if the block fails."""
     try:
         name = default_storage.save(f"{records.folder(dataset.pk)}/{uuid.uuid4()}{ORIGINAL}", file)
@@ -79,7 +77,7 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
     """Declare how the file is read. Only what finds the fields needs the file to be read again."""
     with transaction.atomic():
         lock_dataset(dataset)
-        if not dataset.can_be_read_otherwise:
+        if not dataset.can_change_parse_options:
             raise DatasetError(
                 _(
                     "How this file is read is fixed: a release or a running count has begun, or it is being read now."
@@ -88,7 +86,7 @@ def change_parse_options(dataset: Dataset, options: ReadOptions, by: User) -> No
         old = records.options_of(dataset)
         Dataset.objects.filter(pk=dataset.pk).update(options=options.to_json())
         audit.record(by, "changed how the file is read", dataset)
-        if dataset.is_elsewhere:
+        if dataset.is_remote:
             return  # its columns and their types are the database's own
         if dataset.has_records and options.finds_fields_like(old):
             columns = records.proposed_columns(dataset, options)
@@ -132,7 +130,7 @@ def _queue_conversion(dataset: Dataset) -> None:
 
 @transaction.atomic
 def freeze_parse_options(dataset: Dataset) -> None:
-    """From a reservation on, nothing changes how the file is read; its original is deleted when this is committed."""
+    """Fix how the file is read, from a reservation on; its original is deleted when this is committed."""
     current = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     Dataset.objects.filter(pk=dataset.pk).update(reading_frozen=True, upload="")
     if current.upload:
@@ -204,7 +202,7 @@ def declare(
     taken = version.attributes.filter(column=column).exclude(position=position).exists()
     if attribute.source and (column in names or taken):
         raise DomainError(f"{column}: there is a column of this name already. Choose another.")
-    values: dict[str, Any] = {"position": position, "declaration": attribute.to_json()}
+    values: Json = {"position": position, "declaration": attribute.to_json()}
     if filled is not None:
         _remember_filled(dataset, attribute, filled)
     values["filled_from_data"] = attribute.column in dataset.filled_columns
@@ -278,14 +276,14 @@ def columns_to_ask_about(dataset: Dataset) -> list[str]:
 def confirm_one_row(dataset: Dataset, columns: Collection[str], by: User) -> None:
     """Remember that each person has one row although these columns look like identifiers."""
     lock_dataset(dataset)
-    said = sorted({*dataset.one_row_columns, *columns})
-    Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=said)
-    dataset.one_row_columns = said
+    confirmed = sorted({*dataset.one_row_columns, *columns})
+    Dataset.objects.filter(pk=dataset.pk).update(one_row_columns=confirmed)
+    dataset.one_row_columns = confirmed
     audit.record(by, "confirmed one row a person", dataset, f"columns: {', '.join(columns)}")
 
 
 def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
-    """Before budget is spent: every question about identifiers is answered, and the disk has space.
+    """Check, before budget is spent, that every question about identifiers is answered and the disk has space.
 
     Raises `refused` with a sentence for the curator.
     """

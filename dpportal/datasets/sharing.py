@@ -52,7 +52,7 @@ def share(dataset: Dataset, name: str, right: Right, by: User) -> Share:
 
 @transaction.atomic
 def take_back(given: Share, by: User) -> None:
-    """From now on the dataset does not exist for them. One may give back one's own right, too."""
+    """Take a right back, so that the dataset does not exist for them any more. One may give back one's own, too."""
     services.lock_dataset(given.dataset)
     if given.person_id != by.pk:
         _require_owner(given.dataset, by)
@@ -65,8 +65,8 @@ def _curator(name: str) -> User | None:
     if not name:
         return None
     curators = User.objects.filter(role=Role.CURATOR, is_active=True)
-    found = list(curators.filter(Q(username=name) | Q(email__iexact=name))[:2])
-    return found[0] if len(found) == 1 else None
+    matches = list(curators.filter(Q(username=name) | Q(email__iexact=name))[:2])
+    return matches[0] if len(matches) == 1 else None
 
 
 def _require_few_tries(by: User) -> None:

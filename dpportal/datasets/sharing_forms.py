@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from django import forms
 from django.utils.functional import lazy
@@ -26,13 +26,17 @@ OPENS = {
         "take back."
     ),
 }
-_titled = lazy(
-    lambda right: format_html("<span><strong>{}</strong>: {}</span>", right.label, OPENS[right]), str
-)
+
+
+def _title(right: Right) -> str:
+    return format_html("<span><strong>{}</strong>: {}</span>", right.label, OPENS[right])
+
+
+_titled: Callable[[Right], str] = lazy(_title, str)
 
 
 class ShareForm(forms.Form):
-    """With whom, and what for."""
+    """The person to share with, and the right to give."""
 
     name = forms.CharField(
         label=_("User name or e-mail address"),
@@ -48,5 +52,5 @@ class ShareForm(forms.Form):
         widget=forms.RadioSelect,
     )
 
-    def clean_name(self) -> Any:
-        return self.cleaned_data["name"].strip()
+    def clean_name(self) -> str:
+        return str(self.cleaned_data["name"]).strip()

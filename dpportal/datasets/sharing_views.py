@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -18,6 +17,7 @@ from dpportal.datasets.access import dataset_for
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.datasets.sharing_forms import OPENS, ShareForm
+from dpportal.platform.json_types import Json
 
 
 @curator_required
@@ -26,9 +26,9 @@ def share(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = dataset_for(request, dataset_id, Right.OWN)
     form = ShareForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        answers = form.cleaned_data
         try:
-            sharing.share(dataset, said["name"], said["right"], current_user(request))
+            sharing.share(dataset, answers["name"], answers["right"], current_user(request))
         except DatasetError as refusal:
             form.add_error("name", str(refusal))
         else:
@@ -54,7 +54,7 @@ def take_back(request: HttpRequest, dataset_id: UUID, share_id: int) -> HttpResp
     return redirect("datasets:home", dataset.pk)
 
 
-def shared_with(dataset: Dataset, visitor: User) -> dict[str, Any]:
+def shared_with(dataset: Dataset, visitor: User) -> Json:
     """What the dataset's page says of sharing: to owners with whom, to others what they may do."""
     shares = dataset.shares.select_related("person")
     own = shares.filter(person=visitor).first()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -21,11 +20,13 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets import attach_table, demo_marker, records, services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right
-from dpportal.datasets.forms import ElsewhereForm, RenameForm, UploadForm
+from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.forms import RemoteTableForm, RenameForm, UploadForm
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.parse_options_forms import reading_form
 from dpportal.datasets.protection import Protection
 from dpportal.datasets.sharing_views import shared_with
+from dpportal.platform.json_types import Json
 from dpportal.serving.files import refusal as upload_refusal
 from dpportal.serving.files import takes_files
 from dpportal.tables.connections.models import SharedTable
@@ -37,9 +38,9 @@ PREVIEW_ROWS = 20
 @curator_required
 @require_GET
 def listing(request: HttpRequest) -> HttpResponse:
-    found = open_datasets(request).with_states().select_related("owner")
-    found = found.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    datasets = open_datasets(request).with_states().select_related("owner")
+    datasets = datasets.annotate(last_release=Max("releases__measured_at")).order_by("-created_at")
+    page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
     for dataset in page:
         with_right(request, dataset)
     context = {
@@ -69,7 +70,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
                 dataset = services.create_dataset(
                     draft, file, form.options().to_json(), current_user(request)
                 )
-            except services.DatasetError as refused:
+            except DatasetError as refused:
                 form.add_error("file", str(refused))
             else:
                 return _uploaded(request, dataset)
@@ -87,16 +88,16 @@ def upload(request: HttpRequest) -> HttpResponseBase:
 
 @curator_required
 @require_http_methods(["GET", "POST"])
-def elsewhere(request: HttpRequest) -> HttpResponseBase:
+def connect_table(request: HttpRequest) -> HttpResponseBase:
     """A dataset of a table that stays in its own database, from those that are offered to the curator."""
     offered = SharedTable.offered_to(current_user(request))
-    form = ElsewhereForm(request.POST or None, offered=offered)
+    form = RemoteTableForm(request.POST or None, offered=offered)
     if request.method == "POST" and form.is_valid():
         try:
             dataset = attach_table.connect(
                 form.save(commit=False), form.cleaned_data["table"], current_user(request)
             )
-        except services.DatasetError as refused:
+        except DatasetError as refused:
             form.add_error("table", str(refused))
         else:
             return redirect("datasets:home", dataset.pk)
@@ -124,7 +125,7 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     releases, streams = dataset.releases.listed(), dataset.streams.all()
     if not dataset.can_release:  # drafts, and what failed
         releases, streams = releases.filter(state="ready"), streams.filter(opened_at__isnull=False)
-    context: dict[str, Any] = {
+    context: Json = {
         "dataset": dataset,
         "domain": domain,
         "releases": releases.select_related("job", "charge__budget")[:PAGE_SIZE],
@@ -133,7 +134,7 @@ def home(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
         **shared_with(dataset, current_user(request)),
         "declarations": [(a, a.declared()) for a in domain.attributes.all()] if domain else [],
         "who": Protection.of(domain),
-        "asked": dataset.budget_requests.first(),
+        "budget_request": dataset.budget_requests.first(),
         "nav_section": "datasets",
     }
     return render(request, "datasets/home.html", context)
@@ -175,7 +176,7 @@ def reading(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             services.change_parse_options(dataset, form.options(), current_user(request))
-        except services.DatasetError as refusal:
+        except DatasetError as refusal:
             messages.error(request, str(refusal))
         else:
             messages.success(
@@ -226,7 +227,7 @@ def _change(
     try:
         change(dataset, current_user(request))
         messages.success(request, done)
-    except services.DatasetError as refusal:
+    except DatasetError as refusal:
         messages.error(request, str(refusal))
     return redirect("datasets:home", dataset.pk)
 
@@ -237,6 +238,6 @@ def remove(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     dataset = dataset_for(request, dataset_id, Right.OWN)
     try:
         services.remove(dataset)
-    except services.DatasetError as refusal:
+    except DatasetError as refusal:
         messages.error(request, str(refusal))
     return redirect("datasets:list")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from django.contrib import admin
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Coalesce, Now
 from django.http import HttpRequest
+
+
+class _WithDuration(Protocol):
+    lasted: timedelta
 
 
 class DurationColumn:
@@ -19,6 +23,5 @@ class DurationColumn:
         return super().get_queryset(request).annotate(lasted=lasted)  # type: ignore[misc]
 
     @admin.display(description="elapsed")
-    def lasted(self, job: Any) -> timedelta:
-        seconds: timedelta = job.lasted
-        return seconds
+    def lasted(self, job: _WithDuration) -> timedelta:
+        return job.lasted

@@ -10,18 +10,18 @@ from django.core.cache import cache
 from kombu.exceptions import OperationalError
 
 ANSWER_SECONDS = 2.0
-ASKED_EVERY_SECONDS = 10
+CHECK_EVERY_SECONDS = 10
 # A second try follows at once; by itself it would wait for two seconds.
 TWICE = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 REACHABLE = "running.broker"
 
 
 def is_reachable() -> bool:
-    """Whether the queue answered this process at most ASKED_EVERY_SECONDS ago."""
+    """Whether the queue answered this process at most CHECK_EVERY_SECONDS ago."""
     known: bool | None = cache.get(REACHABLE)
     if known is None:
         known = _answers()
-        cache.set(REACHABLE, known, ASKED_EVERY_SECONDS)
+        cache.set(REACHABLE, known, CHECK_EVERY_SECONDS)
     return known
 
 

@@ -16,7 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection, models, transaction
@@ -29,8 +30,14 @@ from dpportal.jobs.clock import database_now, db_ago, from_now
 from dpportal.jobs.lock_timeouts import is_held, is_unavailable
 from dpportal.jobs.models import Heartbeat
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 
 log = logging.getLogger(__name__)
+
+# What names a job among those of its kind: the key of the object that it works for, or its question's digest.
+JobKey = UUID | str
+J = TypeVar("J", bound="Job")
+M = TypeVar("M", bound=models.Model)
 
 
 class JobState(models.TextChoices):
@@ -71,7 +78,7 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     fence = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
-    # By the database's clock, like every time of a job. A hint in the future: it is put off until then.
+    # By the database's clock, like every time of a job. In the future if the job is put off until then.
     hinted_at = models.DateTimeField(db_default=Now())
     # Since when it waits, or waited, for a worker: of one that is put off, from its time on.
     queued_at = models.DateTimeField(db_default=Now())
@@ -128,7 +135,7 @@ class Job(models.Model):
         return max(timedelta(0), (self.finished_at or database_now()) - self.queued_at)
 
 
-def reset_fields() -> dict[str, Any]:
+def reset_fields() -> Json:
     """The fields of a job that runs once more. The fence stays, so that no earlier worker can write to the job."""
     return {
         "state": JobState.QUEUED,
@@ -161,10 +168,10 @@ class AnnouncedJob(Job):
         abstract = True
 
     @classmethod
-    def ended(cls, person: Any, datasets: models.QuerySet[Any]) -> models.QuerySet[Any]:
+    def ended(cls, person: models.Model, datasets: models.QuerySet[M]) -> models.QuerySet[Self]:
         """The jobs on these datasets that this person asked for and that came to an end, the newest first."""
-        asked = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
-        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **asked)
+        theirs = {cls.to_person: person, f"{cls.to_dataset}__in": datasets}
+        ended = Q(state__in=(JobState.DONE, JobState.FAILED), **theirs)
         return cls._default_manager.filter(ended).select_related(cls.to_dataset).order_by("-finished_at")
 
 
@@ -178,7 +185,7 @@ class Claim:
     """The right to work on one job until the fence moves. kind: what the log calls it."""
 
     model: type[Job]
-    pk: Any
+    pk: JobKey
     fence: int
     attempt: int = 0
     kind: str = ""
@@ -189,7 +196,7 @@ class Claim:
         """Seconds since it was claimed."""
         return time.monotonic() - self.begun
 
-    def write(self, **fields: Any) -> None:
+    def write(self, **fields: object) -> None:
         """Write to the job if this claim still holds; inside a transaction, the row stays locked until it ends."""
         held = self.model._base_manager.filter(pk=self.pk, fence=self.fence, state=JobState.RUNNING)
         if held.update(**fields) != 1:
@@ -204,12 +211,12 @@ class Claim:
     def advance(self, done: int, total: int | None) -> None:
         self.write(progress=done, progress_total=total or 0)
 
-    def finish(self, state: JobState, failure: str = "", **fields: Any) -> None:
+    def finish(self, state: JobState, failure: str = "", **fields: object) -> None:
         """fields: what else is written with its end."""
         self.write(state=state, failure=failure, finished_at=Now(), lease_until=None, **fields)
         event_log.ended(self, state)
 
-    def postpone(self, seconds: float, **fields: Any) -> None:
+    def postpone(self, seconds: float, **fields: object) -> None:
         """Let the job wait for so long, and then begin again."""
         later = from_now(seconds)
         again = {**reset_fields(), "queued_at": later, "hinted_at": later}
@@ -221,12 +228,12 @@ class Claim:
         self.postpone(ON_HOLD_SECONDS, step=ON_HOLD)
 
     def release_lease(self, error: Exception | None = None) -> None:
-        """After an unexpected error: end the lease now, so that the sweep tries again or gives up.
+        """End the lease now, after an unexpected error, so that the sweep tries again or gives up.
 
         An attempt that the database ended does not count during the first hour. A job that the database refuses for
         longer fails.
         """
-        refused: dict[str, Any] = {}
+        refused: dict[str, models.Expression] = {}
         if is_unavailable(error):
             connection.close_if_unusable_or_obsolete()
             refused = {
@@ -243,7 +250,7 @@ class Claim:
         return used_up.exists()
 
     @contextmanager
-    def kept_alive(self) -> Iterator[None]:
+    def renewed(self) -> Iterator[None]:
         """Renew the lease in the background while the block runs."""
         stop = threading.Event()
         beat = threading.Thread(target=self._beat, args=(stop,), daemon=True)
@@ -265,7 +272,7 @@ class Claim:
         connection.close()
 
 
-def claim(model: type[Job], pk: Any, kind: str = "") -> Claim | None:
+def claim(model: type[Job], pk: JobKey, kind: str = "") -> Claim | None:
     """Take a queued job, or one whose worker's lease ran out; None if there is nothing to take.
 
     kind: what the log calls it, its model's name otherwise.
@@ -291,7 +298,7 @@ def claim(model: type[Job], pk: Any, kind: str = "") -> Claim | None:
 
 
 def sweep(
-    jobs: models.QuerySet[Any], hint: Callable[[Any], None], give_up: Callable[[Any, str], None]
+    jobs: models.QuerySet[J], hint: Callable[[JobKey], None], give_up: Callable[[JobKey, str], None]
 ) -> None:
     """Send messages again for jobs that wait without an owner; give up those that used all attempts.
 
@@ -312,7 +319,7 @@ def sweep(
             hint(pk)
 
 
-def _give_up(model: type[Job], pk: Any, give_up: Callable[[], None]) -> None:
+def _give_up(model: type[Job], pk: JobKey, give_up: Callable[[], None]) -> None:
     """Close one job. If that fails, the other jobs go on, and the next sweep tries again."""
     try:
         with suppress(LostClaimError):  # another sweep was faster
@@ -324,13 +331,13 @@ def _give_up(model: type[Job], pk: Any, give_up: Callable[[], None]) -> None:
             log.error("%s %s cannot be given up: %s", model.__name__, pk, event_log.fault_of(error))
 
 
-def take_over_expired(model: type[Job], pk: Any, kind: str = "") -> Claim | None:
+def take_over_expired(model: type[Job], pk: JobKey, kind: str = "") -> Claim | None:
     """Claim a job that used all its attempts and whose lease ran out, in order to close it."""
     return _raise_fence(model, pk, kind, _lost(), lease_until=_lease_end())
 
 
 @transaction.atomic
-def _raise_fence(model: type[Job], pk: Any, kind: str, free: Q, **fields: Any) -> Claim | None:
+def _raise_fence(model: type[Job], pk: JobKey, kind: str, free: Q, **fields: object) -> Claim | None:
     """Claim the job if it is free.
 
     One transaction: a worker that was stopped between the UPDATE and the reading would read, when it wakes up,
@@ -345,13 +352,15 @@ def _raise_fence(model: type[Job], pk: Any, kind: str, free: Q, **fields: Any) -
 
 
 @transaction.atomic
-def _update_unless_held(jobs: models.QuerySet[Any], **fields: Any) -> int:
+def _update_unless_held(jobs: models.QuerySet[J], **fields: object) -> int:
     """Write to rows that no other transaction has locked: waiting for a frozen worker's would freeze this one."""
     free = jobs.order_by().select_for_update(no_key=True, skip_locked=True).values("pk")
     return jobs.filter(pk__in=free).update(**fields)
 
 
-def _by_patience(meanwhile: Any, later: Any, kind: models.Field[Any, Any]) -> models.Expression:
+def _by_patience(
+    meanwhile: models.Expression | F, later: models.Expression | F, kind: models.Field[Any, Any]
+) -> models.Expression:
     """The one for an hour after the job began, the other from then on."""
     return Case(
         When(started_at__gt=db_ago(UNCOUNTED_SECONDS), then=meanwhile), default=later, output_field=kind
@@ -362,7 +371,7 @@ def _lease_end() -> models.Expression:
     return from_now(settings.JOB_LEASE_SECONDS)
 
 
-def resume_on_hold(held: models.QuerySet[Any], hint: Callable[[Any], None]) -> None:
+def resume_on_hold(held: models.QuerySet[J], hint: Callable[[JobKey], None]) -> None:
     """Go on with those of the jobs that waited for an administrator."""
     held = held.filter(state=JobState.QUEUED, step=ON_HOLD)
     for pk in held.values_list("pk", flat=True):

@@ -24,7 +24,7 @@ def from_now(seconds: float) -> models.Expression:
 
 
 def database_now() -> datetime:
-    """What the database's clock says now."""
+    """The time by the database's clock."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')")

@@ -10,7 +10,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 
 STAMP = "collected"
-# Of the chart library's folder: a copy of it for notebooks, which no page loads.
+# A copy of the chart library for notebooks, which no page loads.
 NOT_SERVED = ["widgetbundle.js"]
 
 
@@ -26,9 +26,9 @@ def collect() -> None:
 
 def _version() -> str:
     """A digest of every file's name, size and time."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for finder in get_finders():
         for name, storage in finder.list(NOT_SERVED):
             status = Path(storage.path(name)).stat()
-            found.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()

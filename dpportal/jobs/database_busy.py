@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views import defaults
 
 from dpportal.jobs.lock_timeouts import is_unavailable
+from dpportal.platform.middleware import Middleware
 
 UNAVAILABLE = 503
 # A job that holds a row is through in less, or the database has ended it.
@@ -21,14 +21,8 @@ RETRY_AFTER_SECONDS = 10
 log = logging.getLogger(__name__)
 
 
-class DatabaseBusy:
+class DatabaseBusy(Middleware):
     """Answers with the page “try again in a moment” instead of the error page."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return _answer_to(request, exception)
@@ -57,8 +51,8 @@ def _answer(request: HttpRequest) -> HttpResponse:
         "The portal is busy with something that this needs, so nothing was changed. Try again in a few seconds, and "
         "tell an administrator if it lasts."
     )
-    found = request.resolver_match
-    if found is not None and hasattr(found.func, "known_sender"):
+    match = request.resolver_match
+    if match is not None and hasattr(match.func, "known_sender"):
         return JsonResponse({"error": reason}, status=UNAVAILABLE)
     # Who is signed in, if that was looked up before.
     known = {"user": getattr(request, "_cached_user", None)}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import traceback
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
+
+from dpportal.platform.json_types import Json
 
 if TYPE_CHECKING:
     from dpportal.jobs.claims import Claim
@@ -56,5 +58,5 @@ def _say_ended(claim: Claim, outcome: str) -> None:
     )
 
 
-def _facts(claim: Claim) -> dict[str, Any]:
+def _facts(claim: Claim) -> Json:
     return {"job_kind": claim.kind, "job_id": str(claim.pk), "attempt": claim.attempt}

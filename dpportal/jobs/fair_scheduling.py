@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.db.models import Max, Q, QuerySet
 from django.db.models.functions import Now
 
-from dpportal.jobs.claims import Job, JobState, waiting
+from dpportal.jobs.claims import Job, JobKey, JobState, waiting
 
 # Other workers take jobs meanwhile. After so many lost races the job of the message itself runs.
 TRIES = 5
@@ -17,9 +16,9 @@ ALL = Q()
 
 def run_fairly(
     model: type[Job],
-    pk: Any,
+    pk: JobKey,
     to_owner: str,
-    work: Callable[[Any], bool],
+    work: Callable[[JobKey], bool],
     among: Q = ALL,
     *,
     singly: bool = False,
@@ -41,13 +40,13 @@ def run_fairly(
         work(pk)
 
 
-def next_of(model: type[Job], pk: Any, to_owner: str) -> Any:
+def next_of(model: type[Job], pk: JobKey, to_owner: str) -> JobKey | None:
     """The oldest waiting job of the owner of the job `pk`; None if none waits."""
     owner = model._base_manager.filter(pk=pk).values(to_owner)[:1]
     return _oldest(model._base_manager.filter(waiting(), **{to_owner: owner}))
 
 
-def _next(model: type[Job], to_owner: str, among: Q, *, singly: bool) -> Any:
+def _next(model: type[Job], to_owner: str, among: Q, *, singly: bool) -> JobKey | None:
     """The oldest job of the owner whose turn it is; None if none waits."""
     due: QuerySet[Job] = model._base_manager.filter(among, waiting())
     busy = set(_running(model, among).values_list(to_owner, flat=True)) if singly else set()
@@ -60,11 +59,11 @@ def _next(model: type[Job], to_owner: str, among: Q, *, singly: bool) -> Any:
     return _oldest(due.filter(**{to_owner: owner}))
 
 
-def _oldest(due: QuerySet[Job]) -> Any:
+def _oldest(due: QuerySet[Job]) -> JobKey | None:
     return due.order_by("queued_at").values_list("pk", flat=True).first()
 
 
-def _is_busy(model: type[Job], pk: Any, to_owner: str, among: Q) -> bool:
+def _is_busy(model: type[Job], pk: JobKey, to_owner: str, among: Q) -> bool:
     """Whether another job of the same owner runs."""
     owner = model._base_manager.filter(pk=pk).values(to_owner)[:1]
     return _running(model, among).exclude(pk=pk).filter(**{to_owner: owner}).exists()

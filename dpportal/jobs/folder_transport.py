@@ -12,16 +12,17 @@ import time
 import uuid
 from pathlib import Path
 from queue import Empty
-from typing import Any
 
 from kombu.exceptions import ChannelError
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
+from dpportal.platform.json_types import Json
+
 log = logging.getLogger(__name__)
 
 SCHEME = "folder"
-# Where messages go that nobody can read, inside the folder.
+# The folder inside it for messages that nobody can read.
 QUARANTINE = "unreadable"
 PARTS = {"body", "headers", "properties"}
 
@@ -29,23 +30,23 @@ PARTS = {"body", "headers", "properties"}
 class Channel(filesystem.Channel):
     """Puts and takes messages. Every exchange has one queue, of the same name."""
 
-    def get_table(self, exchange: str) -> list[Any]:
+    def get_table(self, exchange: str) -> list[tuple[str, str, str]]:
         return [filesystem.exchange_queue_t(exchange, "", exchange)]
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
-        """Nothing to store: each exchange has one queue."""
+        """Store nothing: each exchange has one queue."""
 
-    def _put(self, queue: str, message: Any, **_: Any) -> None:  # type: ignore[override]
+    def _put(self, queue: str, message: Json, **_: object) -> None:  # type: ignore[override]
         name = f"{time.time_ns()}_{uuid.uuid4().hex}.{queue}.msg"
         part = Path(self.data_folder_out) / f".{name}.part"
         try:
-            part.write_text(dumps(message))
+            part.write_text(dumps(message))  # type: ignore[no-untyped-call]
             part.rename(Path(self.data_folder_out) / name)
         except OSError as error:
             part.unlink(missing_ok=True)
             raise ChannelError(f"No message can be written ({error.strerror}).") from error
 
-    def _get(self, queue: str, timeout: float | None = None) -> Any:
+    def _get(self, queue: str, timeout: float | None = None) -> Json:
         inbox = Path(self.data_folder_in)
         for name in sorted(path.name for path in inbox.iterdir()):
             if name.startswith(".") or name.partition(".")[2] != f"{queue}.msg":
@@ -76,7 +77,7 @@ def register() -> None:
     TRANSPORT_ALIASES[SCHEME] = f"{__name__}:{Transport.__name__}"
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> Json | None:
     """The message, None if it is none."""
     try:
         message = json.loads(path.read_text())

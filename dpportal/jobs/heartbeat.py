@@ -61,10 +61,10 @@ class HeartbeatThread:
             Heartbeat.objects.filter(pk=self.name).delete()
 
     def beat(self) -> None:
-        told = {"own_clock": timezone.now(), "busy": self.busy(), "obstacle": readiness.obstacle()}
-        if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), **told):
+        signs = {"own_clock": timezone.now(), "busy": self.busy(), "obstacle": readiness.obstacle()}
+        if not Heartbeat.objects.filter(pk=self.name).update(seen_at=Now(), **signs):
             Heartbeat.objects.filter(seen_at__lt=db_ago(FORGET_AFTER_SECONDS)).delete()
-            Heartbeat.objects.create(name=self.name, kind=self.kind, queues=self.queues, **told)
+            Heartbeat.objects.create(name=self.name, kind=self.kind, queues=self.queues, **signs)
 
     def _run(self) -> None:
         while True:

@@ -8,16 +8,15 @@ a job tries again. SQLite has one lock for all: a process that holds it and stan
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-# What PostgreSQL says where a lock is not to be had in time.
+# PostgreSQL's code where a lock is not to be had in time.
 LOCK_NOT_AVAILABLE = "55P03"
-# And where it ended the session of a process that was silent in a transaction; by its class an internal error.
+# Its code where it ended the session of a process that was silent in a transaction; by its class an internal error.
 SESSION_ENDED = "25P03"
 
 
@@ -60,7 +59,7 @@ def of_jobs() -> Patience:
 def keep_to(patience: Patience) -> None:
     """Apply these limits to every connection that this process opens from now on."""
 
-    def limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    def limit(connection: BaseDatabaseWrapper, **_: object) -> None:
         if connection.vendor == "postgresql":
             _limit(connection, patience)
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from dpportal.jobs import claims, event_log
 from dpportal.jobs.claims import Claim, Job, JobState
 from dpportal.jobs.runner import JobKind
+from dpportal.platform.json_types import Json
 from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
 
@@ -33,12 +34,12 @@ class Topic:
     name: str
     version: int
 
-    def asks(self, **what: Any) -> dict[str, Any]:
+    def asks(self, **what: object) -> Json:
         """A question on this topic."""
         return {"kind": self.name, "version": self.version, **what}
 
 
-def key_of(question: Mapping[str, Any]) -> str:
+def key_of(question: Mapping[str, object]) -> str:
     """The digest of a question. Raises ValueError for a question without kind or version."""
     if not {"kind", "version"} <= question.keys():
         raise ValueError("a question has a kind and a version; see Topic")
@@ -73,11 +74,11 @@ class QuestionKind(JobKind[StoredQuestion]):
     keeps_older: ClassVar[bool] = False
 
     @abstractmethod
-    def version_of(self, question: Mapping[str, Any]) -> int | None:
+    def version_of(self, question: Json) -> int | None:
         """The version of this code's answers to such a question; None if it has no answer."""
 
     @abstractmethod
-    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+    def answer(self, question: Json, claim: Claim) -> object:
         """Work the answer out, as JSON."""
 
     def work(self, job: StoredQuestion, claim: Claim) -> None:
@@ -105,19 +106,19 @@ class QuestionKind(JobKind[StoredQuestion]):
             raise PlanError(stored.failure)
         return stored.answer
 
-    def look_up(self, question: Mapping[str, Any]) -> StoredQuestion | None:
+    def look_up(self, question: Mapping[str, object]) -> StoredQuestion | None:
         """The stored question, answered or not; None if it was never asked, or failed more than a day ago."""
         yesterday = timezone.now() - RETRY_AFTER
         known = self.jobs().exclude(state=JobState.FAILED, finished_at__lt=yesterday)
         return known.filter(key=key_of(question)).first()
 
-    def ask(self, question: Mapping[str, Any]) -> StoredQuestion:
+    def ask(self, question: Mapping[str, object]) -> StoredQuestion:
         """The stored question; queues it for a worker unless it was asked before."""
         # Looked up first, since a page asks every second and a transaction that may write locks SQLite.
         return self.look_up(question) or self._queued(question)
 
     @transaction.atomic
-    def ask_again(self, question: Mapping[str, Any]) -> StoredQuestion:
+    def ask_again(self, question: Mapping[str, object]) -> StoredQuestion:
         """The stored question, queued once more if it had an answer: one that could not be read."""
         key = key_of(question)
         if self._queue_again(key, JobState.DONE):
@@ -125,7 +126,7 @@ class QuestionKind(JobKind[StoredQuestion]):
         return self.jobs().get(pk=key)
 
     @transaction.atomic
-    def _queued(self, question: Mapping[str, Any]) -> StoredQuestion:
+    def _queued(self, question: Mapping[str, object]) -> StoredQuestion:
         key = key_of(question)
         again = self._queue_again(key, JobState.FAILED)
         stored, new = StoredQuestion._base_manager.get_or_create(
@@ -139,7 +140,7 @@ class QuestionKind(JobKind[StoredQuestion]):
         ended = self.jobs().filter(pk=key, state=state)
         return bool(ended.update(**claims.reset_fields()))
 
-    def _forget_older(self, question: Mapping[str, Any]) -> None:
+    def _forget_older(self, question: Json) -> None:
         """Delete answers on the same topic that nobody asks for any more."""
         older = {"question__kind": question["kind"], "question__version__lt": question["version"]}
         self.jobs().filter(**older).delete()

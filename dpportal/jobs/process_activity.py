@@ -44,7 +44,7 @@ class Life:
 
 
 def processor_time(pid: int) -> int:
-    """Of all threads of a process, in ticks of the system; 0 where the system does not say."""
+    """The time of all threads of a process, in ticks of the system; 0 where the system does not say."""
     with suppress(OSError):
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return int(after_name[11]) + int(after_name[12])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kombu import Exchange, Queue
+from kombu.entity import Exchange, Queue
 
 # Celery's name for its default queue.
 WORK = "celery"
@@ -13,4 +13,4 @@ NAMES = (WORK, CONVERSIONS)
 
 def declared() -> list[Queue]:
     """All queues; a worker without `-Q` listens to these."""
-    return [Queue(name, Exchange(name), routing_key=name) for name in NAMES]
+    return [Queue(name, Exchange(name), routing_key=name) for name in NAMES]  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-ASKED_EVERY_SECONDS = 5.0
+CHECK_EVERY_SECONDS = 5.0
 # Each says what stops the machine, for an administrator; empty if nothing does. Rooms above add theirs at the start.
 checks: list[Callable[[], str]] = []
 # The last answer, and its time by this process's own clock.
@@ -17,7 +17,7 @@ _latest: list[tuple[float, str]] = []
 def obstacle() -> str:
     """What stops this machine, in a sentence; empty if nothing does."""
     now = time.monotonic()
-    if not _latest or now - _latest[0][0] >= ASKED_EVERY_SECONDS:
+    if not _latest or now - _latest[0][0] >= CHECK_EVERY_SECONDS:
         _latest[:] = [(now, next(filter(None, (check() for check in checks)), ""))]
     return _latest[0][1]
 

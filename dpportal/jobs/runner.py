@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from dpportal.jobs import claims, event_log, queues
-from dpportal.jobs.claims import Claim, Job, JobState, LostClaimError
+from dpportal.jobs.claims import Claim, Job, JobKey, JobState, LostClaimError
 from dpportal.jobs.fair_scheduling import next_of, run_fairly
 from dpportal.platform import storage
 
@@ -74,19 +74,19 @@ class JobKind(ABC, Generic[J]):
         return self.jobs().filter(reduce(or_, chosen)) if chosen else self.jobs().none()
 
     @final
-    def queue_of(self, pk: Any) -> str:
+    def queue_of(self, pk: JobKey) -> str:
         """Where the job's messages go."""
         first, *others = self.queues
         rows = self.jobs().filter(pk=pk)
         return next((name for name in others if rows.filter(self.queues[name]).exists()), first)
 
     @final
-    def hint(self, pk: Any) -> None:
+    def hint(self, pk: JobKey) -> None:
         """Send a message that the job waits."""
         run_job.apply_async((self.name, str(pk)), queue=self.queue_of(pk))
 
     @final
-    def hint_on_commit(self, pk: Any) -> None:
+    def hint_on_commit(self, pk: JobKey) -> None:
         """Send the message after this transaction commits; where the queue is down, the sweep sends another."""
 
         def send() -> None:  # Django's log of one that fails needs its name, which a partial has not
@@ -94,7 +94,7 @@ class JobKind(ABC, Generic[J]):
 
         transaction.on_commit(send, robust=True)
 
-    def run(self, pk: Any) -> bool:
+    def run(self, pk: JobKey) -> bool:
         """Do one job, if no other worker has it. Returns whether this worker claimed it.
 
         Errors end in the job's row, never in a message.
@@ -107,7 +107,7 @@ class JobKind(ABC, Generic[J]):
         return True
 
     @final
-    def give_up(self, pk: Any, reason: str) -> None:
+    def give_up(self, pk: JobKey, reason: str) -> None:
         """Close a job whose workers died every time."""
         claim = claims.take_over_expired(self.model, pk, self.name)
         if claim is not None:
@@ -119,7 +119,7 @@ class JobKind(ABC, Generic[J]):
         claims.sweep(self.jobs(), self.hint, self.give_up)
 
     @final
-    def row(self, pk: Any) -> J:
+    def row(self, pk: JobKey) -> J:
         """One job, with what is related to it."""
         return self.model._base_manager.select_related(*self.related).get(pk=pk)
 
@@ -139,7 +139,7 @@ def kinds() -> list[AnyKind]:
     return list(_kinds.values())
 
 
-@shared_task
+@shared_task  # type: ignore[untyped-decorator]
 def run_job(name: str, pk: str) -> None:
     """The one Celery task: a kind's name and an id. Where owners take turns, it may run another owner's job."""
     kind = _kinds[name]
@@ -153,7 +153,7 @@ def run_job(name: str, pk: str) -> None:
         kind.run(own)
 
 
-def _run_and_hint_next(kind: AnyKind, pk: Any) -> bool:
+def _run_and_hint_next(kind: AnyKind, pk: JobKey) -> bool:
     """Run a job. Where an owner's jobs run singly, messages meanwhile did nothing, so send one for the next job."""
     was_there = kind.run(pk)
     if was_there and kind.singly and (following := next_of(kind.model, pk, kind.to_owner)) is not None:
@@ -163,7 +163,7 @@ def _run_and_hint_next(kind: AnyKind, pk: Any) -> bool:
 
 def _attempt(kind: AnyKind, claim: Claim) -> None:
     try:
-        with claim.kept_alive():
+        with claim.renewed():
             kind.work(kind.row(claim.pk), claim)
     except LostClaimError:
         raise

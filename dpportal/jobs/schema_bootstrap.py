@@ -15,11 +15,11 @@ def bring_up_to_date() -> None:
 
     The tables of a new file of SQLite are made from the models: the same as by all migrations, in a sixth of the time.
     """
-    if connection.vendor != "sqlite" or not _made_new():
+    if connection.vendor != "sqlite" or not _create_if_new():
         call_command("migrate", interactive=False, verbosity=0)
 
 
-def _made_new() -> bool:
+def _create_if_new() -> bool:
     """Make all tables if there are none, in one transaction: a killed start leaves none, and a second start waits."""
     connection.disable_constraint_checking()
     with transaction.atomic():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +10,7 @@ from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic, key_of
 from dpportal.jobs.models import Heartbeat
 from dpportal.jobs.runner import register
+from dpportal.platform.json_types import Json
 from mechanisms.deferred_search import is_known
 from mechanisms.deferred_search import work_out as search
 from mechanisms.protocol import PlanError
@@ -26,11 +27,11 @@ class Searches(QuestionKind):
     waiting = "Its figures are being worked out."
     refusals = (PlanError,)
 
-    def version_of(self, question: Mapping[str, Any]) -> int | None:
+    def version_of(self, question: Json) -> int | None:
         version = int(question.get("version", 0))
         return version if is_known(question.get("kind", ""), version) else None
 
-    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+    def answer(self, question: Json, claim: Claim) -> object:
         return search(question["kind"], question["version"], question["arguments"])
 
 
@@ -42,16 +43,16 @@ class SearchResults:
 
     def __init__(self) -> None:
         self.awaited: list[str] = []
-        self._known: dict[str, Any] = {}
+        self._known: Json = {}
 
-    def result(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+    def result(self, name: str, version: int, arguments: Sequence[object]) -> Any:
         question = Topic(name, version).asks(arguments=list(arguments))
         key = key_of(question)
         if key not in self._known:
             self._known[key] = self._answer(SEARCHES.ask(question))
         return self._known[key]
 
-    def search_again(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+    def search_again(self, name: str, version: int, arguments: Sequence[object]) -> Any:
         question = Topic(name, version).asks(arguments=list(arguments))
         self._known.pop(key_of(question), None)
         return self._answer(SEARCHES.ask_again(question))
@@ -63,7 +64,7 @@ class SearchResults:
 
     @property
     def awaited_query(self) -> str:
-        """With which a page asks for what is being worked out."""
+        """The query string with which a page asks for the searches that still run."""
         return urlencode({"key": self.awaited}, doseq=True)
 
     @property
@@ -73,7 +74,7 @@ class SearchResults:
 
 
 def active(keys: Sequence[str]) -> list[str]:
-    """Those that are still being worked out."""
+    """The keys of searches that still run."""
     searches = SEARCHES.jobs().filter(pk__in=keys, state__in=(JobState.QUEUED, JobState.RUNNING))
     known = set(searches.values_list("pk", flat=True))
     return [key for key in keys if key in known]

@@ -91,7 +91,7 @@ class Process:
             log.warning("The %s ended (%s); it is started again in %.0f s.", self.name, reason, pause)
 
     def _reason(self) -> str:
-        """By which signal, or with which exit code, it ended, and how long it ran."""
+        """The signal or exit code with which it ended, and how long it ran."""
         code = self.process.exitcode if self.process is not None else None
         ran = f"after {time.monotonic() - self.started:.0f} s"
         if code is not None and code < 0:

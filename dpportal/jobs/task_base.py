@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from celery.contrib.django.task import DjangoTask
 from django.conf import settings
@@ -13,15 +12,15 @@ from dpportal.jobs.time_limits import limited
 from dpportal.platform import bulkhead
 
 
-class HintTask(DjangoTask):
+class HintTask(DjangoTask):  # type: ignore[misc]
     """A task whose message may be lost: when the queue is down or hangs, the committed row stands, and the sweep sends
     another message."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         with limited(settings.TASK_SECONDS, settings.TASK_KILLED_AFTER_SECONDS):
             return super().__call__(*args, **kwargs)
 
-    def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
+    def delay_on_commit(self, *args: object, **kwargs: object) -> None:
         def hint() -> None:
             bulkhead.QUEUE.call(partial(self.delay, *args, **kwargs))
 

@@ -10,7 +10,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 
@@ -37,5 +36,5 @@ def limited(soft: float, hard: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _interrupt(*_: Any) -> None:
+def _interrupt(*_: object) -> None:
     raise SoftTimeLimitExceeded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from celery.concurrency.solo import TaskPool
 from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutting_down
@@ -14,28 +14,31 @@ from dpportal.jobs import lock_timeouts, readiness
 from dpportal.jobs.heartbeat import HeartbeatThread, IdleTimer
 from dpportal.jobs.models import Heartbeat
 
+if TYPE_CHECKING:
+    from celery.worker.consumer import Consumer
+
 READY_FILE = "worker.ready"
 
 
-def _full(consumer: Any) -> bool:
+def _full(consumer: Consumer) -> bool:
     """Whether every process of a pool has a task."""
-    return len(active_requests) >= consumer.controller.concurrency
+    return bool(len(active_requests) >= consumer.controller.concurrency)
 
 
-@worker_init.connect
-def be_patient(**_: Any) -> None:
+@worker_init.connect  # type: ignore[untyped-decorator]
+def be_patient(**_: object) -> None:
     """Set the limits before the processes of a pool begin, which inherit them."""
     lock_timeouts.keep_to(lock_timeouts.of_jobs())
 
 
-@task_prerun.connect
-def wait_until_ready(**_: Any) -> None:
+@task_prerun.connect  # type: ignore[untyped-decorator]
+def wait_until_ready(**_: object) -> None:
     """Wait in the process that is about to do a task."""
     readiness.wait()
 
 
-@worker_ready.connect
-def say_ready(sender: Any, **_: Any) -> None:
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def say_ready(sender: Consumer, **_: object) -> None:
     """Report to the supervisor and to the page “Health” that the worker listens to its queue."""
     names = set(sender.app.amqp.queues.consume_from)
     idleness = IdleTimer(names)

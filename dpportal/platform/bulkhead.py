@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
-# Of one place's calls so many are under way at a time, and a page waits for one so long; others find other threads.
+# So many calls to one place are under way at a time, and a page waits so long for one; others find other threads.
 PLACES, PATIENCE_SECONDS = 4, 5.0
 
 Result = TypeVar("Result")
@@ -54,7 +54,7 @@ class Bulkhead:
             future.add_done_callback(self._came_back)
         raise HangsError
 
-    def _came_back(self, _future: Future[Any]) -> None:
+    def _came_back(self, _future: Future[Result]) -> None:
         self._count(-1)
 
     def _count(self, change: int) -> None:

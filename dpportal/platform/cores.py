@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 # Each takes memory.
-MOST_UNASKED = 4
+DEFAULT_MOST = 4
 VARIABLE = "DPPORTAL_THREADS"
 
 
 def of_machine() -> int:
     """As many as this process may use, up to a small number."""
-    return min(MOST_UNASKED, len(os.sched_getaffinity(0)))
+    return min(DEFAULT_MOST, len(os.sched_getaffinity(0)))
 
 
 def used() -> int:

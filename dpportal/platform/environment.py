@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 
-def whole_number(name: str, default: int, most: int = 999_999_999) -> int:
+def positive_integer(name: str, default: int, most: int = 999_999_999) -> int:
     """A whole number from 1 to `most`."""
     given = os.environ.get(name) or str(default)
     if not (given.isascii() and given.isdecimal() and 0 < int(given[:10]) <= most):

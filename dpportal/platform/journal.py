@@ -14,21 +14,22 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from dpportal.platform import bulkhead, storage
 from dpportal.platform.bulkhead import HangsError
+from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError, new_token
 
 MARK = "identity"
 # Where files lie until they are complete.
 PARTS = "incomplete"
-# What file servers put beside the portal's files has other names: .nfs0001, .snapshot, @eaDir, lost+found.
+# The portal's own names; file servers put others beside them: .nfs0001, .snapshot, @eaDir, lost+found.
 OWN_NAME = re.compile(r"[0-9a-z]+(?:[.-][0-9a-z]+)*")
-# Each file is filled up to a multiple of it.
+# Each file is padded to a multiple of so many bytes.
 STEP = 2048
 
 Result = TypeVar("Result")
@@ -38,26 +39,26 @@ class MemoryFaultError(Exception):
     """The journal is missing or cannot be trusted; the message says why and what to do."""
 
 
-def recall(name: str) -> dict[str, Any] | None:
+def recall(name: str) -> Json | None:
     """The content under a name, such as "streams/…/3"; empty if it was erased, None if there never was any.
 
     Raises MemoryFaultError.
     """
 
-    def found() -> bytes | None:
+    def read() -> bytes | None:
         try:
             return _path(name).read_bytes()
         except FileNotFoundError:
             return None
 
-    sealed = _reach(name, found)
+    sealed = _reach(name, read)
     if sealed is None:
         return None
     try:
         text = settings.STREAM_KEYS.unseal(sealed, bound_to=_bound(name)) if sealed else b"{}"
     except UnsealError as fault:
         raise MemoryFaultError(_unsealed_text(name, fault.key)) from None
-    content: dict[str, Any] = json.loads(text)
+    content: Json = json.loads(text)
     return content
 
 
@@ -74,7 +75,7 @@ def lacks(name: str) -> bool:
         return True
 
 
-def create(name: str, content: dict[str, Any] | None = None) -> bool:
+def create(name: str, content: Json | None = None) -> bool:
     """Create a file durably; False if the name is taken, whose file then stays as it is. Raises MemoryFaultError.
 
     Refused where no journal was begun, as in the empty folder of a disk that is not mounted.
@@ -89,7 +90,7 @@ def create(name: str, content: dict[str, Any] | None = None) -> bool:
     return _reach(name, make)
 
 
-def replace(name: str, content: dict[str, Any] | None = None) -> None:
+def replace(name: str, content: Json | None = None) -> None:
     """Write over an unreadable file, or erase a file's content. Raises MemoryFaultError."""
 
     def put() -> None:
@@ -196,7 +197,7 @@ def _make_folders(name: str) -> None:
     storage.make_folder(_path(name).parent)
 
 
-def _sealed(name: str, content: dict[str, Any] | None) -> bytes:
+def _sealed(name: str, content: Json | None) -> bytes:
     """The bytes of a file; none where only its name is to be known."""
     if content is None:
         return b""
@@ -229,8 +230,7 @@ def _unsealed_text(name: str, key: str) -> str:
 
 
 def _path(name: str) -> Path:
-    path: Path = settings.MEMORY_DIR / name
-    return path
+    return settings.MEMORY_DIR / name
 
 
 def _bound(name: str) -> str:

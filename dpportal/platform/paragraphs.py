@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 
 
 class ParagraphsField(forms.CharField):
-    """Its end of a line is one character: browsers count so while one types, and send two."""
+    """Counts the end of a line as one character, as browsers do while one types; they send two."""
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         text = super().to_python(value)
         return text.replace("\r\n", "\n") if text else ""

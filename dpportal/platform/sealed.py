@@ -10,12 +10,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from dpportal.platform.keys import UnsealError
 
 log = logging.getLogger(__name__)
 
-# Values are filled up to a multiple of it.
+# Values are padded to a multiple of so many bytes.
 STEP = 64
 
 
@@ -32,7 +33,7 @@ class UndecryptableValue:
         return "–"
 
 
-class SealedField(models.BinaryField):
+class SealedField(models.BinaryField[Any, Any]):
     """A JSON value, sealed with the key outside the database and bound to this column. It cannot be searched."""
 
     # What the type checker's Django plugin takes an attribute of this field to be.
@@ -41,14 +42,16 @@ class SealedField(models.BinaryField):
 
     description = "a sealed JSON value"
 
-    def from_db_value(self, value: Any, *_: Any) -> Any:
+    def from_db_value(self, value: bytes | None, *_: object) -> object:
         return None if value is None else self._opened(bytes(value))
 
-    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+    def get_db_prep_value(
+        self, value: object, connection: BaseDatabaseWrapper, prepared: bool = False
+    ) -> object:
         sealed = None if value is None else self._sealed(value)
         return super().get_db_prep_value(sealed, connection, prepared)
 
-    def value_from_object(self, obj: models.Model) -> Any:
+    def value_from_object(self, obj: models.Model) -> str | None:
         """The value for `dumpdata`: sealed, too."""
         value = getattr(obj, self.attname)
         return None if value is None else b64encode(self._sealed(value)).decode()
@@ -56,11 +59,11 @@ class SealedField(models.BinaryField):
     def value_to_string(self, obj: models.Model) -> str:
         return str(self.value_from_object(obj) or "")
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> object:
         """The value from `loaddata`."""
         return UndecryptableValue(b64decode(value)) if isinstance(value, str) else value
 
-    def get_default(self) -> Any:
+    def get_default(self) -> object:
         return self.default() if self.has_default() else None
 
     @property
@@ -68,14 +71,13 @@ class SealedField(models.BinaryField):
         """The name that the values are bound to."""
         return f"{self.model._meta.label_lower}.{self.name}"
 
-    def _sealed(self, value: Any) -> bytes:
+    def _sealed(self, value: object) -> bytes:
         if isinstance(value, UndecryptableValue):
             return value.sealed
         text = json.dumps(value).encode()
-        sealed: bytes = settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
-        return sealed
+        return settings.STREAM_KEYS.seal_json(text, bound_to=self.name_of_seal, step=STEP)
 
-    def _opened(self, sealed: bytes) -> Any:
+    def _opened(self, sealed: bytes) -> object:
         try:
             return json.loads(settings.STREAM_KEYS.unseal(sealed, bound_to=self.name_of_seal))
         except UnsealError as fault:

@@ -49,11 +49,11 @@ class PrivateStorage(FileSystemStorage):
     def url(self, name: str | None) -> str:
         raise ValueError("private files have no URL")
 
-    def _open(self, name: str, mode: str = "rb") -> File:
+    def _open(self, name: str, mode: str = "rb") -> File[bytes]:
         require_reading(os.path.relpath(self.path(name), self.location))
-        return cast(File, super()._open(name, mode))  # type: ignore[misc]
+        return cast("File[bytes]", super()._open(name, mode))  # type: ignore[misc]
 
-    def _save(self, name: str, content: File) -> str:
+    def _save(self, name: str, content: File[bytes]) -> str:
         with _on_disk():
             return str(super()._save(name, content))  # type: ignore[misc]
 
@@ -303,7 +303,7 @@ def make_folder(path: Path) -> None:
         _fsync(path.parent)  # whoever made it may have died before
 
 
-def keep_anew(path: Path, folder: str, beginning: str = "") -> str:
+def keep_under_random_name(path: Path, folder: str, beginning: str = "") -> str:
     """Store a file under a random name, which reveals nothing even to a guess at the content; returns the name."""
     return keep(path, f"{folder}/{beginning}{uuid.uuid4()}{path.suffix}")
 

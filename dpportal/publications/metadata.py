@@ -125,7 +125,7 @@ class Metadata:
             identifier=str(publication.pk),
             doi=publication.doi,
             columns=columns,
-            about=publication.dataset.told,
+            about=publication.dataset.about,
         )
 
     @property

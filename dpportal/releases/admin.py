@@ -13,7 +13,7 @@ from dpportal.releases.models import Release, ReleaseJob
 
 
 @admin.register(Release)
-class ReleaseAdmin(PaidAdmin):
+class ReleaseAdmin(PaidAdmin[Release]):
     """Every release with its cost and state."""
 
     list_display = [
@@ -41,7 +41,7 @@ class ReleaseAdmin(PaidAdmin):
 
 
 @admin.register(ReleaseJob)
-class ReleaseJobAdmin(DurationColumn, ReadOnlyAdmin):
+class ReleaseJobAdmin(DurationColumn, ReadOnlyAdmin[ReleaseJob]):
     """Jobs with their state and duration."""
 
     list_display = ["release", "dataset", "who", "state", "step", "attempts", "queued_at", "lasted"]
@@ -60,7 +60,7 @@ class ReleaseJobAdmin(DurationColumn, ReadOnlyAdmin):
 
 
 @admin.register(StoredQuestion)
-class StoredQuestionAdmin(DurationColumn, ReadOnlyAdmin):
+class StoredQuestionAdmin(DurationColumn, ReadOnlyAdmin[StoredQuestion]):
     """What is worked out once for everybody, from no data: searches, strategies, simulations, pictures."""
 
     list_display = ["key", "answered_by", "state", "attempts", "queued_at", "lasted"]

@@ -28,7 +28,7 @@ class DisplayTexts:
 
     @classmethod
     def of(cls, release: Release, about: About | None = None) -> DisplayTexts:
-        told = release.dataset.told if about is None else about
+        told = release.dataset.about if about is None else about
         return cls(
             release.title,
             release.dataset.name,

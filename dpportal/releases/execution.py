@@ -172,7 +172,7 @@ def keep(
         path = scratch / "measurement.npy"
         np.save(path, measurement.values)
         digest = storage.sha256(path)
-        stored = storage.keep_anew(path, f"{_folder(release)}/{claim.fence}")
+        stored = storage.keep_under_random_name(path, f"{_folder(release)}/{claim.fence}")
         return CommittedMeasurement(stored, digest, kept, release.dataset.last_read)
 
 
@@ -245,7 +245,7 @@ def _try_comparison(made: AnyReconstructed) -> None:
 def _keep_comparison(made: AnyReconstructed) -> None:
     """What the compare page shows, with the number of rows that were counted: a page must not add up many cells."""
     release = made.release
-    true = records.kept_counts(release.true_counts)
+    true = records.stored_counts(release.true_counts)
     rows = {ROWS_COUNTED: runner_of(release).rows_counted(made.plan, true)}
     compared = presenter_of(release).compare(made, true)
     records.keep_comparison(release.dataset_id, release.pk, {**compared, **rows})

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -21,7 +20,7 @@ from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
 from dpportal.accounts.models import User
-from dpportal.serving.handler import Message, PortalHandler, Receive, Send
+from dpportal.serving.handler import Message, PortalHandler, Receive, Scope, Send
 from dpportal.serving.request_body import (
     ANYONE_BYTES,
     Body,
@@ -34,7 +33,7 @@ from dpportal.serving.request_body import (
 
 # A person's files that come in at the same time, in one process.
 FILES_AT_ONCE = 2
-# Whoever takes nothing of an answer for so long has gone.
+# A visitor who takes nothing of an answer for so long has gone.
 UNREAD_SECONDS = 60.0
 # What a refused sender sends meanwhile is read and dropped for so long: a connection that is closed at once would take
 # the answer with it.
@@ -61,7 +60,7 @@ class AdmissionControl:
         # Bytes of files that were announced and may still have to be written, in this process.
         self.promised = 0
 
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # WebSocket, of which the portal has none
             await send({"type": "websocket.close"})
             return
@@ -79,13 +78,13 @@ class AdmissionControl:
         except _UnreadError:
             return
 
-    async def _allowance(self, scope: Any) -> Allowance:
-        """What this request may bring. Only for a large one is it looked up who sends it. Raises RefusedError."""
-        said = length(scope)
-        if said is not None and said <= ANYONE_BYTES:
+    async def _allowance(self, scope: Scope) -> Allowance:
+        """What this request may bring. The sender is looked up only for a large one. Raises RefusedError."""
+        announced = length(scope)
+        if announced is not None and announced <= ANYONE_BYTES:
             return Allowance()
-        allowance = await self.handler.run(_allowed, scope, said or 0, self.promised)
-        if said is not None and said > allowance.most_bytes:
+        allowance = await self.handler.run(_allowed, scope, announced or 0, self.promised)
+        if announced is not None and announced > allowance.most_bytes:
             raise RefusedError(413, too_large(allowance.most_bytes))
         return allowance
 
@@ -109,8 +108,8 @@ class AdmissionControl:
             self.promised -= allowance.promised
 
 
-def _allowed(scope: Any, said: int, promised: int) -> Allowance:
-    """By the session's user and what the address is for. Raises RefusedError where the disk has no space for it.
+def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
+    """The allowance of the session's user at this address. Raises RefusedError where the disk has no space for it.
 
     promised: what other requests of this process announced.
     """
@@ -118,25 +117,25 @@ def _allowed(scope: Any, said: int, promised: int) -> Allowance:
         request = ASGIRequest(scope, BytesIO())
         SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
         user = get_user(request)
-        found = resolve(request.path_info)
-        known_sender: Callable[..., int] | None = getattr(found.func, "known_sender", None)
+        match = resolve(request.path_info)
+        known_sender: Callable[..., int] | None = getattr(match.func, "known_sender", None)
         if known_sender is not None:
-            return Allowance(max(ANYONE_BYTES, known_sender(request, **found.kwargs)))
+            return Allowance(max(ANYONE_BYTES, known_sender(request, **match.kwargs)))
     except (Resolver404, UnicodeDecodeError):  # the handler says so
         return Allowance()
     finally:
         close_old_connections()
     if not isinstance(user, User):
         return Allowance()
-    taken: Callable[[], int] | None = getattr(found.func, "takes_files", None)
+    taken: Callable[[], int] | None = getattr(match.func, "takes_files", None)
     if taken is None or not user.is_curator:
         return Allowance(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    # As files come in, and as they are kept.
-    require_space(2 * (said + promised))
-    return Allowance(taken() + FORM_BYTES, user.pk, said)
+    # Twice: as files come in, and as they are stored.
+    require_space(2 * (announced + promised))
+    return Allowance(taken() + FORM_BYTES, user.pk, announced)
 
 
-async def _end(scope: Any, refusal: RefusedError, receive: Receive, send: _Sender) -> None:
+async def _end(scope: Scope, refusal: RefusedError, receive: Receive, send: _Sender) -> None:
     """Say why, and give the sender time to hear it."""
     with suppress(_UnreadError):
         await _refuse(scope, refusal, send)
@@ -161,7 +160,7 @@ class _Sender:
             raise _UnreadError from None
 
 
-async def _refuse(scope: Any, refusal: RefusedError, send: _Sender) -> None:
+async def _refuse(scope: Scope, refusal: RefusedError, send: _Sender) -> None:
     """A sentence, for the upload's script as an error of its field."""
     accepts = dict(scope["headers"]).get(b"accept", b"")
     if accepts.startswith(b"application/json"):

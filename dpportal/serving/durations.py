@@ -6,12 +6,13 @@ With those that are in flight.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CollectorRegistry, Histogram, Metric, multiprocess
 from prometheus_client.registry import Collector
 
+from dpportal.platform.middleware import Middleware
 from dpportal.serving import in_flight
 from dpportal.serving.in_flight import Requests
 
@@ -27,11 +28,8 @@ _durations = Histogram(
 )
 
 
-class Durations:
+class Durations(Middleware):
     """Middleware: times what the views and all other middleware take."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         begun = time.perf_counter()
@@ -43,7 +41,7 @@ class Durations:
 
 class _OfAllProcesses(Collector):
     def describe(self) -> list[Metric]:
-        """Nothing: to register it must not read files."""
+        """No metric, since registering must not read files."""
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -54,16 +52,17 @@ class _OfAllProcesses(Collector):
 
 def _written() -> list[Metric]:
     """What each process wrote to its file, together."""
-    return list(multiprocess.MultiProcessCollector(None).collect())
+    collector = multiprocess.MultiProcessCollector(None)  # type: ignore[no-untyped-call]
+    return list(collector.collect())  # type: ignore[no-untyped-call]
 
 
 def registry() -> CollectorRegistry:
-    """With what all processes counted."""
-    found = CollectorRegistry()
-    found.register(_OfAllProcesses())
-    return found
+    """A registry of what all processes counted."""
+    counted = CollectorRegistry()
+    counted.register(_OfAllProcesses())
+    return counted
 
 
 def requests_in_flight() -> Requests:
-    """Of all processes of this machine."""
+    """The requests in flight in all processes of this machine."""
     return in_flight.requests_in(_written())

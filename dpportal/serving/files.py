@@ -56,9 +56,9 @@ def too_large(most_bytes: int) -> str:
 
 
 class NoFiles(FileUploadHandler):
-    """Of every other request the files are left out, unread."""
+    """Leaves the files of every other request out, unread."""
 
-    def new_file(self, *args: Any, **kwargs: Any) -> None:
+    def new_file(self, *args: object, **kwargs: object) -> None:
         raise SkipFile
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes | None:
@@ -77,7 +77,7 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
         self.received = 0
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        # What is received is stored once more, as a table.
+        # A received file is stored once more, as a table.
         self._require_space(2 * (self.content_length or 0))
         super().new_file(*args, **kwargs)
 
@@ -85,7 +85,7 @@ class LimitedUploadHandler(TemporaryFileUploadHandler):
         self.received += len(raw_data)
         if self.received > self.most_bytes:
             self._refuse(too_large(self.most_bytes))
-        # How much comes is not always said beforehand.
+        # Not every request announces how much comes.
         self._require_space()
         super().receive_data_chunk(raw_data, start)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse
 
 from dpportal.accounts.addresses import comes_from_proxy
+from dpportal.platform.middleware import Middleware
 
 # By which a proxy says who asks, how, for which host, and by which name its log knows the request.
 FORWARDED = (
@@ -20,11 +19,8 @@ FORWARDED = (
 )
 
 
-class DeclaredProxies:
+class DeclaredProxies(Middleware):
     """Middleware, before all other: from anybody else these headers are as if they had not been sent."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not comes_from_proxy(request):

@@ -1,10 +1,15 @@
 """Gunicorn's options for the portal: `gunicorn -c python:dpportal.serving.gunicorn_conf`."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from prometheus_client.multiprocess import mark_process_dead
+
+if TYPE_CHECKING:
+    from dpportal.serving.gunicorn_worker import Worker
 
 wsgi_app = "dpportal.asgi:application"
 worker_class = "dpportal.serving.gunicorn_worker.Worker"
@@ -25,13 +30,13 @@ logger_class = "dpportal.serving.gunicorn_log.Log"
 forwarded_allow_ips = ""
 
 
-def on_starting(_server: Any) -> None:
-    """What an earlier web server counted is over."""
+def on_starting(_server: object) -> None:
+    """Delete the counts of an earlier web server."""
     counted = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     for path in Path(counted).glob("*.db") if counted else ():
         path.unlink(missing_ok=True)
 
 
-def child_exit(_server: Any, worker: Any) -> None:
-    """No request of a process that ended, however it did, is in flight."""
-    mark_process_dead(worker.pid)
+def child_exit(_server: object, worker: Worker) -> None:
+    """Forget the requests in flight of a process that ended, however it did."""
+    mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]

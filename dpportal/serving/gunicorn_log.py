@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from gunicorn.config import Config
 from gunicorn.glogging import Logger
 
 
-class Log(Logger):
+class Log(Logger):  # type: ignore[misc]
     """Gunicorn's, without handlers of its own."""
 
-    def setup(self, cfg: Any) -> None:
+    def setup(self, cfg: Config) -> None:
         super().setup(cfg)
         for handler in list(self.error_log.handlers):
             self.error_log.removeHandler(handler)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import resource
+from asyncio import Transport
 from contextlib import suppress
-from typing import Any
 
 from gunicorn.asgi.protocol import ASGIProtocol
 from gunicorn.workers import gasgi
@@ -16,10 +16,10 @@ HEAD_SECONDS = 10.0
 TIDY_SECONDS = 15.0
 
 
-class Protocol(ASGIProtocol):
+class Protocol(ASGIProtocol):  # type: ignore[misc]
     """One connection."""
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: Transport) -> None:
         super().connection_made(transport)
         if self.worker.nr_conns > self.cfg.worker_connections:
             transport.abort()
@@ -30,7 +30,7 @@ class Protocol(ASGIProtocol):
         super().connection_lost(exc)
         self.worker.tidy_later()
 
-    def _end_if_silent(self, transport: Any) -> None:
+    def _end_if_silent(self, transport: Transport) -> None:
         if self.req_count <= 1 and self._awaiting_request:
             transport.abort()
 
@@ -39,7 +39,7 @@ class Protocol(ASGIProtocol):
 gasgi.ASGIProtocol = Protocol
 
 
-class Worker(gasgi.ASGIWorker):
+class Worker(gasgi.ASGIWorker):  # type: ignore[misc]
     """One process."""
 
     tidying = False
@@ -51,7 +51,7 @@ class Worker(gasgi.ASGIWorker):
         super().init_process()
 
     def tidy_later(self) -> None:
-        """Once for all connections that end meanwhile."""
+        """Tidy soon, once for all connections that end meanwhile."""
         if not self.tidying:
             self.tidying = True
             self.loop.call_later(TIDY_SECONDS, self._tidy)

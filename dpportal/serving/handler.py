@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, TypeVarTuple, cast
 
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
@@ -21,10 +21,13 @@ from dpportal.serving.in_flight import InFlight
 # hold one connection to the database.
 THREADS = 8
 
+# ASGI's words for what is known of a connection, and for what is sent over it.
+Scope = MutableMapping[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Result = TypeVar("Result")
+Ts = TypeVarTuple("Ts")
 
 
 class PortalHandler(ASGIHandler):
@@ -40,7 +43,7 @@ class PortalHandler(ASGIHandler):
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self.in_flight = InFlight()
 
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             body = await self.read_body(receive)
         except RequestAborted:
@@ -49,11 +52,11 @@ class PortalHandler(ASGIHandler):
             response = await self.run(self._respond, scope, body)
         await self._send(response, send)
 
-    async def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
+    async def run(self, function: Callable[[*Ts], Result], *arguments: *Ts) -> Result:
         """Call it in one of the threads."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, function, *arguments)
 
-    def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
+    def _respond(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
         """The whole answer, or for a file its head; no connection to the database stays open."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=self.__class__, scope=scope)

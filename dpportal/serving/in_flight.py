@@ -41,13 +41,13 @@ class InFlight:
 
     def __init__(self) -> None:
         self._numbers = count()
-        # By the order in which they came.
+        # In the order in which they came.
         self._begun: dict[int, float] = {}
         self._logged = -math.inf
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """For as long as a request is in flight."""
+        """Count a request for as long as it is in flight."""
         number = next(self._numbers)
         self._begun[number] = time.monotonic()
         self._changed()
@@ -70,9 +70,9 @@ class InFlight:
 
 def requests_in(families: list[Metric]) -> Requests:
     """What the processes of this machine wrote, summed up."""
-    found = {sample.name: sample.value for family in families for sample in family.samples}
-    age = time.monotonic() - found.get(BEGUN, math.inf)
-    return Requests(int(found.get(NUMBER, 0)), max(0.0, age))
+    values = {sample.name: sample.value for family in families for sample in family.samples}
+    age = time.monotonic() - values.get(BEGUN, math.inf)
+    return Requests(int(values.get(NUMBER, 0)), max(0.0, age))
 
 
 def as_gauges(requests: Requests) -> Iterator[Metric]:

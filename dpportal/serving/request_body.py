@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from dpportal.platform import storage
-from dpportal.serving.handler import Message, Receive
+from dpportal.serving.handler import Message, Receive, Scope
 
-# Whoever asks: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
+# For anyone: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
 ANYONE_BYTES = 2**14
-# Of longer bodies, which are kept on disk meanwhile, after how much it is looked again whether that has space.
+# Longer bodies are kept on disk meanwhile; after each so many bytes the free space is looked at again.
 SPACE_BYTES = 2**20
 # A body has so long, and more for what has come: a slow line of 8 kB a second is fast enough.
 BODY_SECONDS = 30.0
@@ -74,9 +73,9 @@ def too_large(limit: int) -> str:
     return f"This is larger than the {shown} that can be sent here."
 
 
-def length(scope: Any) -> int | None:
+def length(scope: Scope) -> int | None:
     """The number of bytes that the request says it brings, None if it does not say."""
-    said = dict(scope["headers"]).get(b"content-length", b"")
-    if said.isdigit():
-        return int(said)
+    announced = dict(scope["headers"]).get(b"content-length", b"")
+    if announced.isdigit():
+        return int(announced)
     return None if b"transfer-encoding" in dict(scope["headers"]) else 0

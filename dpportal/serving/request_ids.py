@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
 from contextvars import ContextVar
 from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponse
+
+from dpportal.platform.middleware import Middleware
 
 HEADER = "X-Request-ID"
 # What a proxy may call it: nothing that could be taken for another field, or another line, of the log.
@@ -16,11 +17,8 @@ NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
-class RequestIds:
+class RequestIds(Middleware):
     """Middleware, right after the one that drops what undeclared proxies say."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.META.get("HTTP_X_REQUEST_ID", "")

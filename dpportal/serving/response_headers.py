@@ -1,9 +1,9 @@
 """Response headers that keep every page to the portal's own scripts and styles, and out of caches."""
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+
+from dpportal.platform.middleware import Middleware
 
 # The one style sheet that plotly.js writes into a page, of its maps, which the portal does not draw.
 PLOTLY_MAPS = "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='"
@@ -26,7 +26,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# Of a browser's devices and services the portal's pages use none, nor may a page that they would frame.
+# The portal's pages use none of a browser's devices and services, nor may a page that they would frame.
 UNUSED = (
     "accelerometer",
     "autoplay",
@@ -53,11 +53,8 @@ def policy() -> str:
     return f"{POLICY}; connect-src 'self' {settings.DIRECT_UPLOADS}" if settings.DIRECT_UPLOADS else POLICY
 
 
-class ContentSecurityPolicy:
+class ContentSecurityPolicy(Middleware):
     """Sends the policy with every response, and what of the browser no page may use."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -66,11 +63,8 @@ class ContentSecurityPolicy:
         return response
 
 
-class NoStore:
+class NoStore(Middleware):
     """Has nothing of what a signed-in person sees kept on the way or in the browser: pages, previews, downloads."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from dpportal.platform.middleware import Middleware
 from dpportal.platform.storage import StorageFault
 
 UNAVAILABLE = 503
 
 
-class StorageUnreachable:
+class StorageUnreachable(Middleware):
     """Answers with a page that says so, instead of one that says that something broke."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if not isinstance(exception, StorageFault):

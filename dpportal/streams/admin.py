@@ -11,7 +11,7 @@ from dpportal.streams.models import Stream, StreamJob
 
 
 @admin.register(Stream)
-class StreamAdmin(PaidAdmin):
+class StreamAdmin(PaidAdmin[Stream]):
     """Every stream with its cost and state."""
 
     list_display = [
@@ -35,7 +35,7 @@ class StreamAdmin(PaidAdmin):
 
 
 @admin.register(StreamJob)
-class StreamJobAdmin(DurationColumn, ReadOnlyAdmin):
+class StreamJobAdmin(DurationColumn, ReadOnlyAdmin[StreamJob]):
     """Jobs with their state and duration."""
 
     list_display = ["stream", "kind", "created_by", "state", "step", "attempts", "queued_at", "lasted"]

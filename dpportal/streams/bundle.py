@@ -71,14 +71,14 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         name=f"stream-{stream.pk}",
         title=stream.name,
         description=promised,
-        about=stream.dataset.told,
+        about=stream.dataset.about,
     )
     readme = descriptions.readme_file(
         folder,
         "streams/bundle_readme.md",
         {
             "stream": stream,
-            "about": stream.dataset.told,
+            "about": stream.dataset.about,
             "series": series,
             "coded": len(value_columns(stream)) > 1,
             "plan": stream.plan,
@@ -110,7 +110,7 @@ def _report(stream: Stream, series: Series, folder: Path) -> BundleFile:
         "statement": promise_of(stream),
         "loss": str(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, stream.delta),
-        "about": stream.dataset.told,
+        "about": stream.dataset.about,
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
     }
@@ -200,7 +200,7 @@ def _texts(stream: Stream) -> dict[str, Any]:
         "title": stream.name,
         "dataset": stream.dataset.name,
         "curator": stream.created_by.public_name,
-        **({"about": about} if (about := stream.dataset.told.facts()) else {}),
+        **({"about": about} if (about := stream.dataset.about.facts()) else {}),
         "statement": promise_of(stream),
         "protects": stream.protects(stream.plan.loss.unit, stream.other_promises),
     }

@@ -55,7 +55,7 @@ def start(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The first step of a stream that is not saved yet."""
     dataset = dataset_for(request, dataset_id, Right.RELEASE)
     declared = _declared(dataset)
-    if dataset.is_elsewhere:
+    if dataset.is_remote:
         messages.error(
             request,
             _("A running count is fed with files or typed counts, not from a table that lies elsewhere."),

@@ -77,8 +77,8 @@ def charge(dataset: Any) -> tuple[float, float]:
 
     charge_journal.settle = timed
     begun = time.perf_counter()
-    how = {"definition": Definition.PURE, "reason": "Many", "by": dataset.owner}
-    ledger.spend(ledger.reserve(dataset, Decimal("0.0001"), key=uuid4(), **how))
+    booking, how = ledger.Booking(uuid4(), "Many"), {"definition": Definition.PURE, "by": dataset.owner}
+    ledger.spend(ledger.reserve(dataset, Decimal("0.0001"), booking, **how))
     whole = time.perf_counter() - begun
     charge_journal.settle = settle
     return whole, spent[0]

@@ -53,7 +53,7 @@ def stored_dataset(owner: User, name: str = "Small table") -> Dataset:
     with storage.scratch_folder() as scratch:
         path = scratch / "table.parquet"
         pq.write_table(small_table(), path)
-        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
+        dataset.table = storage.keep_under_random_name(path, records.folder(dataset.pk))
     dataset.columns = [
         {"name": "colour", "kind": "text", "remark": ""},
         {"name": "age", "kind": "integer", "remark": ""},
@@ -101,7 +101,8 @@ def granted(
 ) -> Dataset:
     """With a budget; knowing: of every dataset that holds nearly the same."""
     known = list(Dataset.objects.values_list("pk", flat=True)) if knowing else []
-    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by, knowing=known)
+    terms = ledger.GrantTerms(knowing=known)
+    ledger.grant(dataset, Decimal(total), definition=definition, reason="For the test", by=by, terms=terms)
     return dataset
 
 

@@ -39,7 +39,7 @@ READERS_OF_TABLES = {
 FILES_OF_RECORDS = {"table", "upload", "true_counts"}
 OPENERS = {"local_path", "open", "Path", "joinpath", "read_bytes", "read_text", "load", "memmap"}
 # What returns true counts, and who may have them.
-COUNTS = {"count", "count_each", "count_tables", "count_upload", "kept_counts", "packed_rows"}
+COUNTS = {"count", "count_each", "count_tables", "count_upload", "stored_counts", "packed_rows"}
 COUNTING = (
     TABLES,
     RECORDS,

@@ -154,7 +154,7 @@ CODE: list[tuple[Rule, str, str]] = [
     (
         code_rules.counters_of_people,
         "dpportal.streams.views",
-        "from dpportal.datasets.records import kept_counts as k\nk(name)",
+        "from dpportal.datasets.records import stored_counts as k\nk(name)",
     ),
     (
         code_rules.speakers_of_sql,
@@ -170,7 +170,7 @@ CODE: list[tuple[Rule, str, str]] = [
     (
         code_rules.loggers_of_data,
         "dpportal.releases.views",
-        "log.info('counts %s', records.kept_counts(name))",
+        "log.info('counts %s', records.stored_counts(name))",
     ),
     (code_rules.loggers_of_data, "dpportal.streams.api", "log.debug(f'{increments}')"),
     (code_rules.loggers_of_data, "dpportal.releases.views", "print(counts)"),

@@ -54,7 +54,7 @@ def grouped(value: Any) -> str:
 
 
 @register.filter(is_safe=True)
-def tenths(value: Any) -> str:
+def tenths(value: object) -> str:
     """What `floatformat:"1g"` says, in a quarter of its time."""
     if type(value) is not float or not math.isfinite(value) or get_format("NUMBER_GROUPING") != 3:
         return str(floatformat(value, "1g"))

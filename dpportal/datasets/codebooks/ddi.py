@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -12,9 +11,10 @@ from django.utils.translation import gettext as _
 from dpportal.datasets.codebooks import ranges
 from dpportal.datasets.codebooks.faults import CodebookError
 from dpportal.datasets.codebooks.model import MISSING_CODES, categories
+from dpportal.platform.json_types import Json
 
 
-def read(content: bytes) -> dict[str, Any]:
+def read(content: bytes) -> Json:
     """What is declared of each variable that has categories or a range. Raises CodebookError."""
     try:
         root = fromstring(content)
@@ -24,13 +24,13 @@ def read(content: bytes) -> dict[str, Any]:
         ) from None
     variables = {str(variable.get("name")): variable for variable in root.iterfind(".//{*}var")}
     entries = {name: (_entry(variable), _missing_codes(variable)) for name, variable in variables.items()}
-    found = {name: {**entry, MISSING_CODES: count} for name, (entry, count) in entries.items() if entry}
-    if not found:
+    declared = {name: {**entry, MISSING_CODES: count} for name, (entry, count) in entries.items() if entry}
+    if not declared:
         raise CodebookError(_("The codebook is XML without variables (“var”) as DDI Codebook has them."))
-    return found
+    return declared
 
 
-def _entry(variable: Element) -> dict[str, Any] | None:
+def _entry(variable: Element) -> Json | None:
     listed = [category for category in variable.iterfind("{*}catgry") if not _is_missing(category)]
     pairs = [(_text(c, "catValu"), _text(c, "labl")) for c in listed]
     pairs = [(code, label) for code, label in pairs if code]
@@ -52,10 +52,10 @@ def _text(parent: Element, name: str) -> str:
     return (parent.findtext(f"{{*}}{name}") or "").strip()
 
 
-def _range(lower: str | None, upper: str | None) -> dict[str, Any] | None:
+def _range(lower: str | None, upper: str | None) -> Json | None:
     if not (lower and upper):
         return None
     try:
-        return ranges.whole(int(lower), int(upper))
+        return ranges.integer(int(lower), int(upper))
     except ValueError:
         return ranges.real(float(lower), float(upper))

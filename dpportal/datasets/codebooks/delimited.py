@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks.faults import CodebookError
 from dpportal.datasets.codebooks.model import FILLED, categories
+from dpportal.platform.json_types import Json
 
 MAX_LENGTH = 1000
 FIELDS = ("column", "value", "label", FILLED)
 YES = "yes"  # what the last of them says of a value that was taken from data
 
 
-def read(text: str) -> dict[str, Any]:
+def read(text: str) -> Json:
     """The values of each column, with their labels where there are any. Columns are parted by commas or semicolons.
 
     A column is filled from data if one of its lines says so. Raises CodebookError.
@@ -29,16 +29,16 @@ def read(text: str) -> dict[str, Any]:
     if not {"column", "value"} <= set(header) <= set(FIELDS) or len(set(header)) < len(header):
         raise _formless()
     _require_even(lines)
-    said: dict[str, list[dict[str, str]]] = {}
+    by_column: dict[str, list[dict[str, str]]] = {}
     for line in lines[1:]:
         cells = dict(zip(header, (cell.strip() for cell in line), strict=True))
-        said.setdefault(cells["column"], []).append(cells)
-    return {name: _entry(cells) for name, cells in said.items()}
+        by_column.setdefault(cells["column"], []).append(cells)
+    return {name: _entry(cells) for name, cells in by_column.items()}
 
 
-def _entry(said: list[dict[str, str]]) -> dict[str, Any]:
-    entry = categories([line["value"] for line in said], [line.get("label", "") for line in said])
-    marks = {line.get(FILLED, "").lower() for line in said}
+def _entry(lines: list[dict[str, str]]) -> Json:
+    entry = categories([line["value"] for line in lines], [line.get("label", "") for line in lines])
+    marks = {line.get(FILLED, "").lower() for line in lines}
     if not marks <= {YES, ""}:
         raise CodebookError(
             _("In a CSV codebook the column “filled_from_data” says “yes” or is left empty. Correct it.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical
 
 FILLED = "filled_from_data"
@@ -32,7 +32,7 @@ class Codebook:
         return tuple(a.name for a in lists if a.words and not a.has_codes)
 
 
-def categories(values: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
+def categories(values: Sequence[str], labels: Sequence[str]) -> Json:
     """Values with their labels, as `release.json` declares them; a value whose label is empty is called as written."""
     words = [label or value for value, label in zip(values, labels, strict=True)]
     named = {} if words == list(values) else {"words": words}

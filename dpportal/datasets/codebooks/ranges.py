@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dpportal.platform.json_types import Json
 
 MAX_SINGLE = 200  # whole numbers that have a cell each
 BINS = 20
 
 
-def whole(lower: int, upper: int) -> dict[str, Any]:
+def integer(lower: int, upper: int) -> Json:
     """Whole numbers, each in a cell of its own or in equal bins of a round width."""
     count = upper - lower + 1
     width = 1 if count <= MAX_SINGLE else _round_up(-(-count // BINS))
     return {"kind": "integer", "lower": lower, "upper": upper, "width": width}
 
 
-def real(lower: float, upper: float) -> dict[str, Any]:
+def real(lower: float, upper: float) -> Json:
     return {"kind": "real", "lower": lower, "upper": upper, "bins": BINS}
 
 
-def day(lower: str, upper: str) -> dict[str, Any]:
+def day(lower: str, upper: str) -> Json:
     return {"kind": "date", "lower": lower, "upper": upper, "step": "month"}
 
 
 def _round_up(width: int) -> int:
     """The next of 1, 2, 5, 10, 20, 50 and so on."""
-    ten = 10 ** (len(str(width)) - 1)
+    ten: int = 10 ** (len(str(width)) - 1)
     return next(step * ten for step in (1, 2, 5, 10) if step * ten >= width)

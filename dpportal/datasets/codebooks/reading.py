@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks import ddi, delimited, frictionless, json_file, spss_stata
 from dpportal.datasets.codebooks.faults import MAX_BYTES, CodebookError
 from dpportal.datasets.codebooks.model import FILLED, MISSING_CODES, Codebook
 from dpportal.datasets.labels import wrong_values
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical, DomainError
 
 MAX_CELLS_OF_A_COLUMN = 10**6
@@ -45,7 +44,7 @@ def read(content: bytes, columns: list[str]) -> Codebook:
     )
 
 
-def _missing_codes(entries: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+def _missing_codes(entries: Json) -> tuple[tuple[str, int], ...]:
     """Takes the numbers of missing codes out of what is said of the columns."""
     counted = [
         (n, e.pop(MISSING_CODES)) for n, e in entries.items() if isinstance(e, dict) and MISSING_CODES in e
@@ -64,7 +63,7 @@ def _known(error: Exception) -> CodebookError:
     )
 
 
-def _entries(content: bytes) -> dict[str, Any]:
+def _entries(content: bytes) -> Json:
     """What is said of each column."""
     for survey in spss_stata.FORMS:
         if survey.is_one(content):
@@ -84,7 +83,7 @@ def _entries(content: bytes) -> dict[str, Any]:
     return entries if fields is None else frictionless.read(fields)
 
 
-def _declared(name: str, entry: Any) -> Attribute:
+def _declared(name: str, entry: object) -> Attribute:
     attribute = _attribute(name, entry)
     if isinstance(attribute, Categorical):
         _check_values(attribute)
@@ -96,7 +95,7 @@ def _declared(name: str, entry: Any) -> Attribute:
     return attribute
 
 
-def _attribute(name: str, entry: Any) -> Attribute:
+def _attribute(name: str, entry: object) -> Attribute:
     try:
         return json_file.attribute(name, entry)
     except DomainError as error:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyreadstat
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.codebooks.faults import CodebookError
 from dpportal.datasets.codebooks.model import MISSING_CODES
+from dpportal.platform.json_types import Json
+
+if TYPE_CHECKING:
+    from pyreadstat import metadata_container
 
 
 @dataclass(frozen=True)
@@ -20,13 +24,13 @@ class Form:
 
     suffix: str
     beginnings: tuple[bytes, ...]
-    reader: Callable[..., Any]
+    reader: Callable[..., tuple[object, metadata_container]]
     options: Mapping[str, bool]
 
     def is_one(self, content: bytes) -> bool:
         return content.startswith(self.beginnings)
 
-    def read(self, content: bytes) -> dict[str, Any]:
+    def read(self, content: bytes) -> Json:
         """What is declared of each variable whose values have labels. Raises CodebookError."""
         with NamedTemporaryFile(suffix=self.suffix) as file:
             file.write(content)
@@ -39,28 +43,32 @@ class Form:
         return _labelled(about)
 
 
-def _labelled(about: Any) -> dict[str, Any]:
+def _labelled(about: metadata_container) -> Json:
     """Variables on a scale have labels for a few special values only, and are left out; so are missing values."""
     absent = {name: _is_missing(ranges) for name, ranges in (about.missing_ranges or {}).items()}
     entries = {}
     for name, labels in about.variable_value_labels.items():
-        missing = absent.get(name, lambda _value: False)
-        kept = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
-        if kept and about.variable_measure.get(name) != "scale":
-            entries[name] = {**_entry(kept), MISSING_CODES: len(labels) - len(kept)}
+        missing = absent.get(name, _never)
+        present = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
+        if present and about.variable_measure.get(name) != "scale":
+            entries[name] = {**_entry(present), MISSING_CODES: len(labels) - len(present)}
     if not entries:
         raise CodebookError(_("No variable of the file has labels for its values, so it says nothing here."))
     return entries
 
 
-def _entry(kept: dict[str, str]) -> dict[str, Any]:
-    words = [word or value for value, word in kept.items()]
-    numbers = all(value.lstrip("-").replace(".", "", 1).isdigit() for value in kept)
-    return {"kind": "categorical", "values": list(kept), "words": words, "as_numbers": numbers}
+def _entry(labels: dict[str, str]) -> Json:
+    words = [word or value for value, word in labels.items()]
+    numbers = all(value.lstrip("-").replace(".", "", 1).isdigit() for value in labels)
+    return {"kind": "categorical", "values": list(labels), "words": words, "as_numbers": numbers}
 
 
-def _is_missing(ranges: list[dict[str, Any]]) -> Callable[[Any], bool]:
-    def within(value: Any) -> bool:
+def _never(_value: str | float) -> bool:
+    return False
+
+
+def _is_missing(ranges: Sequence[Any]) -> Callable[[str | float], bool]:
+    def within(value: str | float) -> bool:
         return any(
             isinstance(value, str) == isinstance(r["lo"], str) and r["lo"] <= value <= r["hi"] for r in ranges
         )
@@ -68,11 +76,11 @@ def _is_missing(ranges: list[dict[str, Any]]) -> Callable[[Any], bool]:
     return within
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-# Of Stata, versions 5 to 12 begin with their number, an order of bytes and a 1; later ones with a tag.
+# Stata: versions 5 to 12 begin with their number, an order of bytes and a 1; later ones with a tag.
 STATA = (
     b"<stata_dta>",
     *(bytes([n, order, 1]) for n in (105, 108, 110, 111, 113, 114, 115) for order in (1, 2)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
 
 from dpportal.datasets.codebooks.delimited import FIELDS, YES
 from dpportal.datasets.codebooks.model import FILLED, Codebook
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Categorical
 
 
@@ -18,7 +18,7 @@ def as_json(book: Codebook) -> str:
     return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
 
 
-def _entry(attribute: Attribute, is_filled: bool) -> dict[str, Any]:
+def _entry(attribute: Attribute, is_filled: bool) -> Json:
     entry = attribute.to_json()
     del entry["name"]
     return {**entry, FILLED: True} if is_filled else entry

@@ -6,7 +6,6 @@ The address is for one part of one file, of exactly the bytes that were announce
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -14,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import default_storage
 
 from dpportal.platform import bulkhead
-from dpportal.platform.objects.s3 import PrivateS3Storage, asked, longest_seconds, translating_errors
+from dpportal.platform.objects.s3 import PrivateS3Storage, call_storage, longest_seconds, translating_errors
 
 # S3 takes at most so many parts, and none but the last smaller than 5 MB.
 MOST_PARTS = 10_000
@@ -22,7 +21,7 @@ PART_BYTES = 16 * 2**20
 LINK_SECONDS = 900
 
 
-class NotWholeError(Exception):
+class IncompleteUploadError(Exception):
     """The file in the bucket is not the announced one."""
 
 
@@ -53,7 +52,7 @@ class Parts:
 def begin(name: str) -> str:
     """Begin an upload in parts; returns the server's id for it."""
     place = {**_place(name), **_storage().write_parameters(name)}
-    return str(asked(lambda: _storage().client.create_multipart_upload(**place))["UploadId"])
+    return str(call_storage(lambda: _storage().client.create_multipart_upload(**place))["UploadId"])
 
 
 def require_origin() -> None:
@@ -75,22 +74,25 @@ def signed(name: str, upload: str, number: int, size: int) -> str:
 
 
 def finish(name: str, upload: str, parts: Parts) -> None:
-    """Make a file of its parts, if all are there and as long as announced. Raises NotWholeError. May be repeated."""
+    """Make a file of its parts, if all are there and as long as announced. May be repeated.
+
+    Raises IncompleteUploadError.
+    """
     try:
-        found = _parts(name, upload)
+        arrived = _parts(name, upload)
     except FileNotFoundError:  # it was made of them already, or given up
-        found = None
-    if found is not None:
-        if {number: size for number, (size, _tag) in found.items()} != parts.as_sizes():
-            raise NotWholeError
-        made_of = [{"PartNumber": number, "ETag": tag} for number, (_size, tag) in sorted(found.items())]
-        place = {**_place(name), "UploadId": upload, "MultipartUpload": {"Parts": made_of}}
+        arrived = None
+    if arrived is not None:
+        if {number: size for number, (size, _tag) in arrived.items()} != parts.as_sizes():
+            raise IncompleteUploadError
+        listed = [{"PartNumber": number, "ETag": tag} for number, (_size, tag) in sorted(arrived.items())]
+        place = {**_place(name), "UploadId": upload, "MultipartUpload": {"Parts": listed}}
         with translating_errors():
             bulkhead.SENDING.call(
                 lambda: _storage().client.complete_multipart_upload(**place), longest_seconds(0)
             )
     if not default_storage.exists(name) or default_storage.size(name) != parts.size:
-        raise NotWholeError
+        raise IncompleteUploadError
 
 
 def abort(name: str, upload: str) -> None:
@@ -101,11 +103,11 @@ def abort(name: str, upload: str) -> None:
 def _parts(name: str, upload: str) -> dict[int, tuple[int, str]]:
     """Size and mark of each part that came, by number."""
     pages = _storage().client.get_paginator("list_parts").paginate(**_place(name), UploadId=upload)
-    came = asked(lambda: [part for page in pages for part in page.get("Parts", ())])
+    came = call_storage(lambda: [part for page in pages for part in page.get("Parts", ())])
     return {part["PartNumber"]: (part["Size"], part["ETag"]) for part in came}
 
 
-def _storage() -> Any:
+def _storage() -> PrivateS3Storage:
     """The portal's storage; a bucket, where direct uploads are configured."""
     from django.core.files.storage import storages
 

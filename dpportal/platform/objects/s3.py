@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
@@ -25,8 +25,13 @@ from urllib3.exceptions import HTTPError
 
 from dpportal.platform import bulkhead
 from dpportal.platform.bulkhead import HangsError
+from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import require_reading
 from dpportal.platform.storage import StorageFault, StorageForbidsFault, StorageFullFault
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from urllib3 import BaseHTTPResponse
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -45,13 +50,13 @@ FULL_CODES = {"InsufficientStorage", "QuotaExceeded", "XMinioStorageFull", "XMin
 PRIVATE = ("private", "bucket-owner-full-control", None)
 
 
-class PrivateS3Storage(S3Storage):
+class PrivateS3Storage(S3Storage):  # type: ignore[misc]
     """Files that only the portal's own account can read; they have no URL.
 
     Takes the options of django-storages' S3Storage. Raises StorageFault where the server does not do what it is asked.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         addressing = options.pop("addressing_style", "auto")
         config = _client_config(addressing)
         options = {
@@ -75,11 +80,11 @@ class PrivateS3Storage(S3Storage):
         """What the server calls a file."""
         return cast(str, self._normalize_name(name))
 
-    def write_parameters(self, name: str) -> dict[str, Any]:
+    def write_parameters(self, name: str) -> Json:
         """What goes with everything that is written: access, encryption."""
-        return cast(dict[str, Any], self._get_write_parameters(name))
+        return cast(Json, self._get_write_parameters(name))
 
-    def url(self, *_args: Any, **_options: Any) -> str:
+    def url(self, *_args: object, **_options: object) -> str:
         raise ValueError("private files have no URL")
 
     def abort_begun_before(self, moment: datetime) -> None:
@@ -93,9 +98,9 @@ class PrivateS3Storage(S3Storage):
         """Delete the parts that came of a file; nothing if nothing is there. key: in the bucket."""
         place = {"Bucket": self.bucket_name, "Key": key, "UploadId": upload}
         with suppress(FileNotFoundError):
-            asked(lambda: self.client.abort_multipart_upload(**place))
+            call_storage(lambda: self.client.abort_multipart_upload(**place))
 
-    def _begun(self) -> list[dict[str, Any]]:
+    def _begun(self) -> list[Json]:
         """Every file that is on its way; some servers have no list where there never was one."""
         try:
             with translating_errors():
@@ -104,23 +109,23 @@ class PrivateS3Storage(S3Storage):
         except FileNotFoundError:
             return []
 
-    def _open(self, name: str, mode: str = "rb") -> File:
+    def _open(self, name: str, mode: str = "rb") -> File[bytes]:
         """A file to be read once, from its beginning, as it comes; nothing of it is kept."""
         if mode != "rb":
             raise ValueError("stored files are read, or saved whole")
         require_reading(name)
-        got = asked(lambda: self.client.get_object(Bucket=self.bucket_name, Key=self.key(name)))
+        got = call_storage(lambda: self.client.get_object(Bucket=self.bucket_name, Key=self.key(name)))
         # urllib3's own answer: what botocore wraps around it cannot give out what is there.
         body = _Body(got["Body"]._raw_stream, got["ContentLength"])
         return File(io.BufferedReader(body, READ_BYTES), name)
 
-    def _save(self, name: str, content: File) -> str:
+    def _save(self, name: str, content: File[bytes]) -> str:
         content.seek(0, os.SEEK_SET)
         with translating_errors():
             bulkhead.SENDING.call(partial(self._send, name, content), longest_seconds(content.size))
         return cast(str, clean_name(name))
 
-    def _send(self, name: str, content: File) -> None:
+    def _send(self, name: str, content: File[bytes]) -> None:
         self.client.upload_fileobj(
             _Content(content),
             self.bucket_name,
@@ -131,19 +136,19 @@ class PrivateS3Storage(S3Storage):
         )
 
     def delete(self, name: str) -> None:
-        asked(partial(super().delete, name))
+        call_storage(partial(super().delete, name))
 
     def exists(self, name: str) -> bool:
-        return bool(asked(partial(super().exists, name)))
+        return bool(call_storage(partial(super().exists, name)))
 
     def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        return cast(tuple[list[str], list[str]], asked(partial(super().listdir, path)))
+        return cast(tuple[list[str], list[str]], call_storage(partial(super().listdir, path)))
 
     def size(self, name: str) -> int:
-        return int(asked(partial(super().size, name)))
+        return int(call_storage(partial(super().size, name)))
 
     def get_modified_time(self, name: str) -> datetime:
-        return cast(datetime, asked(partial(super().get_modified_time, name)))
+        return cast(datetime, call_storage(partial(super().get_modified_time, name)))
 
 
 def longest_seconds(size: int) -> float:
@@ -151,11 +156,11 @@ def longest_seconds(size: int) -> float:
     return TRIES * (CONNECT_SECONDS + READ_SECONDS) + size / SLOWEST_BYTES_A_SECOND
 
 
-class _Content(ReadBytesWrapper):
+class _Content(ReadBytesWrapper):  # type: ignore[misc]
     """A file that is sent, which its owner closes; s3transfer would."""
 
     def close(self) -> None:
-        """It stays open."""
+        """Do nothing: the file stays open."""
 
 
 class _Pace:
@@ -189,22 +194,22 @@ class _Sent:
 class _Body(io.RawIOBase):
     """What a server sends of a file. One that ends early, or comes too slowly, is a fault, too."""
 
-    def __init__(self, body: Any, size: int) -> None:
+    def __init__(self, body: BaseHTTPResponse, size: int) -> None:
         self.body = body
         self.missing = size
-        # Of the time that it was waited for bytes.
+        # The pace over the time that was spent waiting for bytes.
         self.pace = _Pace()
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer)
         if not self.missing or not len(view):
             return 0
         begun = time.monotonic()
         # As much as is there: a read that fills the buffer would wait for as long as any byte comes.
-        data = asked(partial(self.body.read1, min(len(view), self.missing)))
+        data = call_storage(partial(self.body.read1, min(len(view), self.missing)))
         self.pace.add(len(data), time.monotonic() - begun)
         if not data:
             log.error("storage sends a file that ends early")
@@ -218,8 +223,8 @@ class _Body(io.RawIOBase):
         super().close()
 
 
-def asked(question: Callable[[], Result]) -> Result:
-    """What the server answers; of a web server's threads not all may wait for it. Raises as `told` does."""
+def call_storage(question: Callable[[], Result]) -> Result:
+    """The server's answer; not all of a web server's threads may wait for it. Raises as `translating_errors`."""
     with translating_errors():
         return bulkhead.STORE.call(question)
 
@@ -242,13 +247,13 @@ def translating_errors() -> Iterator[None]:
 
 
 def _refusal(status: int, code: str) -> StorageFault:
-    """What somebody has to do about it."""
+    """The fault that says what somebody has to do about it."""
     if status in FORBIDDEN:
         return StorageForbidsFault()
     return StorageFullFault() if status == FULL or code in FULL_CODES else StorageFault()
 
 
-def _client_config(addressing: str) -> Config:
+def _client_config(addressing: object) -> Config:
     """Checksums only where S3 requires them: compatible servers do not know all; what matters has a digest here."""
     return Config(
         signature_version="s3v4",

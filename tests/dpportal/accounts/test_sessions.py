@@ -15,7 +15,7 @@ from dpportal.accounts import sessions
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import AuditEntry, PersonSession
 from dpportal.accounts.session_store import SessionStore
-from dpportal.platform.environment import whole_number
+from dpportal.platform.environment import positive_integer
 from dpportal.releases import services
 from tests.dpportal.building import PASSWORD
 
@@ -185,7 +185,7 @@ def test_not_every_request_writes(desk):
 def test_a_limit_that_is_no_number_is_refused_at_start(monkeypatch, given):
     monkeypatch.setenv("DPPORTAL_SESSION_IDLE_MINUTES", given)
     with pytest.raises(ImproperlyConfigured, match="DPPORTAL_SESSION_IDLE_MINUTES must be a whole number"):
-        whole_number("DPPORTAL_SESSION_IDLE_MINUTES", 60)
+        positive_integer("DPPORTAL_SESSION_IDLE_MINUTES", 60)
 
 
 @pytest.mark.slow

@@ -124,9 +124,8 @@ def _try(dataset: Dataset, attempts: int, gate: threading.Event, outcomes: Count
 def _reserve_and_settle(dataset: Dataset, spend: bool) -> str:
     """Every second reservation is spent at once, so that both kinds of writing race."""
     try:
-        entry = ledger.reserve(
-            dataset, AMOUNT, definition=Definition.PURE, key=uuid.uuid4(), reason="Race", by=dataset.owner
-        )
+        booking = ledger.Booking(uuid.uuid4(), "Race")
+        entry = ledger.reserve(dataset, AMOUNT, booking, definition=Definition.PURE, by=dataset.owner)
         if spend:
             ledger.spend(entry)
     except ledger.BudgetRefusedError:

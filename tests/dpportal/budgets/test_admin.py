@@ -97,10 +97,9 @@ def paying_zcdp(curator) -> Dataset:
     """With an account that is read at δ = 10⁻⁷ and has paid for something."""
     dataset = stored_dataset(curator)
     how = {"definition": "zcdp", "reason": "First", "by": curator}
-    ledger.grant(dataset, Decimal(1), delta_exponent=7, **how)
-    ledger.reserve(
-        dataset, Decimal("0.1"), key=uuid4(), definition=Definition.ZCDP, reason="Paid", by=curator
-    )
+    ledger.grant(dataset, Decimal(1), terms=ledger.GrantTerms(delta_exponent=7), **how)
+    paid = ledger.Booking(uuid4(), "Paid")
+    ledger.reserve(dataset, Decimal("0.1"), paid, definition=Definition.ZCDP, by=curator)
     return dataset
 
 
@@ -131,9 +130,8 @@ def test_a_reduction_is_a_ledger_line(admin, dataset):
 
 
 def test_a_reduction_below_what_is_spent_and_reserved_is_refused_beside_the_field(admin, dataset):
-    ledger.reserve(
-        dataset, Decimal("0.7"), definition=Definition.PURE, key=uuid4(), reason="A release", by=dataset.owner
-    )
+    release = ledger.Booking(uuid4(), "A release")
+    ledger.reserve(dataset, Decimal("0.7"), release, definition=Definition.PURE, by=dataset.owner)
     response = admin.post(reverse(ADD), change(dataset, kind="reduction", amount="0.4"))
     assert errors(response)["amount"] == [
         "Only ε = 0.30 of this budget is neither spent nor reserved. Reduce it by at most that."

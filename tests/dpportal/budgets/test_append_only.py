@@ -15,9 +15,8 @@ from mechanisms.accounting import Definition
 
 @pytest.fixture
 def line(dataset) -> LedgerEntry:
-    return ledger.reserve(
-        dataset, Decimal("0.6"), definition=Definition.PURE, key=uuid4(), reason="A release", by=dataset.owner
-    )
+    release = ledger.Booking(uuid4(), "A release")
+    return ledger.reserve(dataset, Decimal("0.6"), release, definition=Definition.PURE, by=dataset.owner)
 
 
 @pytest.fixture(autouse=True)

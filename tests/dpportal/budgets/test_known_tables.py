@@ -60,8 +60,8 @@ def protect(dataset: Dataset, neighbours: str) -> None:
 
 
 def spend(dataset: Dataset, amount: str) -> None:
-    kind = {"definition": Definition.PURE, "key": uuid4(), "reason": "A release", "by": dataset.owner}
-    ledger.spend(ledger.reserve(dataset, Decimal(amount), **kind))
+    how = {"definition": Definition.PURE, "by": dataset.owner}
+    ledger.spend(ledger.reserve(dataset, Decimal(amount), ledger.Booking(uuid4(), "A release"), **how))
 
 
 def pages(client: Client, dataset: Dataset) -> list[str]:
@@ -117,9 +117,8 @@ def test_no_second_budget_without_an_administrators_knowing_grant(
     with pytest.raises(BudgetRefusedError, match="hold nearly the same table"):
         building.granted(known, administrator)
     assert not known.budgets.exists()
-    ledger.grant(
-        known, Decimal(1), definition="pure", reason="Two studies", by=administrator, knowing=[funded.pk]
-    )
+    terms = ledger.GrantTerms(knowing=[funded.pk])
+    ledger.grant(known, Decimal(1), definition="pure", reason="Two studies", by=administrator, terms=terms)
     assert known.budgets.get().total == 1
     assert AuditEntry.objects.filter(by=administrator, action="granted for a known table").count() == 1
     # And the other way round: the first is now one of two.

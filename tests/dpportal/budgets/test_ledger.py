@@ -15,8 +15,8 @@ from tests.dpportal.building import stored_dataset
 
 
 def reserve(dataset, amount: str, key=None, definition=Definition.PURE) -> LedgerEntry:
-    how = {"definition": definition, "key": key or uuid4(), "reason": "Test release", "by": dataset.owner}
-    return ledger.reserve(dataset, Decimal(amount), **how)
+    booking = ledger.Booking(key or uuid4(), "Test release")
+    return ledger.reserve(dataset, Decimal(amount), booking, definition=definition, by=dataset.owner)
 
 
 def grant(dataset, amount: str, definition: str = "pure") -> LedgerEntry:
@@ -61,12 +61,12 @@ def test_a_grant_of_the_other_kind_is_refused(dataset):
 def test_delta_can_be_mended_until_something_was_paid(curator):
     dataset = stored_dataset(curator)
     zcdp = {"definition": "zcdp", "reason": "More", "by": curator}
-    ledger.grant(dataset, Decimal(1), delta_exponent=6, **zcdp)
-    ledger.grant(dataset, Decimal(1), delta_exponent=7, **zcdp)
+    ledger.grant(dataset, Decimal(1), terms=ledger.GrantTerms(6), **zcdp)
+    ledger.grant(dataset, Decimal(1), terms=ledger.GrantTerms(7), **zcdp)
     assert Budget.of(dataset).delta_exponent == 7
     reserve(dataset, "0.1", definition=Definition.ZCDP)
     with pytest.raises(BudgetRefusedError, match="Leave n at 7"):
-        ledger.grant(dataset, Decimal(1), delta_exponent=6, **zcdp)
+        ledger.grant(dataset, Decimal(1), terms=ledger.GrantTerms(6), **zcdp)
     assert Budget.of(dataset).total == 2
 
 

@@ -142,7 +142,8 @@ def test_what_the_ledger_does_is_no_permission_for_what_follows(budget: Budget, 
     ledger.charged.connect(receiver)
     try:
         with pytest.raises(LedgerWriteError), transaction.atomic():
-            kind = {"definition": ledger.Definition.PURE, "reason": "-", "by": administrator}
-            ledger.reserve(budget.dataset, Decimal("0.1"), key=budget.dataset_id, **kind)
+            how = {"definition": ledger.Definition.PURE, "by": administrator}
+            booking = ledger.Booking(budget.dataset_id, "-")
+            ledger.reserve(budget.dataset, Decimal("0.1"), booking, **how)
     finally:
         ledger.charged.disconnect(receiver)

@@ -26,9 +26,8 @@ def protect(dataset, protection: Protection, max_rows: int = 1) -> None:
 
 
 def reserve(dataset, amount: str) -> LedgerEntry:
-    return ledger.reserve(
-        dataset, Decimal(amount), definition=Definition.PURE, key=uuid4(), reason="Test", by=dataset.owner
-    )
+    booking = ledger.Booking(uuid4(), "Test")
+    return ledger.reserve(dataset, Decimal(amount), booking, definition=Definition.PURE, by=dataset.owner)
 
 
 def accounts(dataset) -> dict[str, tuple[str, str]]:

@@ -108,7 +108,8 @@ def test_one_question_is_granted_once_unless_one_goes_on_knowingly(desk, office,
 def test_the_ledger_refuses_to_grant_a_question_twice(administrator, curator, without):
     requests.ask(without, WHY, curator)
     asked = without.budget_requests.get()
-    words = {"definition": "pure", "reason": "Yes", "by": administrator, "answers": asked}
+    terms = ledger.GrantTerms(answers=asked)
+    words = {"definition": "pure", "reason": "Yes", "by": administrator, "terms": terms}
     ledger.grant(without, Decimal(5), **words)
     with pytest.raises(ledger.BudgetRefusedError, match="answered meanwhile"):
         ledger.grant(without, Decimal(5), **words)

@@ -115,7 +115,7 @@ def test_the_coarser_column_is_released_by_itself(dataset):
     RELEASES.run(draft.pk)
     draft.refresh_from_db()
     assert draft.state == Release.State.READY
-    assert np.array(records.kept_counts(draft.true_counts)).tolist() == [50, 50, 50, 50, 50, 50, 0, 0]
+    assert np.array(records.stored_counts(draft.true_counts)).tolist() == [50, 50, 50, 50, 50, 50, 0, 0]
 
 
 def test_both_are_counted_together_where_a_look_at_the_fit_needs_it(dataset):

@@ -36,7 +36,7 @@ def describe(desk, dataset, **said):
 
 def test_everything_that_was_written_is_kept(desk, dataset):
     assert describe(desk, dataset).status_code == 302
-    about = Dataset.objects.get().told
+    about = Dataset.objects.get().about
     assert about.keywords == ["census", "age"]
     assert (about.text, about.place, about.period) == (
         "Everyone in spring",
@@ -69,7 +69,7 @@ def test_what_readers_could_not_use_is_refused(desk, dataset, said, told):
 def test_without_the_tick_nobody_reads_it(desk, dataset):
     describe(desk, dataset, shown="")
     assert PublicDescription.objects.get().place == "Fulton County"
-    assert Dataset.objects.get().told.facts() == {}
+    assert Dataset.objects.get().about.facts() == {}
 
 
 @pytest.mark.slow

@@ -91,7 +91,10 @@ def test_a_file_is_named_by_its_content(tmp_path):
 
 
 def test_a_name_tells_nothing_of_a_file(tmp_path):
-    names = {storage.keep_anew(local_file(tmp_path, b"abc", "counts.npy"), "records/a") for _ in range(2)}
+    names = {
+        storage.keep_under_random_name(local_file(tmp_path, b"abc", "counts.npy"), "records/a")
+        for _ in range(2)
+    }
     digest = hashlib.sha256(b"abc").hexdigest()
     assert len(names) == 2 and not any(digest in name for name in names)
     assert {content(name) for name in names} == {b"abc"}

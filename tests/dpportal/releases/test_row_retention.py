@@ -50,7 +50,7 @@ def test_a_whole_table_is_said_to_be_counted(desk, ready):
 
 @pytest.mark.slow
 def test_the_page_reads_no_counts_to_say_so(desk, ready, monkeypatch):
-    monkeypatch.setattr(records, "kept_counts", lambda _name: pytest.fail("all counts were read"))
+    monkeypatch.setattr(records, "stored_counts", lambda _name: pytest.fail("all counts were read"))
     assert "All of them were counted." in compared(desk, ready)
 
 
@@ -79,7 +79,7 @@ def test_a_closed_yes_or_no_has_no_other_cell(dataset):
     """Ages 0 and 1 read as yes and no, three rows each; 294 rows fit neither and are in no count."""
     services.declare(dataset, "age", Boolean("age", closed=True))
     release = finished(building.requested_release(dataset))
-    true = records.kept_counts(release.true_counts)
+    true = records.stored_counts(release.true_counts)
     assert true.reshape(-1, 2).sum(axis=0).tolist() == [3, 3]
 
 

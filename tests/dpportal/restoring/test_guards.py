@@ -41,8 +41,8 @@ def stream(dataset) -> Stream:
 
 @pytest.fixture
 def reserved(dataset) -> LedgerEntry:
-    how = {"definition": Definition.PURE, "key": uuid4(), "reason": "Colours", "by": dataset.owner}
-    return ledger.reserve(dataset, Decimal("0.3"), **how)
+    how = {"definition": Definition.PURE, "by": dataset.owner}
+    return ledger.reserve(dataset, Decimal("0.3"), ledger.Booking(uuid4(), "Colours"), **how)
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ def _looked_for_anew():
 
 @pytest.fixture
 def spent(dataset):
-    how = {"definition": Definition.PURE, "key": uuid4(), "reason": "Colours", "by": dataset.owner}
-    entry = ledger.reserve(dataset, Decimal("0.3"), **how)
+    how = {"definition": Definition.PURE, "by": dataset.owner}
+    entry = ledger.reserve(dataset, Decimal("0.3"), ledger.Booking(uuid4(), "Colours"), **how)
     ledger.spend(entry)
     return entry
 
@@ -81,9 +81,9 @@ def test_missing_charges_are_listed_and_entered(office, dataset, lacking):
 
 
 def test_while_a_charge_is_missing_nothing_is_granted_reserved_or_spent(office, dataset, spent, lacking):
-    how = {"definition": Definition.PURE, "reason": "Next", "by": dataset.owner}
+    how = {"definition": Definition.PURE, "by": dataset.owner}
     with pytest.raises(BudgetRefusedError, match="page Health"):
-        ledger.reserve(dataset, Decimal("0.1"), key=uuid4(), **how)
+        ledger.reserve(dataset, Decimal("0.1"), ledger.Booking(uuid4(), "Next"), **how)
     with pytest.raises(BudgetRefusedError, match="page Health"):
         ledger.grant(dataset, Decimal(1), definition="pure", reason="More", by=dataset.owner)
     form = office.get("/admin/budgets/ledgerentry/add/").context["adminform"].form

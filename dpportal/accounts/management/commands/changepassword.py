@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-from typing import Any
 
 from django.contrib.auth.management.commands import changepassword
 
@@ -12,8 +11,8 @@ from dpportal.accounts.models import User
 
 
 class Command(changepassword.Command):
-    def handle(self, *args: Any, **options: Any) -> str:
-        said = super().handle(*args, **options)
-        name = options["username"] or getpass.getuser()
+    def handle(self, *args: object, **options: object) -> str:
+        outcome = super().handle(*args, **options)
+        name = str(options["username"] or getpass.getuser())
         people.got_password(User.objects.get_by_natural_key(name))
-        return str(said)
+        return str(outcome)

@@ -46,7 +46,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
     def plan(
         self, method: Microdata, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> MicrodataPlan:
-        if method.whole_rows and draft.dataset.is_elsewhere:
+        if method.whole_rows and draft.dataset.is_remote:
             raise PlanError(
                 gettext(
                     "It is measured from whole rows, and of a table that lies elsewhere only counts come here."

@@ -54,7 +54,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
     ) -> dict[str, Any]:
         """Distances of tables, and what takes real rows where these lie here."""
         found = comparison.build(made.plan, made.result, true)
-        if made.release.dataset.is_elsewhere:
+        if made.release.dataset.is_remote:
             return found
         domain, target = _released(made), made.plan.wishes.target
         real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)

@@ -168,7 +168,7 @@ def conflicts(owner: User) -> Dataset:
     with storage.scratch_folder() as scratch:
         path = scratch / "table.parquet"
         pq.write_table(pa.table(days), path)
-        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
+        dataset.table = storage.keep_under_random_name(path, records.folder(dataset.pk))
     dataset.columns = [{"name": day, "kind": "boolean", "remark": ""} for day in days]
     dataset.save()
     dataset.domain_versions.all().delete()

@@ -19,7 +19,7 @@ COLOURS, TENS = [100, 100, 100, 0], [30] * 10
 
 
 def counted(release: Release) -> list[int]:
-    return records.kept_counts(release.true_counts).tolist()
+    return records.stored_counts(release.true_counts).tolist()
 
 
 class Products:

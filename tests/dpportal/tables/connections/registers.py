@@ -50,8 +50,8 @@ class Register:
         theirs = released(building.granted(chosen, administrator))
         ours = released(building.granted(building.stored_dataset(curator), administrator))
         assert theirs.state == ours.state == Release.State.READY, theirs.job.failure
-        found = records.kept_counts(theirs.true_counts)
-        assert found.tolist() == records.kept_counts(ours.true_counts).tolist() and found.sum() == 300
+        found = records.stored_counts(theirs.true_counts)
+        assert found.tolist() == records.stored_counts(ours.true_counts).tolist() and found.sum() == 300
         assert Budget.of(chosen).spent == Decimal("0.1")
         read = json.loads(theirs.read_from)
         assert read["engine"].startswith(self.engine) and read["table"] == "Visits"
@@ -59,7 +59,7 @@ class Register:
 
     def test_of_each_person_as_many_rows_count_as_declared(self, elsewhere):
         services.declare_unit(elsewhere, neighbours="add-remove", unit_column="patient", max_rows=2)
-        assert records.kept_counts(released(elsewhere).true_counts).sum() == 60
+        assert records.stored_counts(released(elsewhere).true_counts).sum() == 60
 
     def test_a_curator_sees_in_numbers_how_the_table_fits(self, elsewhere, client, curator):
         services.declare(elsewhere, "age", Integer("age", lower=10, upper=49, width=10))

@@ -171,7 +171,7 @@ class TestCurator:
         release = building.requested_release(elsewhere)
         execution.RELEASES.run(release.pk)
         release.refresh_from_db()
-        by_colour = records.kept_counts(release.true_counts).reshape(4, 10).sum(axis=1)
+        by_colour = records.stored_counts(release.true_counts).reshape(4, 10).sum(axis=1)
         assert by_colour.tolist() == [0, 100, 100, 100]
 
     def test_looks_again_at_how_the_table_fits_after_it_grew(self, desk, elsewhere, owner):

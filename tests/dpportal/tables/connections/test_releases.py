@@ -75,7 +75,7 @@ def test_a_query_can_be_offered_too(connection, curator, administrator):
         query="SELECT colour, age, patient FROM health.visits WHERE age < 50 -- young",
     )
     dataset = building.granted(connected(table, curator), administrator)
-    assert records.kept_counts(released(dataset).true_counts).sum() == 150
+    assert records.stored_counts(released(dataset).true_counts).sum() == 150
 
 
 def test_a_type_that_is_only_called_like_one_with_a_rule_has_none(connection, curator, owner):

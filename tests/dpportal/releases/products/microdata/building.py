@@ -24,7 +24,7 @@ def dataset_of(
     with storage.scratch_folder() as scratch:
         path = scratch / "table.parquet"
         pq.write_table(pa.table(dict(table)), path)
-        dataset.table = storage.keep_anew(path, records.folder(dataset.pk))
+        dataset.table = storage.keep_under_random_name(path, records.folder(dataset.pk))
     dataset.columns = [{"name": name, "kind": "text", "remark": ""} for name in table]
     dataset.save()
     dataset.domain_versions.all().delete()

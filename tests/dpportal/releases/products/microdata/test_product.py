@@ -130,7 +130,7 @@ def test_the_counts_that_meet_noise_are_those_of_the_rows(wide) -> None:
     building.granted(wide, User.objects.get(username="administrator"), "300", knowing=True)
     release = made(wide, "independent-columns", "300")
     columns = pd.read_csv(io.BytesIO(files(release)["columns.csv"])).query("column == 'ill'")
-    true = records.kept_counts(release.true_counts)
+    true = records.stored_counts(release.true_counts)
     plan = confirmed_plan(release)
     start = plan.domain.shape[0] + plan.domain.shape[1]
     assert np.abs(columns["noisy_count"].to_numpy() - true[start : start + 3]).max() <= 3
@@ -251,7 +251,7 @@ def test_principal_components_are_shown_and_in_the_rows(wide, client, administra
 def test_no_whole_row_stays_behind(wide) -> None:
     """Principal components read whole rows; what is kept for the comparison is tables, as of any method."""
     methods = ("principal-components", "tree-of-pairs")
-    kept = [records.kept_counts(made(wide, method).true_counts) for method in methods]
+    kept = [records.stored_counts(made(wide, method).true_counts) for method in methods]
     assert kept[0].tolist() == kept[1].tolist()
 
 
