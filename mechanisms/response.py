@@ -7,17 +7,17 @@ with probabilities that are multiples of 2^-32, rounded towards more privacy.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import STEP
 from mechanisms.protocol import Measurement, PlanError
@@ -75,7 +75,7 @@ class ResponsePlan:
         keep, other = float(self.keep), float(self.other)
         return shares * keep * (1 - keep) + (1 - shares) * other * (1 - other)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             **{name: getattr(self, name) for name in self.__dataclass_fields__},
             "loss": self.loss.to_json(),
@@ -84,7 +84,7 @@ class ResponsePlan:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> ResponsePlan:
+    def from_json(cls, value: JsonObject) -> ResponsePlan:
         """Build a plan from what `to_json` wrote."""
         read = {"loss": Loss.from_json(value["loss"])}
         return cls(**{**value, **read, "keep": Fraction(value["keep"]), "other": Fraction(value["other"])})

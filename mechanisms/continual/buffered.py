@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.continual.strategy import Errors
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.sensitivity import Sensitivity
 
 BUFFERS = 5
@@ -189,10 +189,12 @@ best_buffers = Search(
     1,
     _best_buffers,
     takes_long=lambda periods: periods > _QUICK,
-    spelled=lambda periods: [periods],
-    read_arguments=tuple,
-    write=lambda found: [list(part) for part in found],
-    read=lambda found: (tuple(found[0]), tuple(found[1])),
+    form=JsonForm(
+        write_arguments=lambda periods: [periods],
+        read_arguments=tuple,
+        write=lambda found: [list(part) for part in found],
+        read=lambda found: (tuple(found[0]), tuple(found[1])),
+    ),
 )
 
 

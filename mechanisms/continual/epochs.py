@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from mechanisms.continual.strategy import (
 )
 from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.tree import TreeBlocks
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 # An epoch's sum counts as used by so many later counts for each period of the epoch; it fixes how weight is shared.
@@ -218,12 +219,10 @@ class EpochStream(LinearStream):
     )
     endless: ClassVar[bool] = True
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid, "epochs": [on_grid(tree, grid) for tree in epoch_trees(definition)]}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return DoublingEpochs(definition, details["grid"], [from_grid(tree) for tree in details["epochs"]])
 
 
@@ -237,10 +236,8 @@ class HybridStream(LinearStream):
     )
     endless: ClassVar[bool] = True
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return Hybrid(definition, details["grid"])

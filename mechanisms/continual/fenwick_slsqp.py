@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from mechanisms.accounting import Definition
 from mechanisms.continual.strategy import Chained, Draw, Numbers, StreamStrategy, fixed_point, rounded
 from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 from mechanisms.protocol import PlanError
 from mechanisms.sensitivity import Sensitivity
 
@@ -99,12 +100,10 @@ class SolvedFenwick(LinearStream):
     reference: ClassVar[bool] = True
     longest: ClassVar[int] = LONGEST_SOLVED
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"weights": [math.floor(grid * w * (1 - 2**-40)) for w in solved(horizon or 0, definition)]}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return _fenwick(tuple(details["weights"]))
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.mechanism import StreamRequest
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 # JSON: named exact integers, and lists of them.
-Numbers = Mapping[str, Any]
+Numbers = JsonObject
 # How many strategy answers -> their noise, (answers, k) int64: independent draws of the plan's law.
 Draw = Callable[[int], np.ndarray]
 

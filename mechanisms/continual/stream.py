@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -22,6 +21,7 @@ from mechanisms.continual.strategy import (
     fourth_cumulant,
     stream_sensitivity,
 )
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import LEVEL, STEP, half_widths, whole_half_widths
 from mechanisms.protocol import PlanError
@@ -52,7 +52,7 @@ class PlannedStream(ABC, Generic[S]):
     longest: ClassVar[int] = LONGEST
     endless: ClassVar[bool] = False
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         """What a plan lays down, as JSON, for `build` to make the same strategy for ever.
 
         grid: the whole number that weights may add up to in a column (in squares: whose square).
@@ -60,7 +60,7 @@ class PlannedStream(ABC, Generic[S]):
         return {}
 
     @abstractmethod
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> S:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> S:
         """The strategy that `design` has laid down. Called once a period: fast, or cached."""
 
     def plan(self, request: StreamRequest, loss: Loss) -> StreamPlan:

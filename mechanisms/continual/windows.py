@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.arrays import Floats
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.matrix.workload.factor import Prefix
 
 # Places are whole multiples of 1/UNIT of a period, heights of 1/UNIT.
@@ -129,10 +129,12 @@ best_layers = Search(
     1,
     _best_layers,
     takes_long=lambda periods, within_block: periods > _QUICK,
-    spelled=lambda periods, within_block: [periods, within_block],
-    read_arguments=tuple,
-    write=lambda layers: [[list(layer.knots), list(layer.heights)] for layer in layers],
-    read=lambda layers: tuple(Layer(tuple(knots), tuple(heights)) for knots, heights in layers),
+    form=JsonForm(
+        write_arguments=lambda periods, within_block: [periods, within_block],
+        read_arguments=tuple,
+        write=lambda layers: [[list(layer.knots), list(layer.heights)] for layer in layers],
+        read=lambda layers: tuple(Layer(tuple(knots), tuple(heights)) for knots, heights in layers),
+    ),
 )
 
 

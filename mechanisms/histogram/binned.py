@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,10 +52,10 @@ class BinnedHistogram(BlockTreeHistogram):
         scale = 2 * asked.rows * _score_sensitivity(asked) / asked.partition_epsilon
         return laplace_law(asked.loss, scale)
 
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
+    def _facts(self, asked: BlockTreeInputs) -> dict[str, object]:
         widths = range(_widest(asked) + 1)
         return {
-            "bins": [-(-asked.cells // 2**e) for e in widths],
+            "bins": _bins(asked),
             "noise_scores": [_noise_score(asked, e) for e in widths],
         }
 
@@ -68,7 +68,7 @@ class BinnedHistogram(BlockTreeHistogram):
         return np.full(padded.size >> exponent, exponent, dtype=np.int64)
 
     def _how(self, asked: BlockTreeInputs) -> str:
-        bins = ", ".join(f"{b:,}" for b in self._facts(asked)["bins"])
+        bins = ", ".join(f"{b:,}" for b in _bins(asked))
         return (
             f"{100 * asked.share} % of the cost (ε = {float(asked.partition_epsilon):.6g}) chooses the number of bins "
             f"from the public list {bins}, by permute-and-flip on the expected error."
@@ -107,6 +107,11 @@ def _prefix_gaps(counts: np.ndarray, e: int) -> int:
     inside = np.cumsum(bins, axis=1)
     gaps = ((inside << e) - np.arange(1, 2**e + 1) * inside[:, -1:]).ravel()
     return sum_of_squares(gaps)
+
+
+def _bins(asked: BlockTreeInputs) -> list[int]:
+    """The public list: how many bins there are of 1, 2, 4, ... cells."""
+    return [-(-asked.cells // 2**e) for e in range(_widest(asked) + 1)]
 
 
 def _widest(asked: BlockTreeInputs) -> int:

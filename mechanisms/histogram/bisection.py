@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class BisectedHistogram(PartitionedHistogram):
         law = laplace_law(asked.loss, 2 * asked.sensitivity.l1 / epsilon)
         return [Stage("cuts", share, law, levels), asked.count_stage("blocks", 1 - CUTS_SHARE)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         return {}
 
     def _how(self, asked: PartitionInputs) -> str:

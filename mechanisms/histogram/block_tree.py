@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from mechanisms.histogram.top_down import top_down
 from mechanisms.linear.dyadic import PURPOSE, scales
 from mechanisms.linear.tree import Tree, best_tree
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, Result
 from mechanisms.sensitivity import histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -95,7 +94,7 @@ class BlockTreeHistogram(Mechanism):
         """The scale of the partition's choice, as the law that it would be the scale of."""
 
     @abstractmethod
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
+    def _facts(self, asked: BlockTreeInputs) -> dict[str, object]:
         """Public numbers that the partition needs, for `Plan.details`."""
 
     @abstractmethod
@@ -106,7 +105,7 @@ class BlockTreeHistogram(Mechanism):
     def _how(self, asked: BlockTreeInputs) -> str:
         """A sentence on how the blocks are chosen."""
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data; the error is not foreseen, because it depends on the data.
 
         parameters: "within_bins", "purpose", the share of the partition in per cent; and "total", the number of rows,
@@ -138,11 +137,7 @@ class BlockTreeHistogram(Mechanism):
             standard_error=None,
             half_width=None,
             coverage=None,
-            explanation=(
-                f"{self._how(asked)} The other {100 - per_cent} % of the cost counts the blocks by a hierarchy. Inside "
-                "a block people are taken to be evenly spread, so the error depends on the data and cannot be "
-                "promised beforehand."
-            ),
+            explanation=f"{self._how(asked)} {_counting_sentence(per_cent)}",
             details={
                 "stages": stages_to_json(stages),
                 "trees": [list(asked.tree(2**k).weights) for k in range(asked.scales + 1)],
@@ -194,6 +189,14 @@ class BlockTreeHistogram(Mechanism):
         """The hierarchy over so many blocks, and the noise of its answers."""
         per_cent = int(plan.parameters[self.share.name])
         return _tree_and_law(plan.loss, per_cent, tuple(plan.details["trees"][scales(blocks)]))
+
+
+def _counting_sentence(per_cent: int) -> str:
+    """per_cent: of the loss, for the partition."""
+    return (
+        f"The other {100 - per_cent} % of the cost counts the blocks by a hierarchy. Inside a block people are taken "
+        "to be evenly spread, so the error depends on the data and cannot be promised beforehand."
+    )
 
 
 @lru_cache(maxsize=256)

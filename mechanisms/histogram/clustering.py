@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -75,7 +75,7 @@ class ClusteredHistogram(PartitionedHistogram):
         rows = Stage("rows", share, count_law(part, asked.sensitivity), rounds)
         return [rows, *sums, asked.count_stage("clusters", 1 - ROUNDS_SHARE)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         return {"clusters": _clusters(asked)}
 
     def _how(self, asked: PartitionInputs) -> str:

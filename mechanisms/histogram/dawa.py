@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class DawaHistogram(BlockTreeHistogram):
     def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
         return laplace_law(asked.loss, 2 * asked.rows / asked.partition_epsilon)
 
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
+    def _facts(self, asked: BlockTreeInputs) -> dict[str, object]:
         return {"block_cost": _block_cost(asked, self._partition_law(asked))}
 
     def _partition(self, plan: Plan, law: DiscreteLaplace, padded: np.ndarray, noise: Noise) -> np.ndarray:

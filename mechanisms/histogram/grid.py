@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class UniformGrid(PartitionedHistogram):
     def _stages(self, asked: PartitionInputs) -> list[Stage]:
         return [*asked.people_stage(), asked.count_stage("blocks", asked.rest())]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         if not asked.people:
             return {}
         law = self._stages(asked)[-1].law
@@ -99,7 +99,7 @@ class AdaptiveGrid(PartitionedHistogram):
         half = asked.rest() * Fraction(1, 2)
         return [*asked.people_stage(), asked.count_stage("coarse", half), asked.count_stage("fine", half)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         return {"wide": _WIDE}
 
     def _how(self, asked: PartitionInputs) -> str:

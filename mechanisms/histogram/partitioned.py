@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from mechanisms.histogram.blocks import deal, spread
 from mechanisms.histogram.consistent_tree import possible_leaves
 from mechanisms.histogram.spending import Stage, share_of, stages_to_json
 from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, PlanError, Result
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -51,7 +50,7 @@ class PartitionInputs:
     """What a plan is made from, checked."""
 
     domain: Domain
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     loss: Loss
 
     @property
@@ -108,7 +107,7 @@ class PartitionedHistogram(Mechanism):
         """The private questions in order; the last one's law is the plan's."""
 
     @abstractmethod
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         """Further public numbers for `Plan.details`."""
 
     @abstractmethod
@@ -123,7 +122,7 @@ class PartitionedHistogram(Mechanism):
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         """The blocks that a measurement tells of."""
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data.
 
         parameters: the mechanism's own; and "total", the number of rows, where it is public. Raises PlanError if the
@@ -179,7 +178,7 @@ def _check(domain: Domain, loss: Loss) -> None:
     check_amount(loss)
 
 
-def _value(parameter: Parameter, given: Mapping[str, Any]) -> str | int:
+def _value(parameter: Parameter, given: Parameters) -> str | int:
     if parameter.kind == "choice":
         return choice(parameter, given)
     return whole_number(parameter, given)

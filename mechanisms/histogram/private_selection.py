@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,7 +26,16 @@ from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.histogram.spending import Stage, share_of, stages_to_json
 from mechanisms.linear.dyadic import PURPOSE
 from mechanisms.noise import Noise
-from mechanisms.protocol import CellCost, Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import (
+    CellCost,
+    Measurement,
+    Mechanism,
+    Parameter,
+    Parameters,
+    Plan,
+    PlanError,
+    Result,
+)
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -91,22 +100,16 @@ class ChosenHistogram(Mechanism):
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE, SHARE)
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data but which candidate will measure; so no error is foreseen.
 
         parameters: "within_bins", "purpose", the share of the statistics in per cent; and "total", the number of rows,
         where it is public. Raises PlanError if something does not fit.
         """
-        check_cells(domain, MAX_CELLS)
-        check_amount(loss)
-        if unevenness.padded_size(domain.shape) > MAX_CELLS:
-            raise PlanError(
-                f"{self.title}: with every column filled up to a power of two there would be more than {MAX_CELLS:,} "
-                "cells. Choose fewer columns or wider bins."
-            )
+        self._check(domain, loss)
         loss = loss.for_domain(domain)
         per_cent = whole_number(SHARE, parameters)
-        common = {
+        common: Parameters = {
             "within_bins": choice(WITHIN_BINS, parameters),
             "purpose": choice(PURPOSE, parameters),
             **public_total(parameters, loss.unit),
@@ -135,6 +138,15 @@ class ChosenHistogram(Mechanism):
             },
         )
 
+    def _check(self, domain: Domain, loss: Loss) -> None:
+        check_cells(domain, MAX_CELLS)
+        check_amount(loss)
+        if unevenness.padded_size(domain.shape) > MAX_CELLS:
+            raise PlanError(
+                f"{self.title}: with every column filled up to a power of two there would be more than {MAX_CELLS:,} "
+                "cells. Choose fewer columns or wider bins."
+            )
+
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Buy the statistics, choose, and have the chosen method measure with the rest.
 
@@ -157,7 +169,7 @@ class ChosenHistogram(Mechanism):
         return replace(result, half_width=None, method=method.title)
 
 
-def _candidates(domain: Domain, common: Mapping[str, Any], rest: Loss) -> list[Plan]:
+def _candidates(domain: Domain, common: Parameters, rest: Loss) -> list[Plan]:
     """The plans of all candidates that fit. Raises the last one's PlanError if there is none."""
     plans: list[Plan] = []
     refusal = PlanError("No method fits these columns.")
@@ -193,7 +205,7 @@ def _explanation(per_cent: int, candidates: list[Plan]) -> str:
     )
 
 
-def _without_domain(plan: Plan) -> dict[str, Any]:
+def _without_domain(plan: Plan) -> dict[str, object]:
     """A candidate's plan as JSON; the domain is that of the whole plan."""
     return {key: value for key, value in plan.to_json().items() if key != "domain"}
 
@@ -212,7 +224,7 @@ def _chosen(plan: Plan, statistics: list[int]) -> int:
     laws = list(plan.stage_laws.values())[:-1]
     seen = Seen.of(plan.domain, statistics, [law.standard_error for law in laws], equal_epsilon(loss))
     known = table.drawn(table.columns_of(plan.domain), plan.loss.definition)
-    expected = seen.expected(known, plan.parameters["purpose"], names)
+    expected = seen.expected(known, str(plan.parameters["purpose"]), names)
     return int(np.argmin(expected))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class PrivTree(PartitionedHistogram):
         splits = Stage("splits", TREE_SHARE, laplace_law(tree, scale))
         return [splits, asked.count_stage("leaves", 1 - TREE_SHARE)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         law = self._stages(asked)[0].law
         assert isinstance(law, DiscreteLaplace)
         return {"fan_out": fan_out(asked), "decay": decay(fan_out(asked), law.scale)}

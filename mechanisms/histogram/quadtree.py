@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,12 +44,12 @@ class Quadtree(PartitionedHistogram):
         shares = level_shares(grids, asked.free_axes, asked.loss.definition)
         return [asked.count_stage(f"level {level}", share) for level, share in enumerate(shares)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
         grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
         return {"depth": len(grids) - 1, "sides": grids[-1].tolist()}
 
     def _how(self, asked: PartitionInputs) -> str:
-        depth = self._facts(asked)["depth"]
+        depth = len(halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))) - 1
         return (
             f"Blocks are counted at {depth + 1} levels, from all cells together to every column halved {depth} "
             "times; finer levels get more of the cost, and least squares makes the levels agree."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -26,11 +25,11 @@ class Stage:
     law: NoiseLaw
     times: int = 1
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"stage": self.name, "share": str(self.share), "times": self.times, "law": self.law.to_json()}
 
 
-def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, object]]:
     """The stages for `Plan.details["stages"]`. Raises ValueError if together they cost more than the loss."""
     spent = sum((stage.share * stage.times for stage in stages), Fraction(0))
     if spent > 1:

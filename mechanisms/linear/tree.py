@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.linear.dyadic import workload_energies
 from mechanisms.sensitivity import Sensitivity
 
@@ -165,10 +165,12 @@ best_tree = Search(
     1,
     _best_tree,
     takes_long=lambda purpose, cells, definition: purpose != "cells" and cells > _QUICK,
-    spelled=lambda purpose, cells, definition: [purpose, cells, definition.value],
-    read_arguments=lambda spelled: (spelled[0], spelled[1], Definition(spelled[2])),
-    write=lambda tree: list(tree.weights),
-    read=lambda weights: Tree(tuple(weights)),
+    form=JsonForm(
+        write_arguments=lambda purpose, cells, definition: [purpose, cells, definition.value],
+        read_arguments=lambda spelled: (spelled[0], spelled[1], Definition(spelled[2])),
+        write=lambda tree: list(tree.weights),
+        read=lambda weights: Tree(tuple(weights)),
+    ),
 )
 
 

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,6 +47,10 @@ def merged(weighted: Sequence[tuple[float, Factor]]) -> tuple[float, Factor]:
     return 1.0, Explicit((vectors[:, kept] * np.sqrt(values[kept])).T)
 
 
+# Numbers about a search for one column: its loss, and what the method tells besides.
+SearchFacts = dict[str, float]
+
+
 class ColumnSearch(SearchedStrategy):
     """A product of strategies, one searched for each column. A subclass says how.
 
@@ -59,7 +63,7 @@ class ColumnSearch(SearchedStrategy):
     @abstractmethod
     def search(
         self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[np.ndarray, SearchFacts]:
         """The array that defines the strategy for one column, and facts about the search.
 
         begin: that of the round before.
@@ -103,7 +107,7 @@ class ColumnSearch(SearchedStrategy):
             if rounds.loss() > (1 - _PAYS) * before:
                 break
         columns = [rounds.facts[axis] for axis in fitted]
-        facts: dict[str, Any] = {"columns": columns}
+        facts: dict[str, object] = {"columns": columns}
         # Where only one column is searched the terms' Gram matrices add up over it, so its certificate is the whole's.
         if all("gap" in c for c in columns) and (len(workload.terms) == 1 or len(columns) == 1):
             facts["gap"] = math.prod(1 + c["gap"] for c in columns) - 1
@@ -142,7 +146,7 @@ class _Rounds:
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
         self.arrays: dict[int, np.ndarray] = {}
-        self.facts: dict[int, dict[str, Any]] = {}
+        self.facts: dict[int, SearchFacts] = {}
         # By term and axis.
         self.losses = [[f.squares() for f in t.all_factors(workload.shape)] for t in workload.terms]
 
@@ -150,7 +154,7 @@ class _Rounds:
         """The losses of a column's strategy for the terms."""
         return [each[axis] for each in self.losses]
 
-    def keep(self, axis: int, losses: Sequence[float], array: np.ndarray, facts: dict[str, Any]) -> None:
+    def keep(self, axis: int, losses: Sequence[float], array: np.ndarray, facts: SearchFacts) -> None:
         self.arrays[axis], self.facts[axis] = array, facts
         for each, loss in zip(self.losses, losses, strict=True):
             each[axis] = loss
@@ -188,7 +192,7 @@ class PIdentityStrategy(ColumnSearch):
 
     def search(
         self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[np.ndarray, SearchFacts]:
         if begin is not None and len(begin) and factor.size <= DENSE:
             found = improved(factor, [begin], on_progress=on_progress)
         else:
@@ -217,7 +221,7 @@ class GaussianOptimumStrategy(ColumnSearch):
 
     def search(
         self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[np.ndarray, SearchFacts]:
         found = gaussian_optimum(factor, on_progress=on_progress)
         facts = {
             "loss": found.loss,

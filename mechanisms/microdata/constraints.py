@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from mechanisms.domain import Attribute, Domain
+from mechanisms.json_types import JsonObject
 from mechanisms.microdata.feasible_row import SearchEndedError, possible_row
 from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.tables import Pair
@@ -97,7 +97,7 @@ class Wishes:
             found.setdefault(pair, []).append(cells)
         return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(found.items())})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "weights": dict(self.weights),
             "pairs": [list(pair) for pair in self.pairs],
@@ -107,7 +107,7 @@ class Wishes:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Wishes:
+    def from_json(cls, value: JsonObject) -> Wishes:
         return cls(
             weights={str(k): int(v) for k, v in value.get("weights", {}).items()},
             pairs=tuple((str(a), str(b), int(w)) for a, b, w in value.get("pairs", ())),

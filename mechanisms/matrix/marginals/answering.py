@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -177,7 +176,7 @@ class MarginalMechanism(QueryMechanism):
         return replace(result, estimate=estimate, cells=cells, counts=counts, reconstruction=way)
 
 
-def details_of(domain: Domain, weights: list[int]) -> dict[str, Any]:
+def details_of(domain: Domain, weights: list[int]) -> dict[str, object]:
     """A plan's details: the weights; and how cells are made non-negative, where there are cells."""
     ways = {RECONSTRUCTION.name: RECONSTRUCTION.default} if domain.size <= MAX_CELLS else {}
     return {"weights": weights, **ways}

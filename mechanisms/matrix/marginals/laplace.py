@@ -14,7 +14,7 @@ from mechanisms.domain import Domain
 from mechanisms.matrix.answering import noise_law
 from mechanisms.matrix.marginals.answering import MarginalMechanism, details_of
 from mechanisms.matrix.marginals.errors import lower_bound, residual_costs
-from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals
+from mechanisms.matrix.marginals.sets import Axes, MarginalSets, asked_marginals
 from mechanisms.matrix.marginals.tables import Residuals, gathered, projected
 from mechanisms.matrix.marginals.weights import MAX_COLUMNS, best_weights, lattice_of, on_grid
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
@@ -89,10 +89,7 @@ class WeightedMarginals(MarginalMechanism):
             raise PlanError(f"{self.title}: find the weights first.")
         asked = asked_marginals(workload)
         closed = MarginalSets.closed(workload.shape, asked)
-        weight_of = {
-            tuple(np.flatnonzero(row).tolist()): int(w)
-            for row, w in zip(optimised.arrays["sets"], optimised.arrays["weights"], strict=True)
-        }
+        weight_of = _weights_by_set(optimised)
         counted = MarginalSets.of(workload.shape, weight_of)
         weights = [weight_of[axes] for axes in counted.sets]
         costs, kappa = residual_costs(closed, asked), _information(counted, weights, closed)
@@ -142,6 +139,12 @@ class WeightedMarginals(MarginalMechanism):
                 sums[closed.starts[at] : closed.starts[at + 1]] += share * table.sum(axis=dropped).ravel()
         sums /= np.repeat(self.information(plan, closed), closed.cells)
         return lambda places: projected(gathered(sums, closed, places))
+
+
+def _weights_by_set(optimised: Optimised) -> dict[Axes, int]:
+    """The weight of each counted table, by the places of its columns."""
+    sets = zip(optimised.arrays["sets"], optimised.arrays["weights"], strict=True)
+    return {tuple(np.flatnonzero(row).tolist()): int(weight) for row, weight in sets}
 
 
 def tables_sensitivity(counted: MarginalSets, weights: list[int], unit: PrivacyUnit) -> Sensitivity:

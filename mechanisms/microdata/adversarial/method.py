@@ -99,9 +99,8 @@ class Adversarial(Microdata):
             return true + noise.draw(law, true.size)
 
         random = repeatable(sha256(np.concatenate(margins.counts).tobytes()).digest())
-        trained = training.trained(
-            grouping.sizes, _shares(grouping, margins), condition(plan), margins.total, STEPS, noisy, random
-        )
+        shares = _shares(grouping, margins)
+        trained = training.trained(shares, condition(plan), margins.total, STEPS, noisy, random)
         return [np.concatenate(grouping.groups), trained.record()]
 
     def _made(

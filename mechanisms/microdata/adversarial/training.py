@@ -119,7 +119,6 @@ def _parameter(values: np.ndarray) -> nn.Parameter:
 
 
 def trained(
-    sizes: Sequence[int],
     shares: Sequence[Floats],
     condition: int,
     total: float,
@@ -132,6 +131,7 @@ def trained(
     All else is public: `random` and the order of steps, which depend on no one.
     """
     torch.set_num_threads(1)
+    sizes = [own.size for own in shares]
     judge, network = Critic(sum(sizes), random), Network(sizes, shares, condition, random)
 
     def some() -> Integers:
