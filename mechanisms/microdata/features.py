@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +28,26 @@ FEATURES = "choice of columns"
 DISTANCE, INFORMATION = CRITERIA = ("distance", "information")
 SHARE = Fraction(1, 10)
 COARSENESS = 0.5
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """Which columns rows are made of, where they are chosen privately.
+
+    keep: so many that tell most about the target; None: all. criterion: what they are chosen by, of `CRITERIA`.
+    """
+
+    keep: int | None = None
+    criterion: str = DISTANCE
+
+    def check(self, domain: Domain, wishes: Wishes, total: int | None) -> None:
+        """Raises PlanError if columns cannot be chosen so."""
+        if self.keep is not None:
+            check_choice(domain, wishes, self.keep)
+            check_criterion(self.criterion, total)
+
+
+ALL_COLUMNS = ColumnChoice()
 
 
 def check_choice(domain: Domain, wishes: Wishes, keep: int) -> None:

@@ -20,11 +20,10 @@ from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.feasible_row import possible_row
 from mechanisms.microdata.features import (
-    DISTANCE,
+    ALL_COLUMNS,
     FEATURES,
     SHARE,
-    check_choice,
-    check_criterion,
+    ColumnChoice,
     kept_columns,
     picks_left,
 )
@@ -101,40 +100,20 @@ class Microdata(ABC):
         *,
         rows: int | None = None,
         total: int | None = None,
-        keep: int | None = None,
-        criterion: str = DISTANCE,
+        choice: ColumnChoice = ALL_COLUMNS,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
-        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. keep: go on
-        with so many columns that tell most about the target; None: all. criterion: what they are chosen by, of
-        `features.CRITERIA`.
+        rows: how many to make; None: the noisy total. total: the number of rows, where it is public.
         Raises PlanError if columns, wishes or loss do not fit.
         """
-        if self.missing:
-            raise PlanError(f"{self.summary} {self.missing}")
-        if loss.definition not in self.definitions:
-            needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
-            raise PlanError(
-                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another method."
-            )
-        loss = loss.for_domain(domain)
-        check_columns(domain)
-        check_amount(loss)
-        wishes.check(domain)
-        if self.without_pairs and wishes.required:
-            raise PlanError(
-                f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
-            )
-        if keep is not None:
-            check_choice(domain, wishes, keep)
-            check_criterion(criterion, total)
+        self._check_definition(loss)
+        loss, keep = loss.for_domain(domain), choice.keep
+        self._check_inputs(domain, wishes, loss)
+        choice.check(domain, wishes, total)
         self._check(domain, wishes, keep)
         self._check_groups(domain, keep)
-        if rows is not None and not 1 <= rows <= MOST_ROWS:
-            raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
-        if total is not None and not loss.unit.total_public:
-            raise ValueError("the number of rows is not public under these neighbours")
+        _check_rows(loss, rows, total)
         shares = self._shares(domain, wishes, keep)
         plan = MicrodataPlan(
             mechanism=self.name,
@@ -147,11 +126,31 @@ class Microdata(ABC):
             pairwise=self.pairwise or keep is not None,
             keep=keep,
             explanation=self._explanation(shares, keep),
-            criterion=criterion,
+            criterion=choice.criterion,
         )
         margin_laws(plan)
         self._check_noise(plan)
         return plan
+
+    def _check_definition(self, loss: Loss) -> None:
+        """Raises PlanError unless the method can be taken, with a budget of this kind."""
+        if self.missing:
+            raise PlanError(f"{self.summary} {self.missing}")
+        if loss.definition not in self.definitions:
+            needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
+            raise PlanError(
+                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another method."
+            )
+
+    def _check_inputs(self, domain: Domain, wishes: Wishes, loss: Loss) -> None:
+        """Raises PlanError for columns, wishes or an amount that no release can have, or not by this method."""
+        check_columns(domain)
+        check_amount(loss)
+        wishes.check(domain)
+        if self.without_pairs and wishes.required:
+            raise PlanError(
+                f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
+            )
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """The private steps, one after the other.
@@ -290,6 +289,13 @@ def check_columns(domain: Domain) -> None:
             f"The tables of all pairs of these columns have {cells:,} cells; at most {MOST_CELLS:,} fit in memory. "
             "Choose wider bins, fewer categories or fewer columns."
         )
+
+
+def _check_rows(loss: Loss, rows: int | None, total: int | None) -> None:
+    if rows is not None and not 1 <= rows <= MOST_ROWS:
+        raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
+    if total is not None and not loss.unit.total_public:
+        raise ValueError("the number of rows is not public under these neighbours")
 
 
 def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:
