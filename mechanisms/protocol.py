@@ -21,7 +21,7 @@ from mechanisms.noise import Noise, NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
 
 # Values of a column without order, those of the cell for others among them.
-_TOLD_APART = 3
+_FEW_VALUES = 3
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
@@ -214,4 +214,4 @@ class Mechanism(ABC):
 
 def _without_order(domain: Domain) -> str:
     """The columns of which joined cells would be a mixture; two or three values are soon told apart."""
-    return ", ".join(a.name for a in domain.attributes if not a.ordered and a.size > _TOLD_APART)
+    return ", ".join(a.name for a in domain.attributes if not a.ordered and a.size > _FEW_VALUES)

@@ -48,7 +48,7 @@ def choice(parameter: Parameter, parameters: Parameters) -> str:
     return str(value)
 
 
-def whole_number(parameter: Parameter, parameters: Parameters) -> int:
+def integer_parameter(parameter: Parameter, parameters: Parameters) -> int:
     """The value given for a parameter of kind "integer", or its default. Raises PlanError outside its bounds."""
     value = parameters.get(parameter.name, parameter.default)
     low, high = parameter.minimum, parameter.maximum
@@ -74,9 +74,9 @@ def public_total(parameters: Parameters, unit: PrivacyUnit) -> dict[str, int]:
 
 def check_counts(domain: Domain, counts: np.ndarray) -> None:
     """Raises ValueError unless counts are (domain.size,) int64 >= 0; the message holds no count."""
-    wanted = (domain.size,)
-    if counts.shape != wanted:
-        raise ValueError(f"counts must have shape {wanted}, got {counts.shape}")
+    expected = (domain.size,)
+    if counts.shape != expected:
+        raise ValueError(f"counts must have shape {expected}, got {counts.shape}")
     if counts.dtype != np.int64:
         raise ValueError(f"counts must have type int64, got {counts.dtype}")
     if counts.min() < 0:

@@ -38,10 +38,10 @@ class BufferedToeplitzStream(PlannedStream[BufferedToeplitz]):
 
     def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         assert horizon is not None  # `endless` is False
-        kept, weights = best_buffers(horizon)
-        theta, omega = (np.array(numbers) / 2.0**PARAMETER_BITS for numbers in (kept, weights))
+        decays, weights = best_buffers(horizon)
+        theta, omega = (np.array(numbers) / 2.0**PARAMETER_BITS for numbers in (decays, weights))
         head = math.floor(grid / math.sqrt(column_energy(theta, omega, horizon)))
-        return {"kept": list(kept), "weights": list(weights), "head": head}
+        return {"kept": list(decays), "weights": list(weights), "head": head}
 
     def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> BufferedToeplitz:
         assert horizon is not None
@@ -61,8 +61,8 @@ class BufferedToeplitzStream(PlannedStream[BufferedToeplitz]):
         """Answer with noise, take the answer apart, publish the running sum of what comes out, to the nearest row."""
         check_increments(plan.request, state, increments)
         strategy = self.strategy(plan)
-        drawn = noise.draw(plan.noise, plan.request.series).tolist()
-        columns = (state.numbers["truth"], state.numbers["guess"], increments.tolist(), drawn)
+        draws = noise.draw(plan.noise, plan.request.series).tolist()
+        columns = (state.numbers["truth"], state.numbers["guess"], increments.tolist(), draws)
         truths, guesses, estimates = [], [], []
         for truth, guess, increment, own in zip(*columns, strict=True):
             remembered = strategy.remembering(truth)

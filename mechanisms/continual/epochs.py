@@ -93,8 +93,10 @@ class DoublingEpochs(StreamStrategy):
         for epoch in range(epoch_of(horizon) + 1):
             size, inner = 1 << epoch, self._epoch(epoch)
             count = min(size, horizon - size + 1)
-            whole = count == size
-            own = size * inner.mean_energy(size) if whole else inner.energies(np.arange(1, count + 1)).sum()
+            complete = count == size
+            own = (
+                size * inner.mean_energy(size) if complete else inner.energies(np.arange(1, count + 1)).sum()
+            )
             total += float(own) + count * before
             before += float(inner.energies(np.array([size]))[0])
         return total / horizon

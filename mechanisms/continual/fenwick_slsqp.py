@@ -45,7 +45,7 @@ def solved(horizon: int, definition: Definition) -> tuple[float, ...]:
     counts = used.sum(axis=0)
     start = np.full(horizon, 1 / horizon.bit_length())
     scale = float((counts / start**power).sum())
-    found = minimize(
+    result = minimize(
         lambda x: float((counts / x**power).sum()) / scale,
         start,
         jac=lambda x: -power * counts / x ** (power + 1) / scale,
@@ -54,10 +54,10 @@ def solved(horizon: int, definition: Definition) -> tuple[float, ...]:
         method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 1000},
     )
-    if not found.success:
+    if not result.success:
         raise PlanError(f"The solver found no weights for {horizon} periods. Choose another method.")
     # Its constraints hold up to rounding; a strategy must not exceed them.
-    weights = found.x / (covered @ found.x).max()
+    weights = result.x / (covered @ result.x).max()
     return tuple((weights if definition is Definition.PURE else np.sqrt(weights)).tolist())
 
 

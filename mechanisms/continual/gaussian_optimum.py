@@ -41,8 +41,8 @@ def _triangular_optimum(periods: int) -> GaussianOptimum:
     The relative gap that its lower bound proves is at most 1e-4, and at most 1e-10 times the squared number of
     periods, which is less up to 1,000.
     """
-    found = gaussian_optimum(Prefix(periods), tolerance=min(TOLERANCE, _TOLERANCE_BY_SQUARE * periods**2))
-    return replace(found, strategy=_lower_triangle(found.strategy))
+    solution = gaussian_optimum(Prefix(periods), tolerance=min(TOLERANCE, _TOLERANCE_BY_SQUARE * periods**2))
+    return replace(solution, strategy=_lower_triangle(solution.strategy))
 
 
 def _written(optimum: GaussianOptimum) -> list[object]:

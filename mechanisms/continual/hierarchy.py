@@ -220,14 +220,14 @@ def _best_levels(horizon: int, definition: Definition, reuse: int = 0) -> LevelT
 
     def optimised(shape: tuple[int, ...]) -> LevelTree:
         start = equal(shape)
-        found = minimize(
+        solution = minimize(
             lambda logarithms: math.log(energy(weighted(shape, logarithms))),
             start,
             method="L-BFGS-B",
             bounds=[(-_STEEPEST, _STEEPEST)] * len(start),
             options={"ftol": 1e-6},
         )
-        return weighted(shape, found.x)
+        return weighted(shape, solution.x)
 
     shapes = sorted(_shapes(horizon), key=lambda shape: energy(weighted(shape, equal(shape))))
     return min(map(optimised, shapes[:_TRIED]), key=energy)
@@ -242,7 +242,7 @@ best_levels = Search(
         write_arguments=lambda horizon, definition, reuse=0: [horizon, definition.value, reuse],
         read_arguments=lambda spelled: (spelled[0], Definition(spelled[1]), spelled[2]),
         write=lambda levels: [list(levels.branching), list(levels.weights)],
-        read=lambda found: LevelTree(tuple(found[0]), tuple(found[1])),
+        read=lambda solution: LevelTree(tuple(solution[0]), tuple(solution[1])),
     ),
 )
 

@@ -23,7 +23,7 @@ from mechanisms.continual.strategy import (
 )
 from mechanisms.json_types import JsonObject
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
-from mechanisms.noise.sum_quantiles import LEVEL, STEP, half_widths, whole_half_widths
+from mechanisms.noise.sum_quantiles import LEVEL, STEP, half_widths, integer_half_widths
 from mechanisms.protocol import PlanError
 from mechanisms.sensitivity import Sensitivity
 from mechanisms.validation import check_amount
@@ -166,7 +166,7 @@ def _half_widths(
     rounded_away: by how much the noise of what is off by h + 1 exceeds h at least.
     """
     if strategy.plain:
-        return whole_half_widths(law, np.rint(energies).astype(np.int64))
+        return integer_half_widths(law, np.rint(energies).astype(np.int64))
     errors = np.sqrt(law.variance * energies)
     largest = np.minimum(fourth_powers, energies**2) ** 0.25
     cumulant = fourth_cumulant(law) * fourth_powers
@@ -244,11 +244,11 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
         if horizon > 1
         else "its only period"
     )
-    whole = "the whole stream" if request.horizon else "the stream, however long"
+    span = "the whole stream" if request.horizon else "the stream, however long"
     root = math.sqrt(error)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
     unit = "people" if loss.unit.max_rows == 1 else "rows"
     return (
-        f"{change} one person, with {rows}{adds} in {whole}, costs {loss} once. "
+        f"{change} one person, with {rows}{adds} in {span}, costs {loss} once. "
         f"Expected error of a running count, over {over}: {size}{f' {unit}' if request.largest == 1 else ''}."
     )

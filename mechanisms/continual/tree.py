@@ -37,8 +37,8 @@ def _mean_power(horizon: int, by_height: np.ndarray) -> float:
     """The mean of `_powers` over the periods 1..horizon, from how often each binary digit is 1."""
     total = 0.0
     for h in range(horizon.bit_length()):
-        whole, rest = divmod(horizon + 1, 2 << h)
-        total += by_height[h] * ((whole << h) + max(0, rest - (1 << h)))
+        complete, rest = divmod(horizon + 1, 2 << h)
+        total += by_height[h] * ((complete << h) + max(0, rest - (1 << h)))
     return float(total / horizon)
 
 

@@ -142,12 +142,12 @@ def _improved(
     periods: int, layers: tuple[Layer, ...], iterations: int, within_block: bool = False
 ) -> tuple[Layer, ...]:
     """What some steps of L-BFGS-B make of the layers."""
-    search = _Search(periods, tuple(len(layer.knots) for layer in layers), within_block)
+    search = _LayerSearch(periods, tuple(len(layer.knots) for layer in layers), within_block)
     options = {"maxiter": iterations}
     start, bounds = search.vector(layers), search.bounds
-    found = minimize(search, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    result = minimize(search, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return tuple(
-        Layer(tuple(_units(knots)), tuple(_units(heights))) for knots, heights in search.layers(found.x)
+        Layer(tuple(_units(knots)), tuple(_units(heights))) for knots, heights in search.layers(result.x)
     )
 
 
@@ -183,7 +183,7 @@ def _units(values: np.ndarray) -> list[int]:
     return [round(v * UNIT) for v in values.tolist()]
 
 
-class _Search:
+class _LayerSearch:
     """The mean error as a function of one vector: for each layer the first knot, log gaps and log heights."""
 
     def __init__(self, periods: int, sizes: tuple[int, ...], within_block: bool = False) -> None:

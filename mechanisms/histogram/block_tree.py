@@ -27,8 +27,8 @@ from mechanisms.validation import (
     check_cells,
     check_counts,
     choice,
+    integer_parameter,
     public_total,
-    whole_number,
 )
 
 MAX_CELLS = 2**21
@@ -90,11 +90,11 @@ class BlockTreeHistogram(Mechanism):
     share: ClassVar[Parameter]
 
     @abstractmethod
-    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
+    def _partition_law(self, inputs: BlockTreeInputs) -> DiscreteLaplace:
         """The scale of the partition's choice, as the law that it would be the scale of."""
 
     @abstractmethod
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, object]:
+    def _facts(self, inputs: BlockTreeInputs) -> dict[str, object]:
         """Public numbers that the partition needs, for `Plan.details`."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class BlockTreeHistogram(Mechanism):
         """The private choice: (2^K,) counts to the exponents of the blocks."""
 
     @abstractmethod
-    def _how(self, asked: BlockTreeInputs) -> str:
+    def _how(self, inputs: BlockTreeInputs) -> str:
         """A sentence on how the blocks are chosen."""
 
     def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
@@ -115,19 +115,19 @@ class BlockTreeHistogram(Mechanism):
         check_amount(loss)
         loss = loss.for_domain(domain)
         total = public_total(parameters, loss.unit)
-        per_cent = whole_number(self.share, parameters)
-        asked = BlockTreeInputs(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
-        law = strategy_law(asked.count_loss, asked.tree(asked.cells))
+        per_cent = integer_parameter(self.share, parameters)
+        inputs = BlockTreeInputs(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
+        law = strategy_law(inputs.count_loss, inputs.tree(inputs.cells))
         stages = [
-            Stage(self.partition_name, asked.share, self._partition_law(asked)),
-            Stage("counts", 1 - asked.share, law),
+            Stage(self.partition_name, inputs.share, self._partition_law(inputs)),
+            Stage("counts", 1 - inputs.share, law),
         ]
         return Plan(
             mechanism=self.name,
             domain=domain,
             parameters={
                 "within_bins": choice(WITHIN_BINS, parameters),
-                "purpose": asked.purpose,
+                "purpose": inputs.purpose,
                 self.share.name: per_cent,
                 **total,
             },
@@ -137,11 +137,11 @@ class BlockTreeHistogram(Mechanism):
             standard_error=None,
             half_width=None,
             coverage=None,
-            explanation=f"{self._how(asked)} {_counting_sentence(per_cent)}",
+            explanation=f"{self._how(inputs)} {_counting_sentence(per_cent)}",
             details={
                 "stages": stages_to_json(stages),
-                "trees": [list(asked.tree(2**k).weights) for k in range(asked.scales + 1)],
-                **self._facts(asked),
+                "trees": [list(inputs.tree(2**k).weights) for k in range(inputs.scales + 1)],
+                **self._facts(inputs),
                 **total,
             },
         )

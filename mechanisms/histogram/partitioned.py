@@ -25,8 +25,8 @@ from mechanisms.validation import (
     check_cells,
     check_counts,
     choice,
+    integer_parameter,
     public_total,
-    whole_number,
 )
 
 MAX_CELLS = 2**24
@@ -103,15 +103,15 @@ class PartitionedHistogram(Mechanism):
     joins_cells: ClassVar[bool] = True
 
     @abstractmethod
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
         """The private questions in order; the last one's law is the plan's."""
 
     @abstractmethod
-    def _facts(self, asked: PartitionInputs) -> dict[str, object]:
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
         """Further public numbers for `Plan.details`."""
 
     @abstractmethod
-    def _how(self, asked: PartitionInputs) -> str:
+    def _how(self, inputs: PartitionInputs) -> str:
         """One sentence on how the blocks are chosen."""
 
     @abstractmethod
@@ -131,20 +131,20 @@ class PartitionedHistogram(Mechanism):
         _check(domain, loss)
         loss = loss.for_domain(domain)
         chosen = {p.name: _value(p, parameters) for p in self.parameters}
-        asked = PartitionInputs(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
-        stages = self._stages(asked)
+        inputs = PartitionInputs(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
+        stages = self._stages(inputs)
         return Plan(
             mechanism=self.name,
             domain=domain,
-            parameters=asked.parameters,
+            parameters=inputs.parameters,
             loss=loss,
-            sensitivity=asked.sensitivity,
+            sensitivity=inputs.sensitivity,
             noise=stages[-1].law,
             standard_error=None,
             half_width=None,
             coverage=None,
-            explanation=f"{self._how(asked)} {_error_sentence(stages[-1])}",
-            details={"stages": stages_to_json(stages), "people": asked.people, **self._facts(asked)},
+            explanation=f"{self._how(inputs)} {_error_sentence(stages[-1])}",
+            details={"stages": stages_to_json(stages), "people": inputs.people, **self._facts(inputs)},
         )
 
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
@@ -181,7 +181,7 @@ def _check(domain: Domain, loss: Loss) -> None:
 def _value(parameter: Parameter, given: Parameters) -> str | int:
     if parameter.kind == "choice":
         return choice(parameter, given)
-    return whole_number(parameter, given)
+    return integer_parameter(parameter, given)
 
 
 def _error_sentence(last: Stage) -> str:

@@ -43,8 +43,8 @@ from mechanisms.validation import (
     check_cells,
     check_counts,
     choice,
+    integer_parameter,
     public_total,
-    whole_number,
 )
 
 MAX_CELLS = 2**21
@@ -108,7 +108,7 @@ class ChosenHistogram(Mechanism):
         """
         self._check(domain, loss)
         loss = loss.for_domain(domain)
-        per_cent = whole_number(SHARE, parameters)
+        per_cent = integer_parameter(SHARE, parameters)
         common: Parameters = {
             "within_bins": choice(WITHIN_BINS, parameters),
             "purpose": choice(PURPOSE, parameters),
@@ -156,8 +156,8 @@ class ChosenHistogram(Mechanism):
         check_counts(plan.domain, counts)
         exact = unevenness.measured(counts, plan.domain.shape)
         laws = list(plan.stage_laws.values())[:-1]
-        drawn = [value + noise.draw(law, 1) for value, law in zip(exact, laws, strict=True)]
-        statistics = np.concatenate(drawn)
+        draws = [value + noise.draw(law, 1) for value, law in zip(exact, laws, strict=True)]
+        statistics = np.concatenate(draws)
         place = _chosen(plan, statistics.tolist())
         method, inner = _candidate(plan, place)
         return Measurement(np.concatenate([[place], statistics, method.measure(inner, counts, noise).values]))
@@ -186,11 +186,11 @@ def _candidates(domain: Domain, common: Parameters, rest: Loss) -> list[Plan]:
 
 def statistic_stages(domain: Domain, loss: Loss, share: Fraction) -> list[Stage]:
     """One for each of `unevenness.statistics`, with equal parts of the share; loss: over the domain."""
-    wanted = unevenness.statistics(domain.shape)
-    part, rows = share / len(wanted), histogram_sensitivity(loss.unit).l1
+    measured = unevenness.statistics(domain.shape)
+    part, rows = share / len(measured), histogram_sensitivity(loss.unit).l1
     return [
         Stage(s.name, part, count_law(share_of(loss, part), Sensitivity(s.step * rows, (s.step * rows) ** 2)))
-        for s in wanted
+        for s in measured
     ]
 
 
@@ -223,7 +223,7 @@ def _chosen(plan: Plan, statistics: list[int]) -> int:
     loss = share_of(plan.loss, Fraction(plan.details["stages"][-1]["share"]))
     laws = list(plan.stage_laws.values())[:-1]
     seen = Seen.of(plan.domain, statistics, [law.standard_error for law in laws], equal_epsilon(loss))
-    known = table.drawn(table.columns_of(plan.domain), plan.loss.definition)
+    known = table.trials(table.columns_of(plan.domain), plan.loss.definition)
     expected = seen.expected(known, str(plan.parameters["purpose"]), names)
     return int(np.argmin(expected))
 
@@ -242,7 +242,7 @@ class Seen:
         rows = scale / np.array([s.unit for s in unevenness.statistics(domain.shape)])
         return cls(domain.size, rows * np.array(statistics), rows * np.array(errors))
 
-    def likeness(self, known: table.Drawn) -> Floats:
+    def likeness(self, known: table.Trials) -> Floats:
         """(k,) how likely these statistics are if the table is like each of the drawn ones, up to a factor.
 
         Mixtures of normal densities, whose variance is that of the noise and of what counts as alike. The number of
@@ -253,13 +253,13 @@ class Seen:
         alike = [math.log(part) + self._log_density(known, share) for share, part in ALIKE.items()]
         return table.weights(near + np.logaddexp.reduce(alike, axis=0))
 
-    def _log_density(self, known: table.Drawn, share: float) -> Floats:
-        drawn = known.statistics[:, 1 : self.statistics.size]
-        variance = self.errors[1:] ** 2 + (share * drawn) ** 2 + 1
-        logs: Floats = -((self.statistics[1:] - drawn) ** 2 / variance + np.log(variance)).sum(axis=1) / 2
+    def _log_density(self, known: table.Trials, share: float) -> Floats:
+        draws = known.statistics[:, 1 : self.statistics.size]
+        variance = self.errors[1:] ** 2 + (share * draws) ** 2 + 1
+        logs: Floats = -((self.statistics[1:] - draws) ** 2 / variance + np.log(variance)).sum(axis=1) / 2
         return logs
 
-    def expected(self, known: table.Drawn, purpose: str, names: list[str]) -> list[float]:
+    def expected(self, known: table.Trials, purpose: str, names: list[str]) -> list[float]:
         """For each method, its expected ratio to the best; infinite where it was not measured.
 
         The ratio itself rather than its logarithm, so that a method that is far off on a few tables is not taken.

@@ -65,8 +65,8 @@ def pure_epsilon(loss: Loss) -> Fraction:
 def rational_shares(weights: Sequence[float]) -> list[Fraction]:
     """Positive fractions that sum to exactly 1, proportional to the weights up to rounding."""
     largest = max(weights)
-    whole = [max(1, round(weight / largest * _GRID)) for weight in weights]
-    return [Fraction(w, sum(whole)) for w in whole]
+    integers = [max(1, round(weight / largest * _GRID)) for weight in weights]
+    return [Fraction(w, sum(integers)) for w in integers]
 
 
 def permute_and_flip(gaps: np.ndarray, rate: Fraction, noise: Noise) -> int:

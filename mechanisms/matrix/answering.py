@@ -20,9 +20,9 @@ from mechanisms.matrix.mechanism import (
     QueryMechanism,
     QueryPlan,
     QueryResult,
-    kept_method,
-    kept_strategy,
-    kept_workload,
+    stored_method,
+    stored_strategy,
+    stored_workload,
 )
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.optimise.bound import bound_from, nuclear_norm
@@ -208,9 +208,9 @@ def _write_arguments(
 
 def _read_arguments(written: Sequence[Any]) -> tuple[object, ...]:
     name, _version, columns, text, definition, stored = written
-    method, domain = kept_method(name), Domain.from_json(columns)
-    read = kept_workload if _UPLOADED in text else read_workload
-    return method, domain, read(text, domain), Definition(definition), kept_strategy(stored)
+    method, domain = stored_method(name), Domain.from_json(columns)
+    read = stored_workload if _UPLOADED in text else read_workload
+    return method, domain, read(text, domain), Definition(definition), stored_strategy(stored)
 
 
 def _strategy_facts(
@@ -300,9 +300,9 @@ def refined_estimate(strategy: Strategy, values: np.ndarray) -> np.ndarray:
     """
     estimate = strategy.estimate(values)
     for _ in range(_ROUNDS):
-        whole = np.rint(np.clip(estimate, -_LARGEST, _LARGEST) * _UNITS).astype(np.int64)
-        left = values * _UNITS - strategy.answers(whole)
-        estimate = (whole + strategy.estimate(left)) / _UNITS
+        rounded = np.rint(np.clip(estimate, -_LARGEST, _LARGEST) * _UNITS).astype(np.int64)
+        left = values * _UNITS - strategy.answers(rounded)
+        estimate = (rounded + strategy.estimate(left)) / _UNITS
     return estimate
 
 

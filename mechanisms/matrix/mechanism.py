@@ -52,22 +52,22 @@ class Keeper(Protocol):
 _keepers: list[Keeper] = []
 
 
-def kept_by(keeper: Keeper) -> None:
+def set_keeper(keeper: Keeper) -> None:
     """Say where methods, strategies and uploaded queries are found: once, by whoever keeps them."""
     _keepers[:] = [keeper]
 
 
-def kept_method(name: str) -> QueryMechanism:
+def stored_method(name: str) -> QueryMechanism:
     """The method of that name. Raises KeyError if there is none."""
     return _keepers[0].method(name)
 
 
-def kept_strategy(name: str) -> Optimised | None:
+def stored_strategy(name: str) -> Optimised | None:
     """The strategy of that name; None for no name."""
     return _keepers[0].strategy(name) if name else None
 
 
-def kept_workload(text: str, domain: Domain) -> Workload:
+def stored_workload(text: str, domain: Domain) -> Workload:
     """The workload that a text describes, with the uploaded queries that it names."""
     return _keepers[0].workload(text, domain)
 

@@ -87,15 +87,15 @@ class Wishes:
 
     def impossible(self, domain: Domain) -> Impossible:
         """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
-        found: dict[Pair, list[tuple[int, int]]] = {}
+        result: dict[Pair, list[tuple[int, int]]] = {}
         columns = {name for zero in self.zeros for name in (zero[0], zero[2])}
         named = {name: _cells_named(domain.attributes[domain.names.index(name)]) for name in columns}
         for first, value, second, other in self.zeros:
             a, x = domain.names.index(first), _cell(named[first], first, value)
             b, y = domain.names.index(second), _cell(named[second], second, other)
             pair, cells = ((a, b), (x, y)) if a < b else ((b, a), (y, x))
-            found.setdefault(pair, []).append(cells)
-        return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(found.items())})
+            result.setdefault(pair, []).append(cells)
+        return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(result.items())})
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -120,12 +120,12 @@ class Wishes:
 def _cells_named(attribute: Attribute) -> dict[str, int | None]:
     """The cells by their labels, and by these with the hyphen that a keyboard has; None where two have one label."""
     labels = attribute.labels()
-    found: dict[str, int | None] = {}
+    result: dict[str, int | None] = {}
     for cell, label in enumerate(labels):
-        found[label] = None if label in found else cell
+        result[label] = None if label in result else cell
     for cell, label in enumerate(labels):
-        found.setdefault(label.replace("–", "-"), cell)
-    return found
+        result.setdefault(label.replace("–", "-"), cell)
+    return result
 
 
 def _cell(named: Mapping[str, int | None], column: str, label: str) -> int:

@@ -24,8 +24,8 @@ from mechanisms.microdata.features import (
     FEATURES,
     SHARE,
     ColumnChoice,
-    kept_columns,
     picks_left,
+    selected_columns,
 )
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.packing import pack, unpack
@@ -168,18 +168,18 @@ class Microdata(ABC):
         columns = plan.tables.columns(counts) if plan.pairwise else tables
         laws = margin_laws(plan)
         sizes = plan.domain.shape
-        drawn = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
-        noisy = columns + np.concatenate(drawn)
+        draws = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
+        noisy = columns + np.concatenate(draws)
         margins = margins_of(plan, noisy)
         if plan.keep is None:
             return Measurement(pack([noisy, *self._further(plan, counts, margins, noise)]))
-        kept = kept_columns(plan, counts, margins, noise)
-        among = plan.tables.among(counts, kept)
+        selected = selected_columns(plan, counts, margins, noise)
+        among = plan.tables.among(counts, selected)
         if self.whole_rows:
-            packed = WholeRows(sizes).among(counts[plan.cells :], kept)
+            packed = WholeRows(sizes).among(counts[plan.cells :], selected)
             among = np.concatenate([among, packed])
-        further = self._further(plan.of_columns(kept), among, margins.of_columns(kept), noise)
-        return Measurement(pack([noisy, np.array(kept), *further]))
+        further = self._further(plan.of_columns(selected), among, margins.of_columns(selected), noise)
+        return Measurement(pack([noisy, np.array(selected), *further]))
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         """Rows, from what was measured alone: the same every time."""
@@ -187,7 +187,7 @@ class Microdata(ABC):
         random = repeatable(sha256(measurement.values.tobytes()).digest())
         margins = margins_of(plan, noisy)
         columns = range(len(plan.domain.shape)) if plan.keep is None else further.pop(0).tolist()
-        made = MicrodataResult(
+        result = MicrodataResult(
             columns=tuple(columns),
             rows=empty_rows(_row_count(plan, margins), [plan.domain.shape[j] for j in columns]),
             total=margins.total,
@@ -195,11 +195,11 @@ class Microdata(ABC):
             half_widths=tuple(law.half_width() for law in margin_laws(plan)),
             smoothed=margins.counts,
         )
-        kept = plan.of_columns(columns)
-        made = self._made(kept, made, margins.of_columns(columns), further, random)
-        rows = _whole(plan, kept, made, margins, random)
+        selected = plan.of_columns(columns)
+        result = self._with_rows(selected, result, margins.of_columns(columns), further, random)
+        rows = _possible_only(plan, selected, result, margins, random)
         reorder(rows, random.permutation(len(rows)))
-        return replace(made, rows=rows)
+        return replace(result, rows=rows)
 
     def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:  # noqa: B027
         """Raise PlanError if the method cannot do what is wished, or not with these columns: most can."""
@@ -231,10 +231,10 @@ class Microdata(ABC):
         return None
 
     @abstractmethod
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
@@ -265,11 +265,11 @@ class Microdata(ABC):
 
 def split_whole_rows(plan: MicrodataPlan, counts: Integers) -> tuple[WholeRows, Integers]:
     """How whole rows are packed, and those after the tables. Raises ValueError unless the tables count these."""
-    whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
+    packing, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
     tables = plan.tables.table(counts, (0, 1)) if plan.pairwise else counts[: plan.domain.shape[0]]
-    if whole.number(packed) != tables.sum():
+    if packing.number(packed) != tables.sum():
         raise ValueError("the whole rows are not those that the tables count")
-    return whole, packed
+    return packing, packed
 
 
 def check_columns(domain: Domain) -> None:
@@ -329,24 +329,24 @@ def within_groups(
     return cells
 
 
-def _whole(
+def _possible_only(
     plan: MicrodataPlan,
-    kept: MicrodataPlan,
-    made: MicrodataResult,
+    selected: MicrodataPlan,
+    result: MicrodataResult,
     margins: Margins,
     random: np.random.Generator,
 ) -> CellRows:
     """The made rows without what cannot occur. What is known to be possible was found for all columns in the plan."""
-    if not kept.wishes.zeros:
-        return made.rows
+    if not selected.wishes.zeros:
+        return result.rows
 
     def possible() -> list[int]:
         row = possible_row(plan.domain.shape, plan.wishes.impossible(plan.domain))
         assert row is not None
-        return [row[place] for place in made.columns]
+        return [row[place] for place in result.columns]
 
-    wanted = margins.of_columns(made.columns).counts
-    return repaired(made.rows, wanted, kept.wishes.impossible(kept.domain), possible, random)
+    target = margins.of_columns(result.columns).counts
+    return repaired(result.rows, target, selected.wishes.impossible(selected.domain), possible, random)
 
 
 def _row_count(plan: MicrodataPlan, margins: Margins) -> int:
@@ -378,15 +378,15 @@ class IndependentColumns(Microdata):
     ) -> Sequence[np.ndarray]:
         return ()
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
-        everyone = np.zeros(len(made.rows), dtype=np.int64)
+        everyone = np.zeros(len(result.rows), dtype=np.int64)
         columns: list[Floats] = [counts[None, :] for counts in margins.counts]
         dealt_columns = (dealt(everyone, shares, random) for shares in columns)
-        return replace(made, rows=from_columns(dealt_columns, len(everyone), plan.domain.shape))
+        return replace(result, rows=from_columns(dealt_columns, len(everyone), plan.domain.shape))

@@ -57,7 +57,7 @@ class MicrodataPlan:
         return tuple(combinations(names, 2)) if self.pairwise else tuple((name,) for name in names)
 
     @property
-    def kept_shape(self) -> Sequence[int]:
+    def shape_of_rows(self) -> Sequence[int]:
         """The cells of the columns that the rows have: where some are chosen, of as many of the largest."""
         shape = self.domain.shape
         return shape if self.keep is None else sorted(shape)[-self.keep :]

@@ -18,8 +18,8 @@ _GRID = 100
 def table_shares(cells: Sequence[int], definition: Definition) -> list[Fraction]:
     """Shares that sum to 1 and make Σ cells · standard error least: of ρ ∝ cells^(2/3), of ε ∝ cells^(1/2)."""
     weights = [_weight(c, definition) for c in cells]
-    whole = sum(weights)
-    return [Fraction(w, whole) for w in weights]
+    total = sum(weights)
+    return [Fraction(w, total) for w in weights]
 
 
 def _weight(cells: int, definition: Definition) -> int:

@@ -75,7 +75,7 @@ class Score:
         return 1
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         """The question with everything that an answer is not understood without."""
         return self.title
 
@@ -211,7 +211,7 @@ class Quantile(Score):
         return self.level.denominator
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         if self.level == Fraction(1, 2):
             return "Median"
         return f"Quantile {float(self.level):g}: the value that {float(100 * self.level):g} % lie below"

@@ -67,8 +67,8 @@ def rows_of_cells(
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
 
 
-def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_Column]:
-    return [_Column(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
+def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_ColumnValues]:
+    return [_ColumnValues(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
 
 
 def _frames(
@@ -118,7 +118,7 @@ def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
         yield held
 
 
-class _Column:
+class _ColumnValues:
     """Turns the cells of one attribute into values; takes one number of its own stream per row."""
 
     def __init__(self, attribute: Attribute, index: int, digest: bytes, within_bins: str) -> None:
