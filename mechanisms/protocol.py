@@ -159,7 +159,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    definitions: ClassVar[frozenset[Definition]]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]]
     # Whether it counts cells together that are neighbours, and takes people to be evenly spread over them.
     joins_cells: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
@@ -83,7 +83,6 @@ class BlockTreeHistogram(Mechanism):
     The partition is an output of a private step, so asking for its blocks' counts is sequential composition.
     """
 
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
     joins_cells: ClassVar[bool] = True
     partition_name: ClassVar[str]

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Loss
 from mechanisms.calibration import count_law
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import deal, spread
@@ -98,7 +98,6 @@ class Blocks:
 class PartitionedHistogram(Mechanism):
     """A histogram by blocks; a subclass says how they come about. Its error depends on the data."""
 
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS,)
     joins_cells: ClassVar[bool] = True
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Loss
 from mechanisms.advice import table
 from mechanisms.arrays import Floats
 from mechanisms.calibration import count_law, equal_epsilon
@@ -97,7 +97,6 @@ class ChosenHistogram(Mechanism):
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 90)
     chooses_method: ClassVar[bool] = True
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE, SHARE)
 
     def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:

@@ -81,7 +81,6 @@ class StrategyHistogram(Mechanism):
     Measurement: the strategy's answers with noise, in the order of `Strategy.answers`.
     """
 
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
     is_linear: ClassVar[bool] = True
 
