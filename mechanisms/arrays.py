@@ -34,11 +34,11 @@ def let_go(*arrays: np.ndarray) -> None:
     Without this, pages that were read once count as the process's memory until it ends.
     """
     for array in arrays:
-        whole = array
-        while isinstance(whole.base, np.ndarray):
-            whole = whole.base
-        if isinstance(whole.base, mmap.mmap) and not whole.flags.writeable:
-            whole.base.madvise(mmap.MADV_DONTNEED)
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if isinstance(owner.base, mmap.mmap) and not owner.flags.writeable:
+            owner.base.madvise(mmap.MADV_DONTNEED)
 
 
 def runs_of(*arrays: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
@@ -28,14 +29,14 @@ class PendingSearchError(PlanError):
 class ResultStore(Protocol):
     """Where results lie, as JSON, by the search's name, its version and its arguments."""
 
-    def result(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+    def result(self, name: str, version: int, arguments: Sequence[object]) -> object:
         """The result of the search of this name.
 
         Raises PendingSearchError if there is none yet, PlanError if there can be none.
         """
         ...
 
-    def search_again(self, name: str, version: int, arguments: Sequence[Any]) -> Any:
+    def search_again(self, name: str, version: int, arguments: Sequence[object]) -> object:
         """Have a result replaced that cannot be read; raises as `result` does."""
         ...
 
@@ -59,7 +60,7 @@ def is_known(name: str, version: int) -> bool:
     return (name, version) in _searches
 
 
-def work_out(name: str, version: int, arguments: Sequence[Any]) -> Any:
+def work_out(name: str, version: int, arguments: Sequence[object]) -> object:
     """The result of a search, as JSON, from what `ResultStore.result` was asked.
 
     Raises PlanError, and KeyError for a search, or a version of one, that this code does not have.
@@ -67,13 +68,24 @@ def work_out(name: str, version: int, arguments: Sequence[Any]) -> Any:
     return _searches[name, version].work_out(arguments)
 
 
+@dataclass(frozen=True)
+class JsonForm(Generic[P, R]):
+    """How a search's arguments and its result are written as JSON, and read back.
+
+    write_arguments: None for those that JSON cannot say, of which the result is always worked out.
+    """
+
+    write_arguments: Callable[P, Sequence[object] | None]
+    read_arguments: Callable[[Sequence[Any]], tuple[object, ...]]
+    write: Callable[[R], object]
+    read: Callable[[Any], R]
+
+
 class Search(Generic[P, R]):
     """A function whose results may come from a shelf.
 
     name: what results are stored under, for good. version: counts up whenever results change, or are written in another
-    way, so that those of older code are replaced. takes_long: of the arguments, whether they do. spelled: the
-    arguments as JSON; None for those that JSON cannot say, of which the result is always worked out. read_arguments:
-    the way back. write, read: the result to JSON and back.
+    way, so that those of older code are replaced. takes_long: of the arguments, whether they do.
     """
 
     def __init__(
@@ -82,35 +94,30 @@ class Search(Generic[P, R]):
         version: int,
         search: Callable[P, R],
         takes_long: Callable[P, bool],
-        spelled: Callable[P, list[Any] | None],
-        read_arguments: Callable[[Sequence[Any]], tuple[Any, ...]],
-        write: Callable[[R], Any],
-        read: Callable[[Any], R],
+        form: JsonForm[P, R],
     ) -> None:
-        self._search: Any = lru_cache(maxsize=_MOST_REMEMBERED)(search)
+        self._search: Callable[..., R] = lru_cache(maxsize=_MOST_REMEMBERED)(search)
         self.name, self.version = name, version
-        self._takes_long, self._spelled, self._read_arguments = takes_long, spelled, read_arguments
-        self._write, self._read = write, read
+        self._takes_long, self._form = takes_long, form
         _searches[name, version] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         shelf = _shelf.get()
         if shelf is not None and self._takes_long(*args, **kwargs):
-            spelled = self._spelled(*args, **kwargs)
-            if spelled is not None:
-                return self._stored(shelf, spelled)
-        found: R = self._search(*args, **kwargs)
-        return found
+            arguments = self._form.write_arguments(*args, **kwargs)
+            if arguments is not None:
+                return self._stored(shelf, arguments)
+        return self._search(*args, **kwargs)
 
-    def _stored(self, shelf: ResultStore, spelled: list[Any]) -> R:
-        result = shelf.result(self.name, self.version, spelled)
+    def _stored(self, shelf: ResultStore, arguments: Sequence[object]) -> R:
+        result = shelf.result(self.name, self.version, arguments)
         try:
-            return self._read(result)
+            return self._form.read(result)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            return self._read(shelf.search_again(self.name, self.version, spelled))
+            return self._form.read(shelf.search_again(self.name, self.version, arguments))
 
-    def work_out(self, arguments: Sequence[Any]) -> Any:
+    def work_out(self, arguments: Sequence[object]) -> object:
         """Read back before anyone relies on it: a result that its own code cannot read would be searched for ever."""
-        written = self._write(self._search(*self._read_arguments(arguments)))
-        self._read(json.loads(json.dumps(written)))
+        written = self._form.write(self._search(*self._form.read_arguments(arguments)))
+        self._form.read(json.loads(json.dumps(written)))
         return written

@@ -9,19 +9,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
 from mechanisms.box_queries import CellSum, Picks, size, summed
 from mechanisms.domain import Domain
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
 
 # Values of a column without order, those of the cell for others among them.
-_TOLD_APART = 3
+_FEW_VALUES = 3
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
+
+
+Parameters = Mapping[str, str | int]
 
 
 class PlanError(ValueError):
@@ -71,7 +75,7 @@ class Plan:
 
     mechanism: str
     domain: Domain
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     loss: Loss
     sensitivity: Sensitivity
     noise: NoiseLaw
@@ -79,14 +83,14 @@ class Plan:
     half_width: int | None
     coverage: float | None
     explanation: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
 
     @cached_property
     def stage_laws(self) -> Mapping[str, NoiseLaw]:
         """The laws of the noise of its private steps, by name, in order; of a plan in stages."""
         return {stage["stage"]: law_from_json(stage["law"]) for stage in self.details["stages"]}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "mechanism": self.mechanism,
             "domain": self.domain.to_json(),
@@ -102,7 +106,7 @@ class Plan:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Plan:
+    def from_json(cls, value: JsonObject) -> Plan:
         read = {
             "domain": Domain.from_json(value["domain"]),
             "loss": Loss.from_json(value["loss"]),
@@ -155,7 +159,7 @@ class Mechanism(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    definitions: ClassVar[frozenset[Definition]]
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]]
     # Whether it counts cells together that are neighbours, and takes people to be evenly spread over them.
     joins_cells: ClassVar[bool] = False
@@ -173,7 +177,7 @@ class Mechanism(ABC):
     cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 130)
 
     @abstractmethod
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data. Raises PlanError if the loss or the domain does not fit."""
 
     @abstractmethod
@@ -210,4 +214,4 @@ class Mechanism(ABC):
 
 def _without_order(domain: Domain) -> str:
     """The columns of which joined cells would be a mixture; two or three values are soon told apart."""
-    return ", ".join(a.name for a in domain.attributes if not a.ordered and a.size > _TOLD_APART)
+    return ", ".join(a.name for a in domain.attributes if not a.ordered and a.size > _FEW_VALUES)

@@ -7,17 +7,17 @@ with probabilities that are multiples of 2^-32, rounded towards more privacy.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, pure_within_zcdp
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import STEP
 from mechanisms.protocol import Measurement, PlanError
@@ -55,10 +55,10 @@ class ResponsePlan:
         """Half the 95 % interval of an estimated count of a value that nobody has, in rows; rows >= 0."""
         return float(self.reach(np.zeros(1), rows)[0])
 
-    def reach(self, shares: Floats, rows: int, beside: float = 0.0) -> Floats:
+    def reach(self, shares: Floats, rows: int, own_variance: float = 0.0) -> Floats:
         """Half the 95 % interval of the counts of values of these shares, in rows: wide enough for whole reports.
 
-        beside: the variance that a report has whatever its row's value.
+        own_variance: the variance that a report has whatever its row's value.
 
         By the normal law with a score interval's z²/4 more variance, and the part of a report by which a sum on the
         integers reaches farther than a continuous one (`noise.sums`). With it, and the widest share that the interval
@@ -66,7 +66,7 @@ class ResponsePlan:
         """
         per_report = 1 / (float(self.keep) - float(self.other))
         reached: Floats = (
-            _Z * np.sqrt(rows * (self.spread(shares) + beside) + _Z**2 / 4) + STEP
+            _Z * np.sqrt(rows * (self.spread(shares) + own_variance) + _Z**2 / 4) + STEP
         ) * per_report
         return reached if rows else np.zeros_like(reached)
 
@@ -75,7 +75,7 @@ class ResponsePlan:
         keep, other = float(self.keep), float(self.other)
         return shares * keep * (1 - keep) + (1 - shares) * other * (1 - other)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             **{name: getattr(self, name) for name in self.__dataclass_fields__},
             "loss": self.loss.to_json(),
@@ -84,7 +84,7 @@ class ResponsePlan:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> ResponsePlan:
+    def from_json(cls, value: JsonObject) -> ResponsePlan:
         """Build a plan from what `to_json` wrote."""
         read = {"loss": Loss.from_json(value["loss"])}
         return cls(**{**value, **read, "keep": Fraction(value["keep"]), "other": Fraction(value["other"])})
@@ -102,20 +102,20 @@ class Estimate:
     half_width: np.ndarray
 
 
-def estimate_of(plan: ResponsePlan, reports: np.ndarray, rows: int, beside: float = 0.0) -> Estimate:
+def estimate_of(plan: ResponsePlan, reports: np.ndarray, rows: int, own_variance: float = 0.0) -> Estimate:
     """Counts (reports - n·other)/(keep - other), and how far off they are likely to be.
 
     reports: how many of n rows report each value. Given the table, the reports for a value of share f are n f coins of
     `keep` and n (1-f) of `other`; the standard error takes the estimated share, at least 0 and at most 1, for f, and
-    the interval the share within it that makes it widest. beside: as in `ResponsePlan.reach`.
+    the interval the share within it that makes it widest. own_variance: as in `ResponsePlan.reach`.
     """
     keep, other = float(plan.keep), float(plan.other)
     counts = (reports - rows * other) / (keep - other)
     shares = np.clip(counts / max(rows, 1), 0, 1)
-    around = plan.reach(shares, rows, beside)
+    around = plan.reach(shares, rows, own_variance)
     ends = [np.clip((counts + side * around) / max(rows, 1), 0, 1) for side in (-1, 1)]
-    half_width = np.maximum(*(plan.reach(end, rows, beside) for end in ends))
-    return Estimate(counts, np.sqrt(rows * (plan.spread(shares) + beside)) / (keep - other), half_width)
+    half_width = np.maximum(*(plan.reach(end, rows, own_variance) for end in ends))
+    return Estimate(counts, np.sqrt(rows * (plan.spread(shares) + own_variance)) / (keep - other), half_width)
 
 
 class Response:

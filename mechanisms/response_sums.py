@@ -14,5 +14,5 @@ def cell_sum(method: Response, plan: ResponsePlan, reports: Integers, rows: int,
     """
     if values.size == plan.categories:
         return CellSum(float(rows), 0.0, values.size)
-    found = method.estimate_together(plan, reports[values].sum(keepdims=True), rows, values.size)
-    return CellSum(float(found.counts[0]), float(found.half_width[0]), values.size)
+    sums = method.estimate_together(plan, reports[values].sum(keepdims=True), rows, values.size)
+    return CellSum(float(sums.counts[0]), float(sums.half_width[0]), values.size)

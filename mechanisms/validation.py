@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
-from mechanisms.protocol import Parameter, PlanError
+from mechanisms.protocol import Parameter, Parameters, PlanError
 
 MAX_AMOUNT = 1000
 
@@ -42,7 +39,7 @@ def check_amount(loss: Loss) -> None:
         )
 
 
-def choice(parameter: Parameter, parameters: Mapping[str, Any]) -> str:
+def choice(parameter: Parameter, parameters: Parameters) -> str:
     """The value given for a parameter of kind "choice", or its default. Raises PlanError for another value."""
     value = parameters.get(parameter.name, parameter.default)
     allowed = [key for key, _ in parameter.choices]
@@ -51,7 +48,7 @@ def choice(parameter: Parameter, parameters: Mapping[str, Any]) -> str:
     return str(value)
 
 
-def whole_number(parameter: Parameter, parameters: Mapping[str, Any]) -> int:
+def integer_parameter(parameter: Parameter, parameters: Parameters) -> int:
     """The value given for a parameter of kind "integer", or its default. Raises PlanError outside its bounds."""
     value = parameters.get(parameter.name, parameter.default)
     low, high = parameter.minimum, parameter.maximum
@@ -61,7 +58,7 @@ def whole_number(parameter: Parameter, parameters: Mapping[str, Any]) -> int:
     return value
 
 
-def public_total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, int]:
+def public_total(parameters: Parameters, unit: PrivacyUnit) -> dict[str, int]:
     """The public number of rows, if one was given and it is public."""
     if parameters.get("total") is None:
         return {}
@@ -77,9 +74,9 @@ def public_total(parameters: Mapping[str, Any], unit: PrivacyUnit) -> dict[str, 
 
 def check_counts(domain: Domain, counts: np.ndarray) -> None:
     """Raises ValueError unless counts are (domain.size,) int64 >= 0; the message holds no count."""
-    wanted = (domain.size,)
-    if counts.shape != wanted:
-        raise ValueError(f"counts must have shape {wanted}, got {counts.shape}")
+    expected = (domain.size,)
+    if counts.shape != expected:
+        raise ValueError(f"counts must have shape {expected}, got {counts.shape}")
     if counts.dtype != np.int64:
         raise ValueError(f"counts must have type int64, got {counts.dtype}")
     if counts.min() < 0:

@@ -328,7 +328,7 @@ def initial_of(attribute: domain.Attribute | None, name: str) -> Json:
     if isinstance(attribute, domain.Categorical):
         values |= {"values": "\n".join(lines_of(attribute)), "with_words": bool(attribute.words)}
     edges = values.get("edges")
-    if edges is not None:
+    if isinstance(edges, list):
         values["edges"] = " ".join(map(str, edges))
         by_value = isinstance(attribute, domain.Integer) and attribute.width == 1
         values["binning"] = "edges" if edges else "per_value" if by_value else "width"

@@ -9,9 +9,9 @@ class ReleasesConfig(AppConfig):
         from dpportal.releases import execution  # noqa: F401 (a kind of job, as the next two)
         from dpportal.releases.products.microdata import simulations  # noqa: F401
         from dpportal.releases.products.queries import strategies
-        from mechanisms.matrix.mechanism import kept_by
+        from mechanisms.matrix.mechanism import set_keeper
 
-        kept_by(strategies.Kept())
+        set_keeper(strategies.Kept())
         self._listen()
 
     def _listen(self) -> None:

@@ -83,32 +83,32 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
     """
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
-    known = table.drawn(table.columns_of(domain), loss.definition)
+    known = table.trials(table.columns_of(domain), loss.definition)
     strength = strength_of(domain, loss, people)
     weights = table.weights(known.log_nearness(domain.size, strength))
-    asked, few = list(methods), domain.size < FEW
-    ratios = {m.name: known.ratios[purpose][m.name] for m in asked if m.name in known.ratios[purpose]}
+    candidates, few = list(methods), domain.size < FEW
+    ratios = {m.name: known.ratios[purpose][m.name] for m in candidates if m.name in known.ratios[purpose]}
     lines = (
         _ranked(m, purpose, ratios[m.name], weights, m.is_plain if few else m.may_be_advised)
-        for m in asked
+        for m in candidates
         if m.name in ratios
     )
     ranked = sorted(lines, key=lambda r: (not r.advised, r.ratio))
     best = ratios[ranked[0].mechanism] if ranked else np.empty(0)
     return Ranking(
-        [_beside(r, ratios[r.mechanism], best, weights) for r in ranked],
+        [_compared(r, ratios[r.mechanism], best, weights) for r in ranked],
         float(weights.sum() ** 2 / (weights**2).sum()),
         domain.size,
         strength,
         few,
         not (_within(domain.size, known.cells) and _within(strength, known.strength)),
-        [m.name for m in asked if m.name not in ratios],
+        [m.name for m in candidates if m.name not in ratios],
     )
 
 
-def _within(asked: float, drawn: Floats) -> bool:
+def _within(candidates: float, trials: Floats) -> bool:
     """Whether it is among what was drawn, or hardly beyond."""
-    return bool(drawn.min() / _HARDLY <= asked <= drawn.max() * _HARDLY)
+    return bool(trials.min() / _HARDLY <= candidates <= trials.max() * _HARDLY)
 
 
 def strength_of(domain: Domain, loss: Loss, people: int) -> float:
@@ -137,7 +137,7 @@ def _ranked(method: Mechanism, purpose: str, ratios: Floats, weights: Floats, ad
     )
 
 
-def _beside(ranked: Ranked, ratios: Floats, best: Floats, weights: Floats) -> Ranked:
+def _compared(ranked: Ranked, ratios: Floats, best: Floats, weights: Floats) -> Ranked:
     """With how far it is behind the first method on the tables where both were measured, and how sure that is."""
     both = ~np.isnan(ratios) & ~np.isnan(best)
     gaps, near = (ratios - best)[both], weights[both] / weights[both].sum()

@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 PARTS = 3
 
 
-def drawn(shape: Shape, people: int, generator: np.random.Generator) -> Integers:
+def sample(shape: Shape, people: int, generator: np.random.Generator) -> Integers:
     """(cells,) counts of a table of a drawn shape, summing to `people`; cells in C order of `shape`."""
     weights = weights_of(shape, generator)
     counts: Integers = generator.multinomial(people, weights.ravel()).astype(np.int64)

@@ -26,7 +26,7 @@ NEAR_STRENGTH, NEAR_CELLS = 0.6, 0.7
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Trials:
     """The drawn tables of one number of columns and one kind of loss, k of them.
 
     cells: (k,) numbers of cells. strength: (k,) n·ε. statistics: (k, j) of `histogram.unevenness`, in rows times ε.
@@ -65,16 +65,16 @@ class Checked:
     tenth: float
 
 
-def _gaps(asked: float, drawn: Floats) -> Floats:
+def _gaps(question: float, trials: Floats) -> Floats:
     """(k,) differences of logarithms, from the nearest drawn value if the asked one lies beyond them."""
-    gaps: Floats = np.log(np.clip(asked, drawn.min(), drawn.max())) - np.log(drawn)
+    gaps: Floats = np.log(np.clip(question, trials.min(), trials.max())) - np.log(trials)
     return gaps
 
 
 def weights(logs: Floats) -> Floats:
     """(k,) weights from their logarithms, the largest one 1."""
-    found: Floats = np.exp(logs - logs.max())
-    return found
+    relative: Floats = np.exp(logs - logs.max())
+    return relative
 
 
 def columns_of(domain: Domain) -> int:
@@ -83,16 +83,16 @@ def columns_of(domain: Domain) -> int:
 
 
 @cache
-def drawn(columns: int, definition: Definition) -> Drawn:
+def trials(columns: int, definition: Definition) -> Trials:
     """What was measured on tables of 1 or 2 columns under a kind of loss."""
-    return _drawn([row for row in _lines("drawn") if row[:2] == [str(columns), definition.value]], _heads())
+    return _trials([row for row in _lines("drawn") if row[:2] == [str(columns), definition.value]], _heads())
 
 
 @cache
 def checked(columns: int, definition: Definition, purpose: str) -> Checked:
     """How good the advice was, for one purpose."""
-    (found,) = (row for row in _lines("checked") if row[:3] == [str(columns), definition.value, purpose])
-    return Checked(int(found[3]), *(float(figure) for figure in found[4:]))
+    (line,) = (row for row in _lines("checked") if row[:3] == [str(columns), definition.value, purpose])
+    return Checked(int(line[3]), *(float(figure) for figure in line[4:]))
 
 
 def _lines(kind: str) -> Iterator[list[str]]:
@@ -107,11 +107,11 @@ def _heads() -> list[str]:
     return heads
 
 
-def _drawn(rows: list[list[str]], heads: list[str]) -> Drawn:
+def _trials(rows: list[list[str]], heads: list[str]) -> Trials:
     values = np.array([[float(v) if v else math.nan for v in row[2:]] for row in rows])
     column = dict(zip(heads[2:], values.T, strict=True))
     statistics = [name for name in column if name.startswith("statistic ")]
-    return Drawn(
+    return Trials(
         cells=column["cells"],
         strength=column["strength"],
         statistics=np.stack([column[name] for name in statistics], axis=1),

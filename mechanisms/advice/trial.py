@@ -13,7 +13,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.advice.answers import PURPOSES, Answers, answers, root_mean_square
-from mechanisms.advice.shapes import Shape, drawn
+from mechanisms.advice.shapes import Shape, sample
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
 from mechanisms.noise import Noise, repeatable
@@ -53,25 +53,25 @@ class Trial:
         return repeatable(hashlib.sha256(named.encode()).digest())
 
     @cached_property
-    def _drawn(self) -> tuple[Shape, int, Fraction, Integers]:
+    def _sampled(self) -> tuple[Shape, int, Fraction, Integers]:
         draw = self._generator
         ends = LINE if self.columns == 1 else SIDE
         shape = tuple(round(math.exp(draw.uniform(*np.log(ends)))) for _ in range(self.columns))
         epsilon = LOSSES[draw.integers(len(LOSSES))]
         people = max(1, round(math.exp(draw.uniform(*np.log(STRENGTHS))) / float(epsilon)))
-        return shape, people, epsilon, drawn(shape, people, draw)
+        return shape, people, epsilon, sample(shape, people, draw)
 
     @property
     def shape(self) -> Shape:
-        return self._drawn[0]
+        return self._sampled[0]
 
     @property
     def people(self) -> int:
-        return self._drawn[1]
+        return self._sampled[1]
 
     @property
     def counts(self) -> Integers:
-        return self._drawn[3]
+        return self._sampled[3]
 
     @property
     def domain(self) -> Domain:
@@ -80,14 +80,14 @@ class Trial:
     @property
     def loss(self) -> Loss:
         """ε, or the ρ at which Gaussian noise has the variance of Laplace noise: ε²/4."""
-        epsilon = self._drawn[2]
+        epsilon = self._sampled[2]
         amount = epsilon if self.definition is Definition.PURE else epsilon**2 / 4
         return Loss(self.definition, amount)
 
     @property
     def strength(self) -> float:
         """n·ε."""
-        return self.people * float(self._drawn[2])
+        return self.people * float(self._sampled[2])
 
     def errors(
         self, methods: Iterable[Mechanism], trials: int, part: str = ""
@@ -96,14 +96,14 @@ class Trial:
 
         part: names the releases; others have other noise.
         """
-        found: dict[str, dict[str, float]] = {purpose: {} for purpose in PURPOSES}
+        by_purpose: dict[str, dict[str, float]] = {purpose: {} for purpose in PURPOSES}
         for method in methods:
             planned = any(p.name == "purpose" for p in method.parameters)
             for purposes in [(p,) for p in PURPOSES] if planned else [PURPOSES]:
                 parameters = {"purpose": purposes[0]} if planned else {}
                 for purpose, error in self._errors(method, parameters, purposes, trials, part).items():
-                    found[purpose][method.name] = error
-        return found
+                    by_purpose[purpose][method.name] = error
+        return by_purpose
 
     def _errors(
         self, method: Mechanism, parameters: dict[str, str], purposes: tuple[str, ...], trials: int, part: str

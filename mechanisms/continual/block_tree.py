@@ -196,9 +196,9 @@ def block_length(horizon: int) -> int:
 
 def best_outer_share(levels: BlockLevels, horizon: int) -> float:
     """The share of the weight that the totals of blocks should have, from the levels with the whole weight each."""
-    found = minimize_scalar(
+    result = minimize_scalar(
         lambda share: levels.scaled(share, 1 - share).mean_energy(horizon),
         bounds=(0.05, 0.95),
         method="bounded",
     )
-    return float(found.x)
+    return float(result.x)

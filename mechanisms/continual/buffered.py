@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.continual.strategy import Errors
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.sensitivity import Sensitivity
 
 BUFFERS = 5
@@ -45,7 +45,7 @@ class Buffers:
     kept, weights: θ_j and ω_j, in multiples of 2^-PARAMETER_BITS. values: b_j, in multiples of 2^-BUFFER_BITS rows.
     """
 
-    kept: tuple[int, ...]
+    decays: tuple[int, ...]
     weights: tuple[int, ...]
     values: tuple[int, ...]
 
@@ -56,17 +56,17 @@ class Buffers:
 
     def after(self, increment: int) -> Buffers:
         """Faded, and with an increment (in multiples of 2^-BUFFER_BITS rows) taken up."""
-        pairs = zip(self.kept, self.values, strict=True)
+        pairs = zip(self.decays, self.values, strict=True)
         return Buffers(
-            self.kept, self.weights, tuple((k * b >> PARAMETER_BITS) + increment for k, b in pairs)
+            self.decays, self.weights, tuple((k * b >> PARAMETER_BITS) + increment for k, b in pairs)
         )
 
 
 class BufferedToeplitz(Errors):
     """A_tt = head, A_{t,t-k} = head · Σ_j ω_j θ_j^(k-1), up to rounding."""
 
-    def __init__(self, periods: int, kept: Sequence[int], weights: Sequence[int], head: int) -> None:
-        self.periods, self.kept, self.weights, self.head = periods, tuple(kept), tuple(weights), head
+    def __init__(self, periods: int, decays: Sequence[int], weights: Sequence[int], head: int) -> None:
+        self.periods, self.decays, self.weights, self.head = periods, tuple(decays), tuple(weights), head
 
     @cached_property
     def column(self) -> Sensitivity:  # type: ignore[override]
@@ -83,16 +83,16 @@ class BufferedToeplitz(Errors):
 
     def remembering(self, values: Sequence[int]) -> Buffers:
         """The buffers with these values."""
-        return Buffers(self.kept, self.weights, tuple(values))
+        return Buffers(self.decays, self.weights, tuple(values))
 
     @property
     def empty(self) -> Buffers:
         """The buffers before the first period."""
-        return self.remembering((0,) * len(self.kept))
+        return self.remembering((0,) * len(self.decays))
 
     @property
     def _theta(self) -> np.ndarray:
-        return np.array(self.kept) / 2.0**PARAMETER_BITS
+        return np.array(self.decays) / 2.0**PARAMETER_BITS
 
     @property
     def _omega(self) -> np.ndarray:
@@ -178,10 +178,10 @@ def _best_buffers(periods: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         spread = response(theta, omega).mean_sum_of_squares(periods)
         return float(np.log(column_energy(theta, omega, periods)) + np.log(max(spread, 1e-9)))
 
-    found = minimize(error, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": _ITERATIONS}).x
+    solution = minimize(error, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": _ITERATIONS}).x
     unit = 2.0**PARAMETER_BITS
-    kept = tuple(round(g * unit) for g in (-np.expm1(found[:BUFFERS])).tolist())
-    return kept, tuple(round(w * unit) for w in np.exp(found[BUFFERS:]).tolist())
+    decays = tuple(round(g * unit) for g in (-np.expm1(solution[:BUFFERS])).tolist())
+    return decays, tuple(round(w * unit) for w in np.exp(solution[BUFFERS:]).tolist())
 
 
 best_buffers = Search(
@@ -189,15 +189,17 @@ best_buffers = Search(
     1,
     _best_buffers,
     takes_long=lambda periods: periods > _QUICK,
-    spelled=lambda periods: [periods],
-    read_arguments=tuple,
-    write=lambda found: [list(part) for part in found],
-    read=lambda found: (tuple(found[0]), tuple(found[1])),
+    form=JsonForm(
+        write_arguments=lambda periods: [periods],
+        read_arguments=tuple,
+        write=lambda solution: [list(part) for part in solution],
+        read=lambda solution: (tuple(solution[0]), tuple(solution[1])),
+    ),
 )
 
 
 @lru_cache(maxsize=64)
 def buffered_toeplitz(
-    periods: int, kept: tuple[int, ...], weights: tuple[int, ...], head: int
+    periods: int, decays: tuple[int, ...], weights: tuple[int, ...], head: int
 ) -> BufferedToeplitz:
-    return BufferedToeplitz(periods, kept, weights, head)
+    return BufferedToeplitz(periods, decays, weights, head)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from mechanisms.continual.buffered import (
 )
 from mechanisms.continual.mechanism import StreamPlan, StreamSecrets
 from mechanisms.continual.stream import PlannedStream, check_increments
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise
 
 
@@ -36,16 +36,14 @@ class BufferedToeplitzStream(PlannedStream[BufferedToeplitz]):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         assert horizon is not None  # `endless` is False
-        kept, weights = best_buffers(horizon)
-        theta, omega = (np.array(numbers) / 2.0**PARAMETER_BITS for numbers in (kept, weights))
+        decays, weights = best_buffers(horizon)
+        theta, omega = (np.array(numbers) / 2.0**PARAMETER_BITS for numbers in (decays, weights))
         head = math.floor(grid / math.sqrt(column_energy(theta, omega, horizon)))
-        return {"kept": list(kept), "weights": list(weights), "head": head}
+        return {"kept": list(decays), "weights": list(weights), "head": head}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> BufferedToeplitz:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> BufferedToeplitz:
         assert horizon is not None
         return buffered_toeplitz(horizon, tuple(details["kept"]), tuple(details["weights"]), details["head"])
 
@@ -63,8 +61,8 @@ class BufferedToeplitzStream(PlannedStream[BufferedToeplitz]):
         """Answer with noise, take the answer apart, publish the running sum of what comes out, to the nearest row."""
         check_increments(plan.request, state, increments)
         strategy = self.strategy(plan)
-        drawn = noise.draw(plan.noise, plan.request.series).tolist()
-        columns = (state.numbers["truth"], state.numbers["guess"], increments.tolist(), drawn)
+        draws = noise.draw(plan.noise, plan.request.series).tolist()
+        columns = (state.numbers["truth"], state.numbers["guess"], increments.tolist(), draws)
         truths, guesses, estimates = [], [], []
         for truth, guess, increment, own in zip(*columns, strict=True):
             remembered = strategy.remembering(truth)

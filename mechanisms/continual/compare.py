@@ -30,14 +30,14 @@ def offers(mechanisms: Iterable[StreamMechanism], request: StreamRequest, loss: 
     return [_offer(mechanism, request, loss) for mechanism in mechanisms]
 
 
-def suggested(made: Iterable[StreamOffer]) -> StreamOffer | None:
+def suggested(candidates: Iterable[StreamOffer]) -> StreamOffer | None:
     """The offer of the least mean squared error, but for those shown only to compare with; None if all refuse.
 
     Of equal ones the first.
     """
     errors = [
         (offer.plan.mean_squared_error, offer)
-        for offer in made
+        for offer in candidates
         if offer.plan is not None and not offer.mechanism.reference
     ]
     return min(errors, key=lambda pair: pair[0])[1] if errors else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from mechanisms.continual.strategy import (
 )
 from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.tree import TreeBlocks
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 # An epoch's sum counts as used by so many later counts for each period of the epoch; it fixes how weight is shared.
@@ -92,8 +93,10 @@ class DoublingEpochs(StreamStrategy):
         for epoch in range(epoch_of(horizon) + 1):
             size, inner = 1 << epoch, self._epoch(epoch)
             count = min(size, horizon - size + 1)
-            whole = count == size
-            own = size * inner.mean_energy(size) if whole else inner.energies(np.arange(1, count + 1)).sum()
+            complete = count == size
+            own = (
+                size * inner.mean_energy(size) if complete else inner.energies(np.arange(1, count + 1)).sum()
+            )
             total += float(own) + count * before
             before += float(inner.energies(np.array([size]))[0])
         return total / horizon
@@ -218,12 +221,10 @@ class EpochStream(LinearStream):
     )
     endless: ClassVar[bool] = True
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid, "epochs": [on_grid(tree, grid) for tree in epoch_trees(definition)]}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return DoublingEpochs(definition, details["grid"], [from_grid(tree) for tree in details["epochs"]])
 
 
@@ -237,10 +238,8 @@ class HybridStream(LinearStream):
     )
     endless: ClassVar[bool] = True
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return Hybrid(definition, details["grid"])

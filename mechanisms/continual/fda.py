@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.splits import Splits, SplitStrategy, joined, root, share_of
 from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 
 
 @lru_cache(maxsize=256)
@@ -49,10 +49,10 @@ class FactorisationDiagonal(LinearStream):
         "Sums over blocks of periods, long blocks measured best; about half the tree's error."
     )
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> SplitStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> SplitStrategy:
         return _strategy(horizon or 0, definition, details["grid"])
 
 

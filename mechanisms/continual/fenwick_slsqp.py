@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from mechanisms.accounting import Definition
 from mechanisms.continual.strategy import Chained, Draw, Numbers, StreamStrategy, fixed_point, rounded
 from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 from mechanisms.protocol import PlanError
 from mechanisms.sensitivity import Sensitivity
 
@@ -44,7 +45,7 @@ def solved(horizon: int, definition: Definition) -> tuple[float, ...]:
     counts = used.sum(axis=0)
     start = np.full(horizon, 1 / horizon.bit_length())
     scale = float((counts / start**power).sum())
-    found = minimize(
+    result = minimize(
         lambda x: float((counts / x**power).sum()) / scale,
         start,
         jac=lambda x: -power * counts / x ** (power + 1) / scale,
@@ -53,10 +54,10 @@ def solved(horizon: int, definition: Definition) -> tuple[float, ...]:
         method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 1000},
     )
-    if not found.success:
+    if not result.success:
         raise PlanError(f"The solver found no weights for {horizon} periods. Choose another method.")
     # Its constraints hold up to rounding; a strategy must not exceed them.
-    weights = found.x / (covered @ found.x).max()
+    weights = result.x / (covered @ result.x).max()
     return tuple((weights if definition is Definition.PURE else np.sqrt(weights)).tolist())
 
 
@@ -99,12 +100,10 @@ class SolvedFenwick(LinearStream):
     reference: ClassVar[bool] = True
     longest: ClassVar[int] = LONGEST_SOLVED
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"weights": [math.floor(grid * w * (1 - 2**-40)) for w in solved(horizon or 0, definition)]}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return _fenwick(tuple(details["weights"]))
 
 

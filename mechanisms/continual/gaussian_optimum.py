@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -21,7 +20,8 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import StreamStrategy
 from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.triangular import Triangular
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
+from mechanisms.json_types import JsonObject
 from mechanisms.matrix.optimise.gaussian import TOLERANCE, GaussianOptimum, gaussian_optimum
 from mechanisms.matrix.workload.factor import Prefix
 from mechanisms.sensitivity import Sensitivity
@@ -41,11 +41,11 @@ def _triangular_optimum(periods: int) -> GaussianOptimum:
     The relative gap that its lower bound proves is at most 1e-4, and at most 1e-10 times the squared number of
     periods, which is less up to 1,000.
     """
-    found = gaussian_optimum(Prefix(periods), tolerance=min(TOLERANCE, _TOLERANCE_BY_SQUARE * periods**2))
-    return replace(found, strategy=_lower_triangle(found.strategy))
+    solution = gaussian_optimum(Prefix(periods), tolerance=min(TOLERANCE, _TOLERANCE_BY_SQUARE * periods**2))
+    return replace(solution, strategy=_lower_triangle(solution.strategy))
 
 
-def _written(optimum: GaussianOptimum) -> list[Any]:
+def _written(optimum: GaussianOptimum) -> list[object]:
     """The triangle's rows one after the other, as bytes, and the numbers beside it."""
     rows = optimum.strategy[np.tril_indices(len(optimum.strategy))].astype("<f8").tobytes()
     return [b64encode(rows).decode(), optimum.loss, optimum.lower_bound, optimum.iterations]
@@ -64,10 +64,12 @@ triangular_optimum = Search(
     1,
     _triangular_optimum,
     takes_long=lambda periods: periods > _QUICK,
-    spelled=lambda periods: [periods],
-    read_arguments=tuple,
-    write=_written,
-    read=_read,
+    form=JsonForm(
+        write_arguments=lambda periods: [periods],
+        read_arguments=tuple,
+        write=_written,
+        read=_read,
+    ),
 )
 
 
@@ -134,12 +136,10 @@ class GaussianOptimumStream(LinearStream):
     # One to two seconds here, and eight times as long for twice the periods.
     longest: ClassVar[int] = 1024
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         assert horizon is not None  # `endless` is False
         return {"grid": grid, "lower_bound": triangular_optimum(horizon).lower_bound / horizon}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         assert horizon is not None
         return _strategy(horizon, details["grid"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -23,7 +23,8 @@ from mechanisms.continual.strategy import (
     rounded,
 )
 from mechanisms.continual.stream import LinearStream
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 _HIGHEST = 7
@@ -173,14 +174,14 @@ class HierarchicalStream(LinearStream):
         "Sums over blocks of periods at a few levels, made consistent with each other by least squares."
     )
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return on_grid(best_levels(horizon or 0, definition), grid)
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> Hierarchy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> Hierarchy:
         return from_grid(details)
 
 
-def on_grid(levels: LevelTree, grid: int) -> dict[str, list[int]]:
+def on_grid(levels: LevelTree, grid: int) -> dict[str, object]:
     """A tree as JSON, its weights of norm 1 made whole, of norm at most `grid`."""
     # A little less, so that no error of float arithmetic makes them longer.
     weights = [math.floor(grid * w * (1 - 2**-40)) for w in levels.weights]
@@ -219,14 +220,14 @@ def _best_levels(horizon: int, definition: Definition, reuse: int = 0) -> LevelT
 
     def optimised(shape: tuple[int, ...]) -> LevelTree:
         start = equal(shape)
-        found = minimize(
+        solution = minimize(
             lambda logarithms: math.log(energy(weighted(shape, logarithms))),
             start,
             method="L-BFGS-B",
             bounds=[(-_STEEPEST, _STEEPEST)] * len(start),
             options={"ftol": 1e-6},
         )
-        return weighted(shape, found.x)
+        return weighted(shape, solution.x)
 
     shapes = sorted(_shapes(horizon), key=lambda shape: energy(weighted(shape, equal(shape))))
     return min(map(optimised, shapes[:_TRIED]), key=energy)
@@ -237,10 +238,12 @@ best_levels = Search(
     1,
     _best_levels,
     takes_long=lambda horizon, definition, reuse=0: horizon > _QUICK,
-    spelled=lambda horizon, definition, reuse=0: [horizon, definition.value, reuse],
-    read_arguments=lambda spelled: (spelled[0], Definition(spelled[1]), spelled[2]),
-    write=lambda levels: [list(levels.branching), list(levels.weights)],
-    read=lambda found: LevelTree(tuple(found[0]), tuple(found[1])),
+    form=JsonForm(
+        write_arguments=lambda horizon, definition, reuse=0: [horizon, definition.value, reuse],
+        read_arguments=lambda spelled: (spelled[0], Definition(spelled[1]), spelled[2]),
+        write=lambda levels: [list(levels.branching), list(levels.weights)],
+        read=lambda solution: LevelTree(tuple(solution[0]), tuple(solution[1])),
+    ),
 )
 
 

@@ -141,10 +141,10 @@ class LevelTree:
         begun, corrected = self._first_of_stretch, self._end_of_stretch
         energies = [self._from_root(self.stretch, begun)]
         for level in range(self.stretch + 1, self.top + 1):
-            beside = TreePart(
+            siblings = TreePart(
                 corrected.sum + begun.sum, corrected.squares + begun.squares, corrected.energy + begun.energy
             )
-            energies.append(self._from_root(level, self._of_parent(level, beside)))
+            energies.append(self._from_root(level, self._of_parent(level, siblings)))
             # A block less its children, of which the last was published as it was at its end.
             last, children = corrected.sum - 1, self.branching[level - 1]
             less = TreePart(last - (children - 1), last**2 + children - 1, corrected.energy)
@@ -218,12 +218,12 @@ class LevelTree:
             energies, weights = self._within_stretch(np.arange(1, upto + 1))
             return np.array([energies.sum(), weights.sum(), (weights**2).sum()])
         size = self.sizes[level - 1]
-        whole, rest = divmod(upto, size)
+        complete, rest = divmod(upto, size)
         moments = np.zeros(3)
-        if whole:
-            moments += self._lifted(level, np.arange(whole), size, self._moments(level - 1, size))
+        if complete:
+            moments += self._lifted(level, np.arange(complete), size, self._moments(level - 1, size))
         if rest:
-            moments += self._lifted(level, np.array([whole]), rest, self._moments(level - 1, rest))
+            moments += self._lifted(level, np.array([complete]), rest, self._moments(level - 1, rest))
         return moments
 
     def _lifted(self, level: int, done: np.ndarray, count: int, moments: np.ndarray) -> np.ndarray:

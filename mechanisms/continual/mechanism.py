@@ -6,13 +6,14 @@ plan (no data) -> open (draws what is secret for ever) -> advance, once a period
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
 
@@ -47,9 +48,9 @@ class StreamPlan:
     noise: NoiseLaw
     mean_squared_error: float
     explanation: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         request = self.request
         return {
             "mechanism": self.mechanism,
@@ -67,7 +68,7 @@ class StreamPlan:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> StreamPlan:
+    def from_json(cls, value: JsonObject) -> StreamPlan:
         read = {
             "request": StreamRequest(**value["request"]),
             "loss": Loss.from_json(value["loss"]),
@@ -90,7 +91,7 @@ class StreamSecrets:
     """
 
     period: int
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: JsonObject = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """JSON, filled up with blanks to a length that no true count changes: what is sealed shows its length."""

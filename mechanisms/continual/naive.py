@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.strategy import Draw, Numbers, StreamStrategy
 from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 
@@ -80,9 +80,7 @@ class NaiveIncrements(LinearStream):
     )
     endless: ClassVar[bool] = True
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return Increments()
 
 
@@ -94,8 +92,6 @@ class NaiveRepublication(LinearStream):
     summary: ClassVar[str] = "Each running count pays its own share of the loss; shown to compare with."
     reference: ClassVar[bool] = True
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         assert horizon is not None  # `endless` is False
         return Republication(horizon)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.splits import Splits, SplitStrategy, joined, root, share_of
 from mechanisms.continual.stream import LinearStream
+from mechanisms.json_types import JsonObject
 
 LONGEST_SPLIT = 2**16
 # Up to here every p is tried; beyond, the p at these multiples of n/256, around where the best of them lie. The error
@@ -85,10 +85,10 @@ class OptimalSplit(LinearStream):
     )
     longest: ClassVar[int] = LONGEST_SPLIT
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         return {"grid": grid}
 
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> SplitStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> SplitStrategy:
         return _strategy(horizon or 0, definition, details["grid"])
 
 

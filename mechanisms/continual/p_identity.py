@@ -120,9 +120,9 @@ class NestedWindows(StreamStrategy):
 
     def noise(self, draw: Draw) -> Integers:
         """The noise of all running sums, (n, k) int64 in multiples of 2^-FRACTION_BITS rows, drawn anew."""
-        drawn = draw(self.periods + len(self.multiples))
-        own = fixed_point(drawn[: self.periods], self.own[:, None])
-        return np.cumsum(own, axis=0) + self._correction(own, drawn[self.periods :])
+        draws = draw(self.periods + len(self.multiples))
+        own = fixed_point(draws[: self.periods], self.own[:, None])
+        return np.cumsum(own, axis=0) + self._correction(own, draws[self.periods :])
 
     def _correction(self, own: Integers, windows: Integers) -> Integers:
         """K r in fixed point. Whole rows and fractions apart keep τ e inside 64 bits, and r unmoved by any x."""

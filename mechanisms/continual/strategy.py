@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.mechanism import StreamRequest
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import DiscreteGaussian, NoiseLaw
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 # JSON: named exact integers, and lists of them.
-Numbers = Mapping[str, Any]
+Numbers = JsonObject
 # How many strategy answers -> their noise, (answers, k) int64: independent draws of the plan's law.
 Draw = Callable[[int], np.ndarray]
 
@@ -122,8 +122,8 @@ def fixed_point(noise: np.ndarray, weight: int | np.ndarray) -> np.ndarray:
     noise: int64, below 2^42 times the weight in magnitude. weight: >= 1, a number or an array to match.
     Rounding down commutes with adding whole rows: that is all that privacy asks of it.
     """
-    whole, rest = np.divmod(noise, weight)
-    return (whole << FRACTION_BITS) + (rest << FRACTION_BITS) // weight
+    integral, rest = np.divmod(noise, weight)
+    return (integral << FRACTION_BITS) + (rest << FRACTION_BITS) // weight
 
 
 def part_of(noise: np.ndarray, share: int) -> np.ndarray:
@@ -162,8 +162,8 @@ def covers_corrections(loss: Loss) -> bool:
     With one row a person there is nothing left for a correction.
     """
     unit = loss.unit
-    whole = loss.definition is Definition.PURE or unit.neighbours is Neighbours.ADD_REMOVE
-    return unit.max_rows >= 2 and whole
+    adds_up = loss.definition is Definition.PURE or unit.neighbours is Neighbours.ADD_REMOVE
+    return unit.max_rows >= 2 and adds_up
 
 
 def fourth_cumulant(law: NoiseLaw) -> float:

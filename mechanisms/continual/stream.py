@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -22,8 +21,9 @@ from mechanisms.continual.strategy import (
     fourth_cumulant,
     stream_sensitivity,
 )
+from mechanisms.json_types import JsonObject
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
-from mechanisms.noise.sum_quantiles import LEVEL, STEP, half_widths, whole_half_widths
+from mechanisms.noise.sum_quantiles import LEVEL, STEP, half_widths, integer_half_widths
 from mechanisms.protocol import PlanError
 from mechanisms.sensitivity import Sensitivity
 from mechanisms.validation import check_amount
@@ -52,7 +52,7 @@ class PlannedStream(ABC, Generic[S]):
     longest: ClassVar[int] = LONGEST
     endless: ClassVar[bool] = False
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         """What a plan lays down, as JSON, for `build` to make the same strategy for ever.
 
         grid: the whole number that weights may add up to in a column (in squares: whose square).
@@ -60,7 +60,7 @@ class PlannedStream(ABC, Generic[S]):
         return {}
 
     @abstractmethod
-    def build(self, horizon: int | None, definition: Definition, details: Mapping[str, Any]) -> S:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> S:
         """The strategy that `design` has laid down. Called once a period: fast, or cached."""
 
     def plan(self, request: StreamRequest, loss: Loss) -> StreamPlan:
@@ -166,7 +166,7 @@ def _half_widths(
     rounded_away: by how much the noise of what is off by h + 1 exceeds h at least.
     """
     if strategy.plain:
-        return whole_half_widths(law, np.rint(energies).astype(np.int64))
+        return integer_half_widths(law, np.rint(energies).astype(np.int64))
     errors = np.sqrt(law.variance * energies)
     largest = np.minimum(fourth_powers, energies**2) ** 0.25
     cumulant = fourth_cumulant(law) * fourth_powers
@@ -244,11 +244,11 @@ def _explanation(request: StreamRequest, loss: Loss, horizon: int, error: float)
         if horizon > 1
         else "its only period"
     )
-    whole = "the whole stream" if request.horizon else "the stream, however long"
+    span = "the whole stream" if request.horizon else "the stream, however long"
     root = math.sqrt(error)
     size = f"{root:,.0f}" if root >= 1000 else f"{root:.3g}"
     unit = "people" if loss.unit.max_rows == 1 else "rows"
     return (
-        f"{change} one person, with {rows}{adds} in {whole}, costs {loss} once. "
+        f"{change} one person, with {rows}{adds} in {span}, costs {loss} once. "
         f"Expected error of a running count, over {over}: {size}{f' {unit}' if request.largest == 1 else ''}."
     )

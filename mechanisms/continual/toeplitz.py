@@ -7,9 +7,8 @@ continual observation": with C lower triangular and c_0 = 1, c_k = c_{k-1}(2k - 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.strategy import StreamStrategy
 from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.triangular import Triangular
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 
@@ -75,12 +75,10 @@ class RootToeplitzStream(LinearStream):
     # Opening takes time in proportion to the square of the horizon, about 0.1 s here.
     longest: ClassVar[int] = 4096
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         assert horizon is not None  # `endless` is False
         return {"head": math.floor(grid / math.sqrt(math.fsum(root_coefficients(horizon) ** 2)))}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         assert horizon is not None
         return _root_toeplitz(horizon, details["head"])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from mechanisms.continual.strategy import (
     rounded,
 )
 from mechanisms.continual.stream import LONGEST, LinearStream
+from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
 
 # Block sizes up to 2^20.
@@ -37,8 +37,8 @@ def _mean_power(horizon: int, by_height: np.ndarray) -> float:
     """The mean of `_powers` over the periods 1..horizon, from how often each binary digit is 1."""
     total = 0.0
     for h in range(horizon.bit_length()):
-        whole, rest = divmod(horizon + 1, 2 << h)
-        total += by_height[h] * ((whole << h) + max(0, rest - (1 << h)))
+        complete, rest = divmod(horizon + 1, 2 << h)
+        total += by_height[h] * ((complete << h) + max(0, rest - (1 << h)))
     return float(total / horizon)
 
 
@@ -152,9 +152,7 @@ class BinaryTree(LinearStream):
     title: ClassVar[str] = "Binary tree (equal to a plain Fenwick tree)"
     summary: ClassVar[str] = "Sums over blocks of 1, 2, 4, ... periods, all measured alike; the usual method."
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return TreeBlocks(horizon or 0)
 
 
@@ -167,7 +165,5 @@ class RefinedTree(LinearStream):
         "The binary tree, with every block also estimated from the shorter blocks inside it."
     )
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return RefinedBlocks(horizon or 0)

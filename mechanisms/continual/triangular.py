@@ -54,12 +54,12 @@ class Triangular(StreamStrategy):
 
     def _increments(self, noise: Integers) -> Integers:
         """e for z, (n, k) int64, in multiples of 2^-FRACTION_BITS; whole rows and fractions apart fit 64 bits."""
-        whole, fraction = np.zeros_like(noise), np.zeros_like(noise)
+        integral, fraction = np.zeros_like(noise), np.zeros_like(noise)
         mask = (1 << FRACTION_BITS) - 1
         for t in range(len(noise)):
             weights = self.row(t + 1)
             earlier, own = weights[:-1], weights[-1]
-            quotient, rest = np.divmod(noise[t] - earlier @ whole[:t], own)
+            quotient, rest = np.divmod(noise[t] - earlier @ integral[:t], own)
             part = ((rest << FRACTION_BITS) - earlier @ fraction[:t]) // own
-            whole[t], fraction[t] = quotient + (part >> FRACTION_BITS), part & mask
-        return (whole << FRACTION_BITS) + fraction
+            integral[t], fraction[t] = quotient + (part >> FRACTION_BITS), part & mask
+        return (integral << FRACTION_BITS) + fraction

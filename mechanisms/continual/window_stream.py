@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mechanisms.accounting import Definition
 from mechanisms.continual.block_tree import BlockLevels, Nested, best_outer_share, block_length
@@ -14,6 +13,7 @@ from mechanisms.continual.strategy import StreamStrategy
 from mechanisms.continual.stream import LinearStream
 from mechanisms.continual.windows import LONGEST as LONGEST_BLOCK
 from mechanisms.continual.windows import UNIT, Layer, best_layers
+from mechanisms.json_types import JsonObject
 
 
 class WindowStream(LinearStream):
@@ -27,7 +27,7 @@ class WindowStream(LinearStream):
     )
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
 
-    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, Any]:
+    def design(self, horizon: int | None, definition: Definition, grid: int) -> dict[str, object]:
         assert horizon is not None  # `endless` is False
         if horizon <= LONGEST_BLOCK:
             return {"levels": [_level(horizon, grid, False)]}
@@ -36,13 +36,11 @@ class WindowStream(LinearStream):
         outer = round(grid * _outer_share(horizon, blocks, block))
         return {"levels": [_level(blocks, outer, False), _level(block, grid - outer, True)]}
 
-    def build(
-        self, horizon: int | None, definition: Definition, details: Mapping[str, Any]
-    ) -> StreamStrategy:
+    def build(self, horizon: int | None, definition: Definition, details: JsonObject) -> StreamStrategy:
         return _strategy(json.dumps(details["levels"]))
 
 
-def _level(periods: int, grid: int, within_block: bool) -> dict[str, Any]:
+def _level(periods: int, grid: int, within_block: bool) -> dict[str, object]:
     best = best_layers(periods, within_block)
     layers = [{"knots": list(layer.knots), "heights": list(layer.heights)} for layer in best]
     return {"periods": periods, "grid": grid, "layers": layers}

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.arrays import Floats
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.matrix.workload.factor import Prefix
 
 # Places are whole multiples of 1/UNIT of a period, heights of 1/UNIT.
@@ -129,10 +129,12 @@ best_layers = Search(
     1,
     _best_layers,
     takes_long=lambda periods, within_block: periods > _QUICK,
-    spelled=lambda periods, within_block: [periods, within_block],
-    read_arguments=tuple,
-    write=lambda layers: [[list(layer.knots), list(layer.heights)] for layer in layers],
-    read=lambda layers: tuple(Layer(tuple(knots), tuple(heights)) for knots, heights in layers),
+    form=JsonForm(
+        write_arguments=lambda periods, within_block: [periods, within_block],
+        read_arguments=tuple,
+        write=lambda layers: [[list(layer.knots), list(layer.heights)] for layer in layers],
+        read=lambda layers: tuple(Layer(tuple(knots), tuple(heights)) for knots, heights in layers),
+    ),
 )
 
 
@@ -140,12 +142,12 @@ def _improved(
     periods: int, layers: tuple[Layer, ...], iterations: int, within_block: bool = False
 ) -> tuple[Layer, ...]:
     """What some steps of L-BFGS-B make of the layers."""
-    search = _Search(periods, tuple(len(layer.knots) for layer in layers), within_block)
+    search = _LayerSearch(periods, tuple(len(layer.knots) for layer in layers), within_block)
     options = {"maxiter": iterations}
     start, bounds = search.vector(layers), search.bounds
-    found = minimize(search, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    result = minimize(search, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return tuple(
-        Layer(tuple(_units(knots)), tuple(_units(heights))) for knots, heights in search.layers(found.x)
+        Layer(tuple(_units(knots)), tuple(_units(heights))) for knots, heights in search.layers(result.x)
     )
 
 
@@ -181,7 +183,7 @@ def _units(values: np.ndarray) -> list[int]:
     return [round(v * UNIT) for v in values.tolist()]
 
 
-class _Search:
+class _LayerSearch:
     """The mean error as a function of one vector: for each layer the first knot, log gaps and log heights."""
 
     def __init__(self, periods: int, sizes: tuple[int, ...], within_block: bool = False) -> None:

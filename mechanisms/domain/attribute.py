@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 MISSING_LABEL = "Missing"
 
@@ -75,7 +75,7 @@ class Attribute:
         """One label for each cell, in cell order."""
         return [*self.regular_labels(), *([MISSING_LABEL] if self.missing_cell else [])]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         closed = {"closed": True, "misfits_to": self.misfits_to} if self.closed else {}
         source = {"source": self.source} if self.source else {}
         return {"kind": self.kind, "name": self.name, "missing_cell": self.missing_cell, **closed, **source}

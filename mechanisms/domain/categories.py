@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mechanisms.domain.attribute import Attribute
 from mechanisms.number_text import number_written
@@ -79,7 +79,7 @@ class Categorical(Attribute):
     def regular_labels(self) -> list[str]:
         return list(self.cells)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         numbers = {"as_numbers": True} if self.as_numbers else {}
         words = {"words": list(self.words)} if self.words else {}
         return {**super().to_json(), "values": list(self.values), **numbers, **words}

@@ -34,7 +34,7 @@ class _Bounded(Attribute):
     def ordered(self) -> bool:
         return True
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {**super().to_json(), "lower": self.lower, "upper": self.upper}
 
     def _check_edges(self, edges: Sequence[float]) -> None:
@@ -86,7 +86,7 @@ class Integer(_Bounded):
         pairs = map(self.bounds, range(self.regular_size))
         return [str(first) if first == last else f"{first}–{last}" for first, last in pairs]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {**super().to_json(), "width": self.width, "edges": list(self.edges)}
 
 
@@ -155,7 +155,7 @@ class Real(_Bounded):
                 written[place] = f"{round(edge, decimals):.10g}"
         return written
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {**super().to_json(), "bins": self.bins, "edges": list(self.edges)}
 
 
@@ -213,6 +213,6 @@ class Date(_Bounded):
         start = self.period_start(period).isoformat()
         return {"year": start[:4], "month": start[:7]}.get(self.step, start)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         extra = {"lower": self.lower.isoformat(), "upper": self.upper.isoformat(), "step": self.step}
         return {**super().to_json(), **extra}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from mechanisms.domain.attribute import Attribute, DomainError
 from mechanisms.domain.categories import Boolean, Categorical
 from mechanisms.domain.ordered import Date, Integer, Real
+from mechanisms.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -57,18 +58,18 @@ class Domain:
         by_name = {a.name: a for a in self.attributes}
         return Domain(tuple(by_name[name] for name in names))
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, object]]:
         return [a.to_json() for a in self.attributes]
 
     @classmethod
-    def from_json(cls, value: Sequence[Mapping[str, Any]]) -> Domain:
+    def from_json(cls, value: Sequence[JsonObject]) -> Domain:
         return cls(tuple(map(attribute_from_json, value)))
 
 
 KINDS: dict[str, type[Attribute]] = {c.kind: c for c in (Categorical, Boolean, Integer, Real, Date)}
 
 
-def attribute_from_json(value: Mapping[str, Any]) -> Attribute:
+def attribute_from_json(value: JsonObject) -> Attribute:
     """Build an attribute from what its `to_json` wrote."""
     fields: dict[str, Any] = {
         key: tuple(v) if isinstance(v, list) else v for key, v in value.items() if key != "kind"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,16 +47,16 @@ class BinnedHistogram(BlockTreeHistogram):
     partition_name: ClassVar[str] = "choice"
     share: ClassVar[Parameter] = SHARE
 
-    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
+    def _partition_law(self, inputs: BlockTreeInputs) -> DiscreteLaplace:
         """Scale 1/rate: a candidate that trails by this much loses a factor e of its chances."""
-        scale = 2 * asked.rows * _score_sensitivity(asked) / asked.partition_epsilon
-        return laplace_law(asked.loss, scale)
+        scale = 2 * inputs.rows * _score_sensitivity(inputs) / inputs.partition_epsilon
+        return laplace_law(inputs.loss, scale)
 
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
-        widths = range(_widest(asked) + 1)
+    def _facts(self, inputs: BlockTreeInputs) -> dict[str, object]:
+        widths = range(_widest(inputs) + 1)
         return {
-            "bins": [-(-asked.cells // 2**e) for e in widths],
-            "noise_scores": [_noise_score(asked, e) for e in widths],
+            "bins": _bins(inputs),
+            "noise_scores": [_noise_score(inputs, e) for e in widths],
         }
 
     def _partition(self, plan: Plan, law: DiscreteLaplace, padded: np.ndarray, noise: Noise) -> np.ndarray:
@@ -67,11 +67,11 @@ class BinnedHistogram(BlockTreeHistogram):
         exponent = permute_and_flip(gaps, 1 / law.scale, noise)
         return np.full(padded.size >> exponent, exponent, dtype=np.int64)
 
-    def _how(self, asked: BlockTreeInputs) -> str:
-        bins = ", ".join(f"{b:,}" for b in self._facts(asked)["bins"])
+    def _how(self, inputs: BlockTreeInputs) -> str:
+        bins = ", ".join(f"{b:,}" for b in _bins(inputs))
         return (
-            f"{100 * asked.share} % of the cost (ε = {float(asked.partition_epsilon):.6g}) chooses the number of bins "
-            f"from the public list {bins}, by permute-and-flip on the expected error."
+            f"{100 * inputs.share} % of the cost (ε = {float(inputs.partition_epsilon):.6g}) chooses the number of "
+            f"bins from the public list {bins}, by permute-and-flip on the expected error."
         )
 
 
@@ -109,23 +109,28 @@ def _prefix_gaps(counts: np.ndarray, e: int) -> int:
     return sum_of_squares(gaps)
 
 
-def _widest(asked: BlockTreeInputs) -> int:
+def _bins(inputs: BlockTreeInputs) -> list[int]:
+    """The public list: how many bins there are of 1, 2, 4, ... cells."""
+    return [-(-inputs.cells // 2**e) for e in range(_widest(inputs) + 1)]
+
+
+def _widest(inputs: BlockTreeInputs) -> int:
     """Exponent of the widest bins on the list."""
-    return max(0, asked.scales - (FEWEST_BINS - 1).bit_length())
+    return max(0, inputs.scales - (FEWEST_BINS - 1).bit_length())
 
 
-def _score_sensitivity(asked: BlockTreeInputs) -> int:
-    return 1 if asked.purpose == "cells" else total_sensitivity(2**asked.scales, _widest(asked))
+def _score_sensitivity(inputs: BlockTreeInputs) -> int:
+    return 1 if inputs.purpose == "cells" else total_sensitivity(2**inputs.scales, _widest(inputs))
 
 
-def _noise_score(asked: BlockTreeInputs, e: int) -> int:
+def _noise_score(inputs: BlockTreeInputs, e: int) -> int:
     """Expected error of the counts of bins of 2^e cells, in the units of the score."""
-    bins = 1 << (asked.scales - e)
-    if asked.purpose == "cells":
-        alone = count_law(asked.count_loss, histogram_sensitivity(asked.loss.unit))
+    bins = 1 << (inputs.scales - e)
+    if inputs.purpose == "cells":
+        alone = count_law(inputs.count_loss, histogram_sensitivity(inputs.loss.unit))
         return math.ceil(bins * alone.mean_absolute)
-    tree = asked.tree(bins)
-    error = expected_errors(bins, strategy_law(asked.count_loss, tree), tree)[asked.purpose]
+    tree = inputs.tree(bins)
+    error = expected_errors(bins, strategy_law(inputs.count_loss, tree), tree)[inputs.purpose]
     # A range has two ends; its bias is about √2 times that of a running total, so its noise counts less.
-    ends = 2 if asked.purpose == "ranges" else 1
+    ends = 2 if inputs.purpose == "ranges" else 1
     return math.ceil(error / math.sqrt(ends) * _UNIT)

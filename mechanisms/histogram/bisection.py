@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,25 +68,25 @@ class BisectedHistogram(PartitionedHistogram):
     may_be_advised: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, LEVELS)
 
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
-        check_cells(asked.domain, MAX_CELLS)
-        levels = int(asked.parameters[LEVELS.name])
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
+        check_cells(inputs.domain, MAX_CELLS)
+        levels = int(inputs.parameters[LEVELS.name])
         share = CUTS_SHARE / levels
-        epsilon = pure_epsilon(share_of(asked.loss, share))
-        law = laplace_law(asked.loss, 2 * asked.sensitivity.l1 / epsilon)
-        return [Stage("cuts", share, law, levels), asked.count_stage("blocks", 1 - CUTS_SHARE)]
+        epsilon = pure_epsilon(share_of(inputs.loss, share))
+        law = laplace_law(inputs.loss, 2 * inputs.sensitivity.l1 / epsilon)
+        return [Stage("cuts", share, law, levels), inputs.count_stage("blocks", 1 - CUTS_SHARE)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
         return {}
 
-    def _how(self, asked: PartitionInputs) -> str:
-        levels, law = int(asked.parameters[LEVELS.name]), self._stages(asked)[0].law
+    def _how(self, inputs: PartitionInputs) -> str:
+        levels, law = int(inputs.parameters[LEVELS.name]), self._stages(inputs)[0].law
         assert isinstance(law, DiscreteLaplace)
         return (
             f"{levels} times every block is cut in two, at its middle unless another cut makes running totals clearly "
             f"better: {float(law.scale):.6g} rows are worth a factor e of its chances. That takes "
             f"{float(100 * CUTS_SHARE):g} % of the cost; the rest counts the blocks, at most "
-            f"{min(asked.domain.size, 2**levels):,}."
+            f"{min(inputs.domain.size, 2**levels):,}."
         )
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:

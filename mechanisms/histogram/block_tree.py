@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Loss
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import Stage, pure_epsilon, share_of, stages_to_json
@@ -20,7 +19,7 @@ from mechanisms.histogram.top_down import top_down
 from mechanisms.linear.dyadic import PURPOSE, scales
 from mechanisms.linear.tree import Tree, best_tree
 from mechanisms.noise import DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, Result
 from mechanisms.sensitivity import histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -28,8 +27,8 @@ from mechanisms.validation import (
     check_cells,
     check_counts,
     choice,
+    integer_parameter,
     public_total,
-    whole_number,
 )
 
 MAX_CELLS = 2**21
@@ -84,18 +83,17 @@ class BlockTreeHistogram(Mechanism):
     The partition is an output of a private step, so asking for its blocks' counts is sequential composition.
     """
 
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
     joins_cells: ClassVar[bool] = True
     partition_name: ClassVar[str]
     share: ClassVar[Parameter]
 
     @abstractmethod
-    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
+    def _partition_law(self, inputs: BlockTreeInputs) -> DiscreteLaplace:
         """The scale of the partition's choice, as the law that it would be the scale of."""
 
     @abstractmethod
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
+    def _facts(self, inputs: BlockTreeInputs) -> dict[str, object]:
         """Public numbers that the partition needs, for `Plan.details`."""
 
     @abstractmethod
@@ -103,10 +101,10 @@ class BlockTreeHistogram(Mechanism):
         """The private choice: (2^K,) counts to the exponents of the blocks."""
 
     @abstractmethod
-    def _how(self, asked: BlockTreeInputs) -> str:
+    def _how(self, inputs: BlockTreeInputs) -> str:
         """A sentence on how the blocks are chosen."""
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data; the error is not foreseen, because it depends on the data.
 
         parameters: "within_bins", "purpose", the share of the partition in per cent; and "total", the number of rows,
@@ -116,19 +114,19 @@ class BlockTreeHistogram(Mechanism):
         check_amount(loss)
         loss = loss.for_domain(domain)
         total = public_total(parameters, loss.unit)
-        per_cent = whole_number(self.share, parameters)
-        asked = BlockTreeInputs(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
-        law = strategy_law(asked.count_loss, asked.tree(asked.cells))
+        per_cent = integer_parameter(self.share, parameters)
+        inputs = BlockTreeInputs(domain.size, choice(PURPOSE, parameters), loss, Fraction(per_cent, 100))
+        law = strategy_law(inputs.count_loss, inputs.tree(inputs.cells))
         stages = [
-            Stage(self.partition_name, asked.share, self._partition_law(asked)),
-            Stage("counts", 1 - asked.share, law),
+            Stage(self.partition_name, inputs.share, self._partition_law(inputs)),
+            Stage("counts", 1 - inputs.share, law),
         ]
         return Plan(
             mechanism=self.name,
             domain=domain,
             parameters={
                 "within_bins": choice(WITHIN_BINS, parameters),
-                "purpose": asked.purpose,
+                "purpose": inputs.purpose,
                 self.share.name: per_cent,
                 **total,
             },
@@ -138,15 +136,11 @@ class BlockTreeHistogram(Mechanism):
             standard_error=None,
             half_width=None,
             coverage=None,
-            explanation=(
-                f"{self._how(asked)} The other {100 - per_cent} % of the cost counts the blocks by a hierarchy. Inside "
-                "a block people are taken to be evenly spread, so the error depends on the data and cannot be "
-                "promised beforehand."
-            ),
+            explanation=f"{self._how(inputs)} {_counting_sentence(per_cent)}",
             details={
                 "stages": stages_to_json(stages),
-                "trees": [list(asked.tree(2**k).weights) for k in range(asked.scales + 1)],
-                **self._facts(asked),
+                "trees": [list(inputs.tree(2**k).weights) for k in range(inputs.scales + 1)],
+                **self._facts(inputs),
                 **total,
             },
         )
@@ -194,6 +188,14 @@ class BlockTreeHistogram(Mechanism):
         """The hierarchy over so many blocks, and the noise of its answers."""
         per_cent = int(plan.parameters[self.share.name])
         return _tree_and_law(plan.loss, per_cent, tuple(plan.details["trees"][scales(blocks)]))
+
+
+def _counting_sentence(per_cent: int) -> str:
+    """per_cent: of the loss, for the partition."""
+    return (
+        f"The other {100 - per_cent} % of the cost counts the blocks by a hierarchy. Inside a block people are taken "
+        "to be evenly spread, so the error depends on the data and cannot be promised beforehand."
+    )
 
 
 @lru_cache(maxsize=256)

@@ -121,7 +121,7 @@ class Boxes:
         return len(self.lower)
 
     @classmethod
-    def whole(cls, shape: Shape) -> Boxes:
+    def covering(cls, shape: Shape) -> Boxes:
         upper = np.array([shape], dtype=np.int64)
         return cls(np.zeros_like(upper), upper)
 

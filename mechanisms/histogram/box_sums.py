@@ -10,14 +10,14 @@ import numpy as np
 from mechanisms import box_queries
 from mechanisms.arrays import Flags
 from mechanisms.box_queries import CellSum, Picks
-from mechanisms.noise.sum_quantiles import whole_half_widths
+from mechanisms.noise.sum_quantiles import integer_half_widths
 from mechanisms.protocol import Plan
 
 
 def plain_sum(plan: Plan, values: np.ndarray, picks: Picks) -> CellSum:
     """Of cells that were counted each by itself: of whole numbers, so that whole people have a whole interval."""
     cells = box_queries.size(picks)
-    reach = float(whole_half_widths(plan.noise, np.array([cells], dtype=np.int64))[0])
+    reach = float(integer_half_widths(plan.noise, np.array([cells], dtype=np.int64))[0])
     return CellSum(box_queries.summed(values, plan.domain.shape, picks), reach, cells)
 
 

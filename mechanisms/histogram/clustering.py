@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -57,29 +57,29 @@ class ClusteredHistogram(PartitionedHistogram):
     may_be_advised: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, CLUSTERS, ROUNDS)
 
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
-        cells, clusters = asked.domain.size, _clusters(asked)
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
+        cells, clusters = inputs.domain.size, _clusters(inputs)
         if clusters > cells:
             raise PlanError(
                 f"{clusters:,} clusters are asked for, but the chosen columns have only {cells:,} cells. "
                 f"Ask for at most {cells:,} clusters."
             )
-        rounds = int(asked.parameters[ROUNDS.name])
-        moving = _free_axes(asked.domain.shape)
+        rounds = int(inputs.parameters[ROUNDS.name])
+        moving = _free_axes(inputs.domain.shape)
         share = ROUNDS_SHARE / rounds / (1 + len(moving))
-        part = share_of(asked.loss, share)
+        part = share_of(inputs.loss, share)
         sums = [
-            Stage(_sum_stage(axis), share, count_law(part, sum_sensitivity(asked.loss.unit, width)), rounds)
+            Stage(_sum_stage(axis), share, count_law(part, sum_sensitivity(inputs.loss.unit, width)), rounds)
             for axis, width in moving
         ]
-        rows = Stage("rows", share, count_law(part, asked.sensitivity), rounds)
-        return [rows, *sums, asked.count_stage("clusters", 1 - ROUNDS_SHARE)]
+        rows = Stage("rows", share, count_law(part, inputs.sensitivity), rounds)
+        return [rows, *sums, inputs.count_stage("clusters", 1 - ROUNDS_SHARE)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
-        return {"clusters": _clusters(asked)}
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
+        return {"clusters": _clusters(inputs)}
 
-    def _how(self, asked: PartitionInputs) -> str:
-        clusters, rounds = _clusters(asked), int(asked.parameters[ROUNDS.name])
+    def _how(self, inputs: PartitionInputs) -> str:
+        clusters, rounds = _clusters(inputs), int(inputs.parameters[ROUNDS.name])
         return (
             f"{clusters:,} centres start evenly spread and move in {rounds} rounds to the noisy middle of the "
             "people nearest to them, for half of the cost; the other half counts the cells nearest to each."
@@ -196,9 +196,9 @@ def _golden_steps(axes: int) -> np.ndarray:
     return golden ** -np.arange(1, axes + 1, dtype=np.float64)
 
 
-def _clusters(asked: PartitionInputs) -> int:
+def _clusters(inputs: PartitionInputs) -> int:
     """k, as it was asked for or chosen."""
-    return int(asked.parameters[CLUSTERS.name]) or min(DEFAULT_CLUSTERS, asked.domain.size)
+    return int(inputs.parameters[CLUSTERS.name]) or min(DEFAULT_CLUSTERS, inputs.domain.size)
 
 
 def _free_axes(shape: Shape) -> list[tuple[int, int]]:

@@ -80,14 +80,14 @@ def _divided(values: Floats, groups: Integers, totals: Integers) -> Integers:
     values: (k,). groups: (k,) in 0..b-1, each with a part. totals: (b,) integers >= 0. Returns (k,) int64.
     """
     near = _on_simplex(values, groups, totals)
-    whole = np.floor(near).astype(np.int64)
-    missing = totals - _whole_sums(whole, groups, totals.size)
-    place = _places(groups, near - whole)
-    whole += place < missing[groups]
+    floors = np.floor(near).astype(np.int64)
+    missing = totals - _integer_sums(floors, groups, totals.size)
+    place = _places(groups, near - floors)
+    floors += place < missing[groups]
     # Sums of floats may be off by more than a part's rounding; the largest part takes the difference.
     first = _places(groups, values) == 0
-    whole[first] += (totals - _whole_sums(whole, groups, totals.size))[groups[first]]
-    return whole
+    floors[first] += (totals - _integer_sums(floors, groups, totals.size))[groups[first]]
+    return floors
 
 
 def _on_simplex(values: Floats, groups: Integers, totals: Integers) -> Floats:
@@ -114,7 +114,7 @@ def _places(groups: np.ndarray, key: np.ndarray) -> np.ndarray:
     return places
 
 
-def _whole_sums(values: np.ndarray, groups: np.ndarray, number: int) -> np.ndarray:
+def _integer_sums(values: np.ndarray, groups: np.ndarray, number: int) -> np.ndarray:
     sums = np.zeros(number, dtype=np.int64)
     np.add.at(sums, groups, values)
     return sums

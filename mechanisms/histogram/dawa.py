@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,24 +43,24 @@ class DawaHistogram(BlockTreeHistogram):
     partition_name: ClassVar[str] = "partition"
     share: ClassVar[Parameter] = SHARE
 
-    def _partition_law(self, asked: BlockTreeInputs) -> DiscreteLaplace:
-        return laplace_law(asked.loss, 2 * asked.rows / asked.partition_epsilon)
+    def _partition_law(self, inputs: BlockTreeInputs) -> DiscreteLaplace:
+        return laplace_law(inputs.loss, 2 * inputs.rows / inputs.partition_epsilon)
 
-    def _facts(self, asked: BlockTreeInputs) -> dict[str, Any]:
-        return {"block_cost": _block_cost(asked, self._partition_law(asked))}
+    def _facts(self, inputs: BlockTreeInputs) -> dict[str, object]:
+        return {"block_cost": _block_cost(inputs, self._partition_law(inputs))}
 
     def _partition(self, plan: Plan, law: DiscreteLaplace, padded: np.ndarray, noise: Noise) -> np.ndarray:
         return private_partition(padded, law, int(plan.details["block_cost"]), noise)
 
-    def _how(self, asked: BlockTreeInputs) -> str:
-        law = self._partition_law(asked)
+    def _how(self, inputs: BlockTreeInputs) -> str:
+        law = self._partition_law(inputs)
         return (
-            f"{100 * asked.share} % of the cost (ε = {float(asked.partition_epsilon):.6g}) finds blocks of nearly "
+            f"{100 * inputs.share} % of the cost (ε = {float(inputs.partition_epsilon):.6g}) finds blocks of nearly "
             f"equal cells: one row changes how uneven a block is by at most 1, and noise of scale "
-            f"{float(law.scale):.6g} hides it for the {asked.rows} that one person can change."
+            f"{float(law.scale):.6g} hides it for the {inputs.rows} that one person can change."
         )
 
 
-def _block_cost(asked: BlockTreeInputs, law: DiscreteLaplace) -> int:
-    alone = count_law(asked.count_loss, histogram_sensitivity(asked.loss.unit)).standard_error
+def _block_cost(inputs: BlockTreeInputs, law: DiscreteLaplace) -> int:
+    alone = count_law(inputs.count_loss, histogram_sensitivity(inputs.loss.unit)).standard_error
     return math.ceil(alone + NOISE_CHARGE * float(law.scale))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,17 +45,17 @@ class UniformGrid(PartitionedHistogram):
     fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
-        return [*asked.people_stage(), asked.count_stage("blocks", asked.rest())]
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
+        return [*inputs.people_stage(), inputs.count_stage("blocks", inputs.rest())]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
-        if not asked.people:
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
+        if not inputs.people:
             return {}
-        law = self._stages(asked)[-1].law
-        return {"sides": uniform_sides(asked.domain.shape, asked.people, law).tolist()}
+        law = self._stages(inputs)[-1].law
+        return {"sides": uniform_sides(inputs.domain.shape, inputs.people, law).tolist()}
 
-    def _how(self, asked: PartitionInputs) -> str:
-        return f"One grid of blocks, its fineness from {_source(asked)} and the cost."
+    def _how(self, inputs: PartitionInputs) -> str:
+        return f"One grid of blocks, its fineness from {_source(inputs)} and the cost."
 
     def _measured(self, plan: Plan, counts: np.ndarray, noise: Noise) -> list[np.ndarray]:
         bought = bought_people(plan, counts, noise)
@@ -95,16 +95,16 @@ class AdaptiveGrid(PartitionedHistogram):
     cost_per_cell: ClassVar[CellCost] = CellCost(1.8, 85)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PEOPLE)
 
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
-        half = asked.rest() * Fraction(1, 2)
-        return [*asked.people_stage(), asked.count_stage("coarse", half), asked.count_stage("fine", half)]
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
+        half = inputs.rest() * Fraction(1, 2)
+        return [*inputs.people_stage(), inputs.count_stage("coarse", half), inputs.count_stage("fine", half)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
         return {"wide": _WIDE}
 
-    def _how(self, asked: PartitionInputs) -> str:
+    def _how(self, inputs: PartitionInputs) -> str:
         return (
-            f"A coarse grid, its fineness from {_source(asked)} and the cost, is counted with half of the cost; "
+            f"A coarse grid, its fineness from {_source(inputs)} and the cost, is counted with half of the cost; "
             "each of its blocks is divided by its noisy count and counted again with the other half."
         )
 
@@ -140,8 +140,8 @@ class _TwoLevels:
         self._shape = np.array(plan.domain.shape, dtype=np.int64)
         self._fine_law = plan.stage_laws["fine"]
         # The paper takes ε for both levels together here; the coarse level's law is that of half of it.
-        whole = 2 * pull(np.array([people]), plan.stage_laws["coarse"], UNEVENNESS)
-        self.sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, whole / _COARSER))[0]
+        overall = 2 * pull(np.array([people]), plan.stage_laws["coarse"], UNEVENNESS)
+        self.sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, overall / _COARSER))[0]
         self.coarse_labels = grid_labels(plan.domain.shape, self.sides)
         self.coarse_blocks = math.prod(self.sides.tolist())
         # Plans made before widths were rounded say nothing of it.
@@ -238,7 +238,7 @@ def _nesting(sides: np.ndarray) -> tuple[np.ndarray, ...]:
     return nesting(halvings(tuple(sides.tolist()), _DEPTH))
 
 
-def _source(asked: PartitionInputs) -> str:
-    if asked.people:
-        return f"the public number of people ({asked.people:,})"
+def _source(inputs: PartitionInputs) -> str:
+    if inputs.people:
+        return f"the public number of people ({inputs.people:,})"
     return "a noisy number of people (a twentieth of the cost)"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +18,16 @@ from mechanisms.domain import Domain
 from mechanisms.histogram.box_sums import plain_sum
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.postprocess import lattice_simplex
-from mechanisms.protocol import CellCost, Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import (
+    CellCost,
+    Measurement,
+    Mechanism,
+    Parameter,
+    Parameters,
+    Plan,
+    PlanError,
+    Result,
+)
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 from mechanisms.validation import (
     MAX_AMOUNT,
@@ -47,7 +56,7 @@ class NoisyHistogram(Mechanism):
         """The noise with which counts of this sensitivity satisfy the loss; PlanError if there is none."""
         raise NotImplementedError
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data.
 
         parameters: "within_bins"; and "total", the number of rows, where it is public. Raises PlanError if the loss,
@@ -135,7 +144,6 @@ class LaplaceHistogram(NoisyHistogram):
     name: ClassVar[str] = "laplace-histogram"
     title: ClassVar[str] = "Noisy histogram, Laplace"
     summary: ClassVar[str] = "Every count gets two-sided geometric noise; paid from any budget."
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     cost_per_cell: ClassVar[CellCost] = CellCost(1.6, 16)
 
     def _law(self, loss: Loss, sensitivity: Sensitivity) -> NoiseLaw:

@@ -45,14 +45,14 @@ def private_partition(counts: Integers, law: DiscreteLaplace, block_cost: int, n
     best = np.zeros(0, dtype=np.int64)
     exponents = np.zeros(counts.size, dtype=np.int64)
     for e, deviation in enumerate(deviations(counts)):
-        whole = deviation + block_cost + noise.draw(law, deviation.size)
+        undivided = deviation + block_cost + noise.draw(law, deviation.size)
         if e == 0:
-            best = whole
+            best = undivided
             continue
         split = best.reshape(-1, 2).sum(axis=1)
-        kept = whole <= split
-        best = np.where(kept, whole, split)
-        exponents.reshape(-1, 2**e)[kept] = e
+        joined = undivided <= split
+        best = np.where(joined, undivided, split)
+        exponents.reshape(-1, 2**e)[joined] = e
     starts = np.arange(counts.size) % (1 << exponents) == 0
     chosen: Integers = exponents[starts]
     return chosen

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Loss
 from mechanisms.calibration import count_law
 from mechanisms.domain import Domain
 from mechanisms.histogram.blocks import deal, spread
 from mechanisms.histogram.consistent_tree import possible_leaves
 from mechanisms.histogram.spending import Stage, share_of, stages_to_json
 from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, PlanError, Result
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -26,8 +25,8 @@ from mechanisms.validation import (
     check_cells,
     check_counts,
     choice,
+    integer_parameter,
     public_total,
-    whole_number,
 )
 
 MAX_CELLS = 2**24
@@ -51,7 +50,7 @@ class PartitionInputs:
     """What a plan is made from, checked."""
 
     domain: Domain
-    parameters: Mapping[str, Any]
+    parameters: Parameters
     loss: Loss
 
     @property
@@ -99,20 +98,19 @@ class Blocks:
 class PartitionedHistogram(Mechanism):
     """A histogram by blocks; a subclass says how they come about. Its error depends on the data."""
 
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS,)
     joins_cells: ClassVar[bool] = True
 
     @abstractmethod
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
         """The private questions in order; the last one's law is the plan's."""
 
     @abstractmethod
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
         """Further public numbers for `Plan.details`."""
 
     @abstractmethod
-    def _how(self, asked: PartitionInputs) -> str:
+    def _how(self, inputs: PartitionInputs) -> str:
         """One sentence on how the blocks are chosen."""
 
     @abstractmethod
@@ -123,7 +121,7 @@ class PartitionedHistogram(Mechanism):
     def _blocks(self, plan: Plan, values: np.ndarray) -> Blocks:
         """The blocks that a measurement tells of."""
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data.
 
         parameters: the mechanism's own; and "total", the number of rows, where it is public. Raises PlanError if the
@@ -132,20 +130,20 @@ class PartitionedHistogram(Mechanism):
         _check(domain, loss)
         loss = loss.for_domain(domain)
         chosen = {p.name: _value(p, parameters) for p in self.parameters}
-        asked = PartitionInputs(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
-        stages = self._stages(asked)
+        inputs = PartitionInputs(domain, {**chosen, **public_total(parameters, loss.unit)}, loss)
+        stages = self._stages(inputs)
         return Plan(
             mechanism=self.name,
             domain=domain,
-            parameters=asked.parameters,
+            parameters=inputs.parameters,
             loss=loss,
-            sensitivity=asked.sensitivity,
+            sensitivity=inputs.sensitivity,
             noise=stages[-1].law,
             standard_error=None,
             half_width=None,
             coverage=None,
-            explanation=f"{self._how(asked)} {_error_sentence(stages[-1])}",
-            details={"stages": stages_to_json(stages), "people": asked.people, **self._facts(asked)},
+            explanation=f"{self._how(inputs)} {_error_sentence(stages[-1])}",
+            details={"stages": stages_to_json(stages), "people": inputs.people, **self._facts(inputs)},
         )
 
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
@@ -179,10 +177,10 @@ def _check(domain: Domain, loss: Loss) -> None:
     check_amount(loss)
 
 
-def _value(parameter: Parameter, given: Mapping[str, Any]) -> str | int:
+def _value(parameter: Parameter, given: Parameters) -> str | int:
     if parameter.kind == "choice":
         return choice(parameter, given)
-    return whole_number(parameter, given)
+    return integer_parameter(parameter, given)
 
 
 def _error_sentence(last: Stage) -> str:

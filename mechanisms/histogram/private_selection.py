@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.accounting import Definition, Loss
+from mechanisms.accounting import Loss
 from mechanisms.advice import table
 from mechanisms.arrays import Floats
 from mechanisms.calibration import count_law, equal_epsilon
@@ -26,7 +26,16 @@ from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.histogram.spending import Stage, share_of, stages_to_json
 from mechanisms.linear.dyadic import PURPOSE
 from mechanisms.noise import Noise
-from mechanisms.protocol import CellCost, Measurement, Mechanism, Parameter, Plan, PlanError, Result
+from mechanisms.protocol import (
+    CellCost,
+    Measurement,
+    Mechanism,
+    Parameter,
+    Parameters,
+    Plan,
+    PlanError,
+    Result,
+)
 from mechanisms.sensitivity import Sensitivity, histogram_sensitivity
 from mechanisms.validation import (
     WITHIN_BINS,
@@ -34,8 +43,8 @@ from mechanisms.validation import (
     check_cells,
     check_counts,
     choice,
+    integer_parameter,
     public_total,
-    whole_number,
 )
 
 MAX_CELLS = 2**21
@@ -88,25 +97,18 @@ class ChosenHistogram(Mechanism):
     )
     cost_per_cell: ClassVar[CellCost] = CellCost(6.0, 90)
     chooses_method: ClassVar[bool] = True
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE, SHARE)
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data but which candidate will measure; so no error is foreseen.
 
         parameters: "within_bins", "purpose", the share of the statistics in per cent; and "total", the number of rows,
         where it is public. Raises PlanError if something does not fit.
         """
-        check_cells(domain, MAX_CELLS)
-        check_amount(loss)
-        if unevenness.padded_size(domain.shape) > MAX_CELLS:
-            raise PlanError(
-                f"{self.title}: with every column filled up to a power of two there would be more than {MAX_CELLS:,} "
-                "cells. Choose fewer columns or wider bins."
-            )
+        self._check(domain, loss)
         loss = loss.for_domain(domain)
-        per_cent = whole_number(SHARE, parameters)
-        common = {
+        per_cent = integer_parameter(SHARE, parameters)
+        common: Parameters = {
             "within_bins": choice(WITHIN_BINS, parameters),
             "purpose": choice(PURPOSE, parameters),
             **public_total(parameters, loss.unit),
@@ -135,6 +137,15 @@ class ChosenHistogram(Mechanism):
             },
         )
 
+    def _check(self, domain: Domain, loss: Loss) -> None:
+        check_cells(domain, MAX_CELLS)
+        check_amount(loss)
+        if unevenness.padded_size(domain.shape) > MAX_CELLS:
+            raise PlanError(
+                f"{self.title}: with every column filled up to a power of two there would be more than {MAX_CELLS:,} "
+                "cells. Choose fewer columns or wider bins."
+            )
+
     def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Buy the statistics, choose, and have the chosen method measure with the rest.
 
@@ -144,8 +155,8 @@ class ChosenHistogram(Mechanism):
         check_counts(plan.domain, counts)
         exact = unevenness.measured(counts, plan.domain.shape)
         laws = list(plan.stage_laws.values())[:-1]
-        drawn = [value + noise.draw(law, 1) for value, law in zip(exact, laws, strict=True)]
-        statistics = np.concatenate(drawn)
+        draws = [value + noise.draw(law, 1) for value, law in zip(exact, laws, strict=True)]
+        statistics = np.concatenate(draws)
         place = _chosen(plan, statistics.tolist())
         method, inner = _candidate(plan, place)
         return Measurement(np.concatenate([[place], statistics, method.measure(inner, counts, noise).values]))
@@ -157,7 +168,7 @@ class ChosenHistogram(Mechanism):
         return replace(result, half_width=None, method=method.title)
 
 
-def _candidates(domain: Domain, common: Mapping[str, Any], rest: Loss) -> list[Plan]:
+def _candidates(domain: Domain, common: Parameters, rest: Loss) -> list[Plan]:
     """The plans of all candidates that fit. Raises the last one's PlanError if there is none."""
     plans: list[Plan] = []
     refusal = PlanError("No method fits these columns.")
@@ -174,11 +185,11 @@ def _candidates(domain: Domain, common: Mapping[str, Any], rest: Loss) -> list[P
 
 def statistic_stages(domain: Domain, loss: Loss, share: Fraction) -> list[Stage]:
     """One for each of `unevenness.statistics`, with equal parts of the share; loss: over the domain."""
-    wanted = unevenness.statistics(domain.shape)
-    part, rows = share / len(wanted), histogram_sensitivity(loss.unit).l1
+    measured = unevenness.statistics(domain.shape)
+    part, rows = share / len(measured), histogram_sensitivity(loss.unit).l1
     return [
         Stage(s.name, part, count_law(share_of(loss, part), Sensitivity(s.step * rows, (s.step * rows) ** 2)))
-        for s in wanted
+        for s in measured
     ]
 
 
@@ -193,7 +204,7 @@ def _explanation(per_cent: int, candidates: list[Plan]) -> str:
     )
 
 
-def _without_domain(plan: Plan) -> dict[str, Any]:
+def _without_domain(plan: Plan) -> dict[str, object]:
     """A candidate's plan as JSON; the domain is that of the whole plan."""
     return {key: value for key, value in plan.to_json().items() if key != "domain"}
 
@@ -211,8 +222,8 @@ def _chosen(plan: Plan, statistics: list[int]) -> int:
     loss = share_of(plan.loss, Fraction(plan.details["stages"][-1]["share"]))
     laws = list(plan.stage_laws.values())[:-1]
     seen = Seen.of(plan.domain, statistics, [law.standard_error for law in laws], equal_epsilon(loss))
-    known = table.drawn(table.columns_of(plan.domain), plan.loss.definition)
-    expected = seen.expected(known, plan.parameters["purpose"], names)
+    known = table.trials(table.columns_of(plan.domain), plan.loss.definition)
+    expected = seen.expected(known, str(plan.parameters["purpose"]), names)
     return int(np.argmin(expected))
 
 
@@ -230,7 +241,7 @@ class Seen:
         rows = scale / np.array([s.unit for s in unevenness.statistics(domain.shape)])
         return cls(domain.size, rows * np.array(statistics), rows * np.array(errors))
 
-    def likeness(self, known: table.Drawn) -> Floats:
+    def likeness(self, known: table.Trials) -> Floats:
         """(k,) how likely these statistics are if the table is like each of the drawn ones, up to a factor.
 
         Mixtures of normal densities, whose variance is that of the noise and of what counts as alike. The number of
@@ -241,13 +252,13 @@ class Seen:
         alike = [math.log(part) + self._log_density(known, share) for share, part in ALIKE.items()]
         return table.weights(near + np.logaddexp.reduce(alike, axis=0))
 
-    def _log_density(self, known: table.Drawn, share: float) -> Floats:
-        drawn = known.statistics[:, 1 : self.statistics.size]
-        variance = self.errors[1:] ** 2 + (share * drawn) ** 2 + 1
-        logs: Floats = -((self.statistics[1:] - drawn) ** 2 / variance + np.log(variance)).sum(axis=1) / 2
+    def _log_density(self, known: table.Trials, share: float) -> Floats:
+        draws = known.statistics[:, 1 : self.statistics.size]
+        variance = self.errors[1:] ** 2 + (share * draws) ** 2 + 1
+        logs: Floats = -((self.statistics[1:] - draws) ** 2 / variance + np.log(variance)).sum(axis=1) / 2
         return logs
 
-    def expected(self, known: table.Drawn, purpose: str, names: list[str]) -> list[float]:
+    def expected(self, known: table.Trials, purpose: str, names: list[str]) -> list[float]:
         """For each method, its expected ratio to the best; infinite where it was not measured.
 
         The ratio itself rather than its logarithm, so that a method that is far off on a few tables is not taken.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -60,19 +60,19 @@ class PrivTree(PartitionedHistogram):
     cost_per_cell: ClassVar[CellCost] = CellCost(2.5, 80)
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, SPLIT)
 
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
-        tree = share_of(asked.loss, TREE_SHARE)
-        scale = split_scale(fan_out(asked), pure_epsilon(tree) / asked.sensitivity.l1)
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
+        tree = share_of(inputs.loss, TREE_SHARE)
+        scale = split_scale(fan_out(inputs), pure_epsilon(tree) / inputs.sensitivity.l1)
         splits = Stage("splits", TREE_SHARE, laplace_law(tree, scale))
-        return [splits, asked.count_stage("leaves", 1 - TREE_SHARE)]
+        return [splits, inputs.count_stage("leaves", 1 - TREE_SHARE)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
-        law = self._stages(asked)[0].law
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
+        law = self._stages(inputs)[0].law
         assert isinstance(law, DiscreteLaplace)
-        return {"fan_out": fan_out(asked), "decay": decay(fan_out(asked), law.scale)}
+        return {"fan_out": fan_out(inputs), "decay": decay(fan_out(inputs), law.scale)}
 
-    def _how(self, asked: PartitionInputs) -> str:
-        step = self._facts(asked)["decay"]
+    def _how(self, inputs: PartitionInputs) -> str:
+        step = self._facts(inputs)["decay"]
         return (
             f"A block is halved while its count, less {step:,} rows for each halving before, looks positive "
             "under noise, which takes half of the cost; the other half counts the blocks that remain."
@@ -113,15 +113,15 @@ def decay(beta: int, scale: Fraction) -> int:
     return max(1, math.floor(float(scale) * math.log(beta) * (1 + 1e-12)) + 1)
 
 
-def fan_out(asked: PartitionInputs) -> int:
+def fan_out(inputs: PartitionInputs) -> int:
     """β: children of a block when every column that is halved has at least two cells."""
-    return 2 if asked.parameters[SPLIT.name] == "longest" else 2**asked.free_axes
+    return 2 if inputs.parameters[SPLIT.name] == "longest" else 2**inputs.free_axes
 
 
 def _grown(plan: Plan, halve: Callable[[Boxes, int], np.ndarray]) -> tuple[Boxes, np.ndarray]:
     """The leaves of the tree that `halve` (boxes, depth -> (k,) bool) decides, and all decisions as 0 and 1."""
     cut = _halved_longest if plan.parameters[SPLIT.name] == "longest" else _halved_every
-    boxes, depth = Boxes.whole(plan.domain.shape), 0
+    boxes, depth = Boxes.covering(plan.domain.shape), 0
     leaves, decisions = boxes[np.zeros(0, dtype=np.int64)], []
     while len(boxes):
         single = boxes.widths.max(axis=1) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,17 +39,17 @@ class Quadtree(PartitionedHistogram):
     fewest_columns: ClassVar[int] = 2
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, DEPTH)
 
-    def _stages(self, asked: PartitionInputs) -> list[Stage]:
-        grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
-        shares = level_shares(grids, asked.free_axes, asked.loss.definition)
-        return [asked.count_stage(f"level {level}", share) for level, share in enumerate(shares)]
+    def _stages(self, inputs: PartitionInputs) -> list[Stage]:
+        grids = halvings(inputs.domain.shape, int(inputs.parameters[DEPTH.name]))
+        shares = level_shares(grids, inputs.free_axes, inputs.loss.definition)
+        return [inputs.count_stage(f"level {level}", share) for level, share in enumerate(shares)]
 
-    def _facts(self, asked: PartitionInputs) -> dict[str, Any]:
-        grids = halvings(asked.domain.shape, int(asked.parameters[DEPTH.name]))
+    def _facts(self, inputs: PartitionInputs) -> dict[str, object]:
+        grids = halvings(inputs.domain.shape, int(inputs.parameters[DEPTH.name]))
         return {"depth": len(grids) - 1, "sides": grids[-1].tolist()}
 
-    def _how(self, asked: PartitionInputs) -> str:
-        depth = self._facts(asked)["depth"]
+    def _how(self, inputs: PartitionInputs) -> str:
+        depth = len(halvings(inputs.domain.shape, int(inputs.parameters[DEPTH.name]))) - 1
         return (
             f"Blocks are counted at {depth + 1} levels, from all cells together to every column halved {depth} "
             "times; finer levels get more of the cost, and least squares makes the levels agree."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -26,11 +25,11 @@ class Stage:
     law: NoiseLaw
     times: int = 1
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"stage": self.name, "share": str(self.share), "times": self.times, "law": self.law.to_json()}
 
 
-def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+def stages_to_json(stages: Sequence[Stage]) -> list[dict[str, object]]:
     """The stages for `Plan.details["stages"]`. Raises ValueError if together they cost more than the loss."""
     spent = sum((stage.share * stage.times for stage in stages), Fraction(0))
     if spent > 1:
@@ -66,8 +65,8 @@ def pure_epsilon(loss: Loss) -> Fraction:
 def rational_shares(weights: Sequence[float]) -> list[Fraction]:
     """Positive fractions that sum to exactly 1, proportional to the weights up to rounding."""
     largest = max(weights)
-    whole = [max(1, round(weight / largest * _GRID)) for weight in weights]
-    return [Fraction(w, sum(whole)) for w in whole]
+    integers = [max(1, round(weight / largest * _GRID)) for weight in weights]
+    return [Fraction(w, sum(integers)) for w in integers]
 
 
 def permute_and_flip(gaps: np.ndarray, rate: Fraction, noise: Noise) -> int:

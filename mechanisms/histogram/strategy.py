@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Iterator
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from mechanisms.histogram.top_down import top_down
 from mechanisms.linear.dyadic import PURPOSE, range_energies, workload_energies
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import half_widths
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, Result
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from mechanisms.validation import WITHIN_BINS, check_amount, check_cells, check_counts, choice, public_total
 
@@ -81,7 +81,6 @@ class StrategyHistogram(Mechanism):
     Measurement: the strategy's answers with noise, in the order of `Strategy.answers`.
     """
 
-    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE, Definition.ZCDP})
     parameters: ClassVar[tuple[Parameter, ...]] = (WITHIN_BINS, PURPOSE)
     is_linear: ClassVar[bool] = True
 
@@ -97,7 +96,7 @@ class StrategyHistogram(Mechanism):
     def _how(self, strategy: CellStrategy) -> str:
         """The beginning of a sentence: what is measured, and what one person changes."""
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         """Decide everything without data.
 
         parameters: "within_bins", "purpose"; and "total", the number of rows, where it is public.

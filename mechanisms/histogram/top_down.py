@@ -55,12 +55,12 @@ def _on_simplex(values: Floats, totals: Integers) -> Floats:
 
 def _rounded(values: Floats, totals: Integers) -> Integers:
     """Integers of each row's exact sum: rounded down, then the largest fractions rounded up."""
-    whole = np.floor(values).astype(np.int64)
-    missing = totals - whole.sum(axis=1)
-    order = np.argsort(whole - values, axis=1, kind="stable")
+    floors = np.floor(values).astype(np.int64)
+    missing = totals - floors.sum(axis=1)
+    order = np.argsort(floors - values, axis=1, kind="stable")
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(values.shape[1]), order.shape), axis=1)
-    rounded: Integers = whole + (rank < missing[:, None])
+    rounded: Integers = floors + (rank < missing[:, None])
     # Float sums of huge counts may be off by more than one a part; the largest part takes the difference.
     largest = values.argmax(axis=1)
     rounded[np.arange(len(rounded)), largest] += totals - rounded.sum(axis=1)

@@ -71,9 +71,9 @@ def _overlap(start: int, stop: int, size: int) -> Fraction:
 
 def _prefix_lengths(cells: int, size: int) -> Fraction:
     """Σ over the prefixes t = 0..n of the squared length in U_e of the first t cells, ⌊t/s⌋ s + (t mod s)²/s."""
-    whole, rest = divmod(cells, size)
-    squares = whole * _squares(size - 1) + _squares(rest)
-    return size * size * _sum(whole - 1) + (rest + 1) * whole * size + Fraction(squares, size)
+    complete, rest = divmod(cells, size)
+    squares = complete * _squares(size - 1) + _squares(rest)
+    return size * size * _sum(complete - 1) + (rest + 1) * complete * size + Fraction(squares, size)
 
 
 def _prefix_part(cells: int, size: int) -> Fraction:
@@ -85,9 +85,9 @@ def _range_part(cells: int, size: int) -> Fraction:
 
     Cell i is in n - i prefixes; a block of s cells from bs on sums that to s (c - sb), c = n - (s-1)/2.
     """
-    whole, rest = divmod(cells, size)
+    complete, rest = divmod(cells, size)
     c = cells - Fraction(size - 1, 2)
-    blocks = whole * c**2 - 2 * c * size * _sum(whole - 1) + size**2 * _squares(whole - 1)
+    blocks = complete * c**2 - 2 * c * size * _sum(complete - 1) + size**2 * _squares(complete - 1)
     total = (cells + 1) * _prefix_lengths(cells, size) - size * blocks - Fraction(_sum(rest) ** 2, size)
     return total / (cells * (cells + 1) // 2)
 

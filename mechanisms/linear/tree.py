@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.linear.dyadic import workload_energies
 from mechanisms.sensitivity import Sensitivity
 
@@ -165,10 +165,12 @@ best_tree = Search(
     1,
     _best_tree,
     takes_long=lambda purpose, cells, definition: purpose != "cells" and cells > _QUICK,
-    spelled=lambda purpose, cells, definition: [purpose, cells, definition.value],
-    read_arguments=lambda spelled: (spelled[0], spelled[1], Definition(spelled[2])),
-    write=lambda tree: list(tree.weights),
-    read=lambda weights: Tree(tuple(weights)),
+    form=JsonForm(
+        write_arguments=lambda purpose, cells, definition: [purpose, cells, definition.value],
+        read_arguments=lambda spelled: (spelled[0], spelled[1], Definition(spelled[2])),
+        write=lambda tree: list(tree.weights),
+        read=lambda weights: Tree(tuple(weights)),
+    ),
 )
 
 
@@ -182,10 +184,10 @@ def fitted_tree(scale_energies: Sequence[float], definition: Definition) -> Tree
     top = len(energies) - 1
     order = 1 if definition is Definition.PURE else 2
     candidates = (_optimised(energies, chain, order, _ROUGH) for chain in _chains(top))
-    _, chain, weights = min(candidates, key=lambda found: found[0])
-    kept = weights > _NEGLIGIBLE * weights.max()
-    kept[0] = True
-    _, chain, weights = _optimised(energies, tuple(np.array(chain)[kept]), order, _FINE)
+    _, chain, weights = min(candidates, key=lambda result: result[0])
+    significant = weights > _NEGLIGIBLE * weights.max()
+    significant[0] = True
+    _, chain, weights = _optimised(energies, tuple(np.array(chain)[significant]), order, _FINE)
     return Tree(_on_grid(dict(zip(chain, weights.tolist(), strict=True)), top))
 
 
@@ -211,7 +213,7 @@ def _optimised(
         return math.log(loss) + 2 / order * math.log(norm), slope
 
     start = -0.2 * np.array(chain, dtype=float)
-    found = minimize(
+    result = minimize(
         log_error,
         start,
         jac=True,
@@ -219,7 +221,7 @@ def _optimised(
         bounds=[(-30.0, 5.0)] * len(chain),
         options={"maxiter": steps},
     )
-    return float(found.fun), chain, np.exp(found.x)
+    return float(result.fun), chain, np.exp(result.x)
 
 
 def _on_grid(weights: dict[int, float], top: int) -> tuple[int, ...]:
@@ -229,6 +231,6 @@ def _on_grid(weights: dict[int, float], top: int) -> tuple[int, ...]:
 def integer_weights(weights: Sequence[float]) -> tuple[int, ...]:
     """Weights in proportion to the given ones as integers without a common divisor; positive ones stay so."""
     total = sum(weights)
-    whole = [max(1, math.floor(w / total * GRID)) if w > 0 else 0 for w in weights]
-    divisor = math.gcd(*whole)
-    return tuple(w // divisor for w in whole)
+    integers = [max(1, math.floor(w / total * GRID)) if w > 0 else 0 for w in weights]
+    divisor = math.gcd(*integers)
+    return tuple(w // divisor for w in integers)

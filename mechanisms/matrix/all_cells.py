@@ -54,16 +54,16 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
 
     def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
         gram = WrittenGram(workload.gram())
-        found = [
+        candidates = [
             p_identity(gram, rows=math.ceil(gram.size / SPACING), starts=_STARTS, on_progress=on_progress)
         ]
         if begin := _of_union(workload, definition, on_progress):
-            found.append(improved(gram, begin, on_progress=on_progress))
-        best = min(found, key=lambda each: each.loss)
+            candidates.append(improved(gram, begin, on_progress=on_progress))
+        best = min(candidates, key=lambda each: each.loss)
         facts = {"loss": best.loss, "sums": len(best.theta)}
         return Optimised({"theta": best.theta}, facts)
 
-    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
+    def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         rows = MatrixRows.of(weights_of(optimised.arrays["theta"]), BITS, definition)
         return over(rows, workload.shape)
 
@@ -73,7 +73,7 @@ def _of_union(workload: Workload, definition: Definition, on_progress: Progress)
     split = SplitUnionStrategy()
     if not 1 < len(workload.terms) <= MAX_TERMS:
         return []
-    union = split.found(workload, definition, split.searched(workload, definition, on_progress))
+    union = split.built(workload, definition, split.searched(workload, definition, on_progress))
     if union.size * _FEWEST > workload.cells:
         return []
     sums: Floats = union.matrix().toarray() / union.column.l1

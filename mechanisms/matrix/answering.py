@@ -12,7 +12,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.calibration import law_for, scale_squared
-from mechanisms.deferred_search import Search
+from mechanisms.deferred_search import JsonForm, Search
 from mechanisms.domain import Domain
 from mechanisms.matrix.answers import standard_errors
 from mechanisms.matrix.mechanism import (
@@ -20,9 +20,9 @@ from mechanisms.matrix.mechanism import (
     QueryMechanism,
     QueryPlan,
     QueryResult,
-    kept_method,
-    kept_strategy,
-    kept_workload,
+    stored_method,
+    stored_strategy,
+    stored_workload,
 )
 from mechanisms.matrix.most_likely import MAX_CELLS as MOST_LIKELY_CELLS
 from mechanisms.matrix.optimise.bound import bound_from, nuclear_norm
@@ -173,7 +173,7 @@ class Facts:
     blind: float
     spectrum: float | None
 
-    def to_json(self) -> list[Any]:
+    def to_json(self) -> list[object]:
         return [self.sums, *_moves(self.column), self.trace, self.blind, self.spectrum]
 
     @classmethod
@@ -186,19 +186,19 @@ def _moves(sensitivity: Sensitivity) -> list[int]:
     return [sensitivity.l1, sensitivity.l2_squared]
 
 
-def _takes_long(_mechanism: MatrixMechanism, _domain: Domain, workload: Workload, *_others: Any) -> bool:
+def _takes_long(_mechanism: MatrixMechanism, _domain: Domain, workload: Workload, *_others: object) -> bool:
     if _UPLOADED in workload.text:
         return workload.cells * workload.queries > _QUICK_ENTRIES
     return workload.cells > (_QUICK if len(workload.terms) == 1 else _QUICK_UNION)
 
 
-def _spelled(
+def _write_arguments(
     mechanism: MatrixMechanism,
     domain: Domain,
     workload: Workload,
     definition: Definition,
     optimised: Optimised | None,
-) -> list[Any] | None:
+) -> list[object] | None:
     """What the facts are of, as JSON; a strategy that nobody keeps is more than that."""
     if optimised and not optimised.name:
         return None
@@ -206,14 +206,14 @@ def _spelled(
     return [mechanism.name, mechanism.version, domain.to_json(), workload.text, definition.value, stored]
 
 
-def _read_arguments(spelled: Sequence[Any]) -> tuple[Any, ...]:
-    name, _version, written, text, definition, stored = spelled
-    method, domain = kept_method(name), Domain.from_json(written)
-    read = kept_workload if _UPLOADED in text else read_workload
-    return method, domain, read(text, domain), Definition(definition), kept_strategy(stored)
+def _read_arguments(written: Sequence[Any]) -> tuple[object, ...]:
+    name, _version, columns, text, definition, stored = written
+    method, domain = stored_method(name), Domain.from_json(columns)
+    read = stored_workload if _UPLOADED in text else read_workload
+    return method, domain, read(text, domain), Definition(definition), stored_strategy(stored)
 
 
-def _found_facts(
+def _strategy_facts(
     mechanism: MatrixMechanism,
     domain: Domain,
     workload: Workload,
@@ -229,16 +229,13 @@ def _found_facts(
 _facts = Search(
     FACTS,
     1,
-    _found_facts,
+    _strategy_facts,
     _takes_long,
-    _spelled,
-    _read_arguments,
-    write=Facts.to_json,
-    read=Facts.from_json,
+    JsonForm(_write_arguments, _read_arguments, write=Facts.to_json, read=Facts.from_json),
 )
 
 
-def _found_replaced(
+def _replaced_moves(
     mechanism: MatrixMechanism,
     domain: Domain,
     workload: Workload,
@@ -251,12 +248,9 @@ def _found_replaced(
 _replaced = Search(
     REPLACED,
     1,
-    _found_replaced,
+    _replaced_moves,
     _takes_long,
-    _spelled,
-    _read_arguments,
-    write=_moves,
-    read=lambda value: Sensitivity(*value),
+    JsonForm(_write_arguments, _read_arguments, write=_moves, read=lambda value: Sensitivity(*value)),
 )
 
 
@@ -306,9 +300,9 @@ def refined_estimate(strategy: Strategy, values: np.ndarray) -> np.ndarray:
     """
     estimate = strategy.estimate(values)
     for _ in range(_ROUNDS):
-        whole = np.rint(np.clip(estimate, -_LARGEST, _LARGEST) * _UNITS).astype(np.int64)
-        left = values * _UNITS - strategy.answers(whole)
-        estimate = (whole + strategy.estimate(left)) / _UNITS
+        rounded = np.rint(np.clip(estimate, -_LARGEST, _LARGEST) * _UNITS).astype(np.int64)
+        left = values * _UNITS - strategy.answers(rounded)
+        estimate = (rounded + strategy.estimate(left)) / _UNITS
     return estimate
 
 
@@ -334,8 +328,7 @@ def with_reconstruction(plan: QueryPlan, way: str) -> QueryPlan:
             f"The most likely cells are worked out for at most {MOST_LIKELY_CELLS:,} cells; these columns have "
             f"{plan.domain.size:,}. Choose least squares, or wider bins."
         )
-    details: dict[str, Any] = {**plan.details, RECONSTRUCTION.name: way}
-    return replace(plan, details=details)
+    return replace(plan, details={**plan.details, RECONSTRUCTION.name: way})
 
 
 def _plural(number: int, noun: str) -> str:

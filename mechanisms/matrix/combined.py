@@ -42,8 +42,8 @@ def _variance(mechanism: MarginalMechanism, plan: QueryPlan, weights: np.ndarray
     for axes, (_term, place) in zip(term_axes(plan.workload), plan.workload.offsets(), strict=True):
         if weights[place].any():
             table = weights[place].reshape(closed.table_shape(axes))
-            for kept in (k for r in range(len(axes) + 1) for k in combinations(axes, r)):
-                rest = tuple(j for j, axis in enumerate(axes) if axis not in kept)
-                coefficients[kept] = coefficients.get(kept, 0.0) + table.mean(axis=rest)
+            for own_axes in (k for r in range(len(axes) + 1) for k in combinations(axes, r)):
+                rest = tuple(j for j, axis in enumerate(axes) if axis not in own_axes)
+                coefficients[own_axes] = coefficients.get(own_axes, 0.0) + table.mean(axis=rest)
     squares = {axes: float((projected(c[None]) ** 2).sum()) for axes, c in coefficients.items()}
     return float(sum(square / information[closed.index[axes]] for axes, square in squares.items()))

@@ -27,7 +27,7 @@ from mechanisms.matrix.strategy.windows import is_solved, ranges_as_rows
 from mechanisms.matrix.unanswerable import check_dimensions
 from mechanisms.matrix.workload.factor import MAX_ENTRY, Explicit, Factor, Identity, Total, within_range
 from mechanisms.matrix.workload.union import Term, Workload
-from mechanisms.noise.sum_quantiles import half_widths, whole_half_widths
+from mechanisms.noise.sum_quantiles import half_widths, integer_half_widths
 from mechanisms.protocol import PlanError
 
 # Entries of a matrix that is written out.
@@ -56,7 +56,7 @@ class CellsStrategy(MatrixMechanism):
             else:
                 lengths = [f.row_squares() for f in term.all_factors(plan.workload.shape)]
                 cells = reduce(np.multiply.outer, lengths).ravel()
-                widths.append(whole_half_widths(plan.noise, cells).astype(np.float64))
+                widths.append(integer_half_widths(plan.noise, cells).astype(np.float64))
         return np.concatenate(widths)
 
 
@@ -75,7 +75,7 @@ class WorkloadStrategy(MatrixMechanism):
             return refusal
         if workload.queries <= MAX_JOINT and _entries(workload) <= MAX_ENTRIES:
             return ""
-        return _too_long_as_asked(workload) or union_too_large(workload, workload.queries)
+        return _too_long_itself(workload) or union_too_large(workload, workload.queries)
 
     def strategy(
         self, domain: Domain, workload: Workload, definition: Definition, optimised: Optimised | None
@@ -87,11 +87,11 @@ class WorkloadStrategy(MatrixMechanism):
             for term, share in zip(workload.terms, shares, strict=True)
         ]
         if not union:
-            return FewSums(parts, [1]) if _too_long_as_asked(workload) else parts[0]
+            return FewSums(parts, [1]) if _too_long_itself(workload) else parts[0]
         return Stacked.of(parts, shares, definition)
 
 
-def _too_long_as_asked(workload: Workload) -> str:
+def _too_long_itself(workload: Workload) -> str:
     """As `too_long`; a union is tied as a whole."""
     return too_long(workload) if len(workload.terms) > 1 else too_long(workload, is_solved)
 
@@ -160,7 +160,7 @@ class _LevelStrategy(MatrixMechanism):
     def _rows(self, workload: Workload, axis: int, definition: Definition, bits: int) -> Rows:
         if not is_fitted(workload, axis):
             return as_rows(workload.terms[0].all_factors(workload.shape)[axis], bits, definition)
-        return self._fitted(asked_of(workload, axis), definition, bits)
+        return self._fitted(factors_at(workload, axis), definition, bits)
 
 
 class HierarchyStrategy(_LevelStrategy):
@@ -245,18 +245,18 @@ def is_fitted(workload: Workload, axis: int) -> bool:
     return workload.shape[axis] > 1 and not alike
 
 
-def asked_of(
+def factors_at(
     workload: Workload, axis: int, losses: Sequence[Sequence[float]] | None = None
 ) -> list[tuple[float, Factor]]:
     """The weighted queries over a column: a term counts as much as its error over the other columns.
 
     losses: by term and axis, of the strategies for the columns; unless given, of their single cells.
     """
-    asked = [term.all_factors(workload.shape) for term in workload.terms]
-    losses = losses or [[f.squares() for f in factors] for factors in asked]
+    requested = [term.all_factors(workload.shape) for term in workload.terms]
+    losses = losses or [[f.squares() for f in factors] for factors in requested]
     return [
         (term.weight**2 * math.prod(loss for i, loss in enumerate(each) if i != axis), factors[axis])
-        for term, factors, each in zip(workload.terms, asked, losses, strict=True)
+        for term, factors, each in zip(workload.terms, requested, losses, strict=True)
     ]
 
 

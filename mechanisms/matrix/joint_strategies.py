@@ -82,7 +82,7 @@ class SplitUnionStrategy(SearchedStrategy):
             losses.append(loss)
         before = Optimised(arrays, {"losses": losses})
         shares = self._shares_by_losses(workload, definition, before)
-        shares, loss = best_shares(self.found(workload, definition, before), workload, shares, definition)
+        shares, loss = best_shares(self.built(workload, definition, before), workload, shares, definition)
         return Optimised({**arrays, "shares": np.array(shares)}, before.facts), loss
 
     def _shares_by_losses(
@@ -94,7 +94,7 @@ class SplitUnionStrategy(SearchedStrategy):
             for term, each in zip(workload.terms, _places(workload), strict=True)
         ]
 
-    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Stacked:
+    def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Stacked:
         places = _places(workload)
         shares = (
             [float(share) for share in optimised.arrays["shares"]]
@@ -147,12 +147,12 @@ def _places(workload: Workload) -> list[list[int | None]]:
 
 def _searched(workload: Workload) -> list[Factor]:
     """The distinct factors that need a search, in the order in which they are met."""
-    found: list[Factor] = []
+    result: list[Factor] = []
     for term in workload.terms:
         for factor in term.all_factors(workload.shape):
-            if not isinstance(factor, (Identity, Total)) and factor not in found:
-                found.append(factor)
-    return found
+            if not isinstance(factor, (Identity, Total)) and factor not in result:
+                result.append(factor)
+    return result
 
 
 def _given_loss(factor: Factor) -> float:
@@ -203,15 +203,15 @@ class LowRankStrategy(SearchedStrategy):
         return ""
 
     def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
-        found = low_rank(_written_out(workload), on_progress=on_progress)
+        result = low_rank(_written_out(workload), on_progress=on_progress)
         facts = {
-            "loss": found.loss,
-            "residual": found.residual,
-            "sums": len(found.strategy),
+            "loss": result.loss,
+            "residual": result.residual,
+            "sums": len(result.strategy),
         }
-        return Optimised({"strategy": found.strategy}, facts)
+        return Optimised({"strategy": result.strategy}, facts)
 
-    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
+    def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         rows = MatrixRows.of(optimised.arrays["strategy"], BITS, definition)
         return over(rows, workload.shape)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
+from mechanisms.json_types import JsonObject
 from mechanisms.matrix.reconstruction import RECONSTRUCTION
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise, NoiseLaw, law_from_json
@@ -34,7 +35,7 @@ class Optimised:
     """
 
     arrays: Mapping[str, np.ndarray]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     name: str = ""
 
 
@@ -51,22 +52,22 @@ class Keeper(Protocol):
 _keepers: list[Keeper] = []
 
 
-def kept_by(keeper: Keeper) -> None:
+def set_keeper(keeper: Keeper) -> None:
     """Say where methods, strategies and uploaded queries are found: once, by whoever keeps them."""
     _keepers[:] = [keeper]
 
 
-def kept_method(name: str) -> QueryMechanism:
+def stored_method(name: str) -> QueryMechanism:
     """The method of that name. Raises KeyError if there is none."""
     return _keepers[0].method(name)
 
 
-def kept_strategy(name: str) -> Optimised | None:
+def stored_strategy(name: str) -> Optimised | None:
     """The strategy of that name; None for no name."""
     return _keepers[0].strategy(name) if name else None
 
 
-def kept_workload(text: str, domain: Domain) -> Workload:
+def stored_workload(text: str, domain: Domain) -> Workload:
     """The workload that a text describes, with the uploaded queries that it names."""
     return _keepers[0].workload(text, domain)
 
@@ -93,7 +94,7 @@ class QueryPlan:
     total_error: float
     lower_bound: float | None
     explanation: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
     optimised: Optimised | None = None
 
     @property
@@ -106,7 +107,7 @@ class QueryPlan:
         """Root mean squared error over that of the lower bound: 1 is the best there can be."""
         return None if not self.lower_bound else float((self.total_error / self.lower_bound) ** 0.5)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "mechanism": self.mechanism,
             "domain": self.domain.to_json(),
@@ -123,7 +124,7 @@ class QueryPlan:
 
     @classmethod
     def from_json(
-        cls, value: Mapping[str, Any], workload: Workload, optimised: Optimised | None = None
+        cls, value: JsonObject, workload: Workload, optimised: Optimised | None = None
     ) -> QueryPlan:
         """A plan from its JSON; the workload is the one that the text form describes."""
         read = {

@@ -34,19 +34,19 @@ def most_likely(matrix: sparse.csr_array, values: np.ndarray, estimate: np.ndarr
     scaled, sums = matrix.astype(np.float64) / scale, values / scale
     sums_count, cells = matrix.shape
     eye = sparse.eye_array(sums_count, format="csr")
-    found = _solved(sparse.hstack([scaled, eye, -eye], format="csr"), sums, cells)
-    face = _Face.of(scaled, sums, found.eqlin.marginals, found.lower.marginals[:cells])
-    return face.nearest(found.x[:cells], estimate)
+    result = _solved(sparse.hstack([scaled, eye, -eye], format="csr"), sums, cells)
+    face = _Face.of(scaled, sums, result.eqlin.marginals, result.lower.marginals[:cells])
+    return face.nearest(result.x[:cells], estimate)
 
 
 def _solved(equations: sparse.csr_array, sums: np.ndarray, cells: int) -> OptimizeResult:
     """By the simplex method, or else by an interior point method."""
     cost = np.concatenate([np.zeros(cells), np.ones(equations.shape[1] - cells)])
     for method in ("highs", "highs-ipm"):
-        found = linprog(cost, A_eq=equations, b_eq=sums, bounds=(0, None), method=method)
-        if found.status == 0:
-            return found
-    raise RuntimeError(f"the linear programme of {cells:,} cells was not solved: {found.message}")
+        result = linprog(cost, A_eq=equations, b_eq=sums, bounds=(0, None), method=method)
+        if result.status == 0:
+            return result
+    raise RuntimeError(f"the linear programme of {cells:,} cells was not solved: {result.message}")
 
 
 @dataclass(frozen=True)

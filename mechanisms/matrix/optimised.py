@@ -6,14 +6,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import law_for
 from mechanisms.domain import Domain
-from mechanisms.matrix.fixed_strategies import as_rows, asked_of, is_fitted, too_long
+from mechanisms.matrix.fixed_strategies import as_rows, factors_at, is_fitted, too_long
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import DENSE, improved, p_identity, weights_of
@@ -43,8 +43,12 @@ def merged(weighted: Sequence[tuple[float, Factor]]) -> tuple[float, Factor]:
     for weight, factor in weighted:
         gram += weight / unit * factor.gram()
     values, vectors = np.linalg.eigh(gram)
-    kept = values > _NEGLIGIBLE * values[-1]
-    return 1.0, Explicit((vectors[:, kept] * np.sqrt(values[kept])).T)
+    significant = values > _NEGLIGIBLE * values[-1]
+    return 1.0, Explicit((vectors[:, significant] * np.sqrt(values[significant])).T)
+
+
+# Numbers about a search for one column: its loss, and what the method tells besides.
+SearchFacts = dict[str, float]
 
 
 class ColumnSearch(SearchedStrategy):
@@ -59,7 +63,7 @@ class ColumnSearch(SearchedStrategy):
     @abstractmethod
     def search(
         self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[np.ndarray, SearchFacts]:
         """The array that defines the strategy for one column, and facts about the search.
 
         begin: that of the round before.
@@ -83,7 +87,7 @@ class ColumnSearch(SearchedStrategy):
                 "Choose another strategy."
             )
         for axis in fitted:
-            factors = [factor for _, factor in asked_of(workload, axis)]
+            factors = [factor for _, factor in factors_at(workload, axis)]
             if self.too_large(factors):
                 return (
                     f"{self.title} can search up to {MAX_UNSTRUCTURED:,} cells of a column for these queries; one has "
@@ -103,7 +107,7 @@ class ColumnSearch(SearchedStrategy):
             if rounds.loss() > (1 - _PAYS) * before:
                 break
         columns = [rounds.facts[axis] for axis in fitted]
-        facts: dict[str, Any] = {"columns": columns}
+        facts: dict[str, object] = {"columns": columns}
         # Where only one column is searched the terms' Gram matrices add up over it, so its certificate is the whole's.
         if all("gap" in c for c in columns) and (len(workload.terms) == 1 or len(columns) == 1):
             facts["gap"] = math.prod(1 + c["gap"] for c in columns) - 1
@@ -112,25 +116,25 @@ class ColumnSearch(SearchedStrategy):
     def _search_column(self, rounds: _Rounds, axis: int, on_progress: Progress) -> None:
         """Search for one column, with the others as they are; what is no better than before is not kept."""
         before, was = rounds.loss(), (rounds.arrays.get(axis), rounds.facts.get(axis), rounds.column(axis))
-        multiple, factor = merged(asked_of(rounds.workload, axis, rounds.losses))
-        array, found = self.search(factor, on_progress, was[0])
+        multiple, factor = merged(factors_at(rounds.workload, axis, rounds.losses))
+        array, result = self.search(factor, on_progress, was[0])
         if len(rounds.workload.terms) == 1:
-            losses = [found["loss"]]
+            losses = [result["loss"]]
         else:
             weights = self.weights(array)
             inverse = Inverse(weights.T @ weights).matrix
-            losses = [float((f.gram() * inverse).sum()) for _, f in asked_of(rounds.workload, axis)]
-        rounds.keep(axis, losses, array, {"multiple": multiple, **found})
+            losses = [float((f.gram() * inverse).sum()) for _, f in factors_at(rounds.workload, axis)]
+        rounds.keep(axis, losses, array, {"multiple": multiple, **result})
         if was[0] is not None and rounds.loss() > before:
             rounds.keep(axis, was[2], was[0], was[1] or {})
 
-    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Kronecker:
+    def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Kronecker:
         fitted = _fitted(workload)
         bits = bits_for(len(fitted))
         factors: list[Rows] = [
             MatrixRows.of(self.weights(optimised.arrays[_key(axis)]), bits, definition)
             if axis in fitted
-            else as_rows(asked_of(workload, axis)[0][1], bits, definition)
+            else as_rows(factors_at(workload, axis)[0][1], bits, definition)
             for axis in range(len(workload.shape))
         ]
         return Kronecker(factors)
@@ -142,7 +146,7 @@ class _Rounds:
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
         self.arrays: dict[int, np.ndarray] = {}
-        self.facts: dict[int, dict[str, Any]] = {}
+        self.facts: dict[int, SearchFacts] = {}
         # By term and axis.
         self.losses = [[f.squares() for f in t.all_factors(workload.shape)] for t in workload.terms]
 
@@ -150,7 +154,7 @@ class _Rounds:
         """The losses of a column's strategy for the terms."""
         return [each[axis] for each in self.losses]
 
-    def keep(self, axis: int, losses: Sequence[float], array: np.ndarray, facts: dict[str, Any]) -> None:
+    def keep(self, axis: int, losses: Sequence[float], array: np.ndarray, facts: SearchFacts) -> None:
         self.arrays[axis], self.facts[axis] = array, facts
         for each, loss in zip(self.losses, losses, strict=True):
             each[axis] = loss
@@ -163,7 +167,7 @@ class _Rounds:
 
 def _mixed(workload: Workload, axis: int) -> bool:
     """Whether the terms ask different queries of a column, so that it matters how much each counts."""
-    factors = [factor for _, factor in asked_of(workload, axis)]
+    factors = [factor for _, factor in factors_at(workload, axis)]
     return any(factor != factors[0] for factor in factors)
 
 
@@ -188,12 +192,12 @@ class PIdentityStrategy(ColumnSearch):
 
     def search(
         self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[np.ndarray, SearchFacts]:
         if begin is not None and len(begin) and factor.size <= DENSE:
-            found = improved(factor, [begin], on_progress=on_progress)
+            result = improved(factor, [begin], on_progress=on_progress)
         else:
-            found = p_identity(factor, on_progress=on_progress)
-        return found.theta, {"loss": found.loss, "sums": len(found.theta)}
+            result = p_identity(factor, on_progress=on_progress)
+        return result.theta, {"loss": result.loss, "sums": len(result.theta)}
 
     def weights(self, array: np.ndarray) -> np.ndarray:
         return weights_of(array)
@@ -217,16 +221,16 @@ class GaussianOptimumStrategy(ColumnSearch):
 
     def search(
         self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
-        found = gaussian_optimum(factor, on_progress=on_progress)
+    ) -> tuple[np.ndarray, SearchFacts]:
+        result = gaussian_optimum(factor, on_progress=on_progress)
         facts = {
-            "loss": found.loss,
-            "lower_bound": found.lower_bound,
-            "gap": found.gap,
-            "iterations": found.iterations,
+            "loss": result.loss,
+            "lower_bound": result.lower_bound,
+            "gap": result.gap,
+            "iterations": result.iterations,
         }
         # Half the size, and still finer than the grid.
-        return found.strategy.astype(np.float32), facts
+        return result.strategy.astype(np.float32), facts
 
     def weights(self, array: np.ndarray) -> np.ndarray:
         return array
@@ -258,6 +262,6 @@ def _certified(workload: Workload, optimised: Optimised) -> float:
         column["multiple"] * column["lower_bound"] for column in optimised.facts["columns"]
     )
     for axis, n in enumerate(workload.shape):
-        if not is_fitted(workload, axis) and isinstance(asked_of(workload, axis)[0][1], Identity):
+        if not is_fitted(workload, axis) and isinstance(factors_at(workload, axis)[0][1], Identity):
             bound *= n
     return float(bound)

@@ -28,7 +28,7 @@ class SearchedStrategy(MatrixMechanism):
         """The strategy that a search finds, with facts about it; only for a workload that is not refused."""
 
     @abstractmethod
-    def found(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
+    def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         """The strategy on the grid, from what a search found."""
 
     def optimise(
@@ -47,16 +47,16 @@ class SearchedStrategy(MatrixMechanism):
             raise PlanError(
                 f"{self.title}: the strategy has not been worked out yet. Start the search first."
             )
-        return self.found(workload, definition, optimised)
+        return self.built(workload, definition, optimised)
 
 
 class Paced:
     """Progress, told no more often than somebody can read it."""
 
     def __init__(self, on_progress: Progress) -> None:
-        self._on_progress, self._told = on_progress, 0.0
+        self._on_progress, self._reported = on_progress, 0.0
 
     def __call__(self, done: int, total: int | None) -> None:
-        if time.monotonic() - self._told >= _PACE:
-            self._told = time.monotonic()
+        if time.monotonic() - self._reported >= _PACE:
+            self._reported = time.monotonic()
             self._on_progress(done, total)

@@ -68,9 +68,9 @@ def _unseen(strategy: Strategy) -> np.ndarray:
 def check_dimensions(strategy: Strategy, workload: Workload) -> None:
     """Raises PlanError if some dimensions of the workload are clearly outside of what the strategy's sums span."""
     for term in workload.terms:
-        answered, asked = strategy.dimensions(term)
-        if answered < asked:
+        answered, requested = strategy.dimensions(term)
+        if answered < requested:
             raise PlanError(
-                f"The strategy answers only {answered:,} of the {asked:,} dimensions that the workload asks for. "
+                f"The strategy answers only {answered:,} of the {requested:,} dimensions that the workload asks for. "
                 "Choose another strategy, or add rows that tell the missing cells apart."
             )

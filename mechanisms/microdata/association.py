@@ -30,7 +30,7 @@ def cramers_v(table: Integers) -> float:
 
 def associations(tables: Mapping[Pair, Integers], columns: int) -> Floats:
     """(columns, columns) values of V, 1 on the diagonal. tables: counts of every pair a < b."""
-    found = np.eye(columns)
+    matrix = np.eye(columns)
     for (a, b), table in tables.items():
-        found[a, b] = found[b, a] = cramers_v(table)
-    return found
+        matrix[a, b] = matrix[b, a] = cramers_v(table)
+    return matrix

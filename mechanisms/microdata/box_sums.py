@@ -15,7 +15,7 @@ from mechanisms.microdata.packing import unpack
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.tables import split
 from mechanisms.noise import NoiseLaw
-from mechanisms.noise.sum_quantiles import whole_half_widths
+from mechanisms.noise.sum_quantiles import integer_half_widths
 
 
 def cell_sum(
@@ -30,17 +30,17 @@ def cell_sum(
     interval. None if the rows lack one of its columns.
     """
     noisy, *further = unpack(values)
-    asked = box_queries.narrowed(plan.domain.shape, picks)
-    if not asked and plan.total is not None:
+    requested = box_queries.narrowed(plan.domain.shape, picks)
+    if not requested and plan.total is not None:
         return CellSum(float(plan.total), 0.0, None)
     margins = split(noisy, plan.domain.shape)
     columns = list(range(len(margins))) if plan.keep is None else further.pop(0).tolist()
-    if len(asked) < 2:
-        sums = _of_columns(plan, margins, asked or tuple(range(len(margins))), picks)
+    if len(requested) < 2:
+        sums = _of_columns(plan, margins, requested or tuple(range(len(margins))), picks)
         return min(sums, key=_reach)
-    if not set(asked) <= set(columns):
+    if not set(requested) <= set(columns):
         return None
-    within = {columns.index(j): picks[j] for j in asked}
+    within = {columns.index(j): picks[j] for j in requested}
     measured = list(_of_tables(mechanism, plan.of_columns(columns), further, within))
     if measured:
         return min(measured, key=_reach)
@@ -50,8 +50,8 @@ def cell_sum(
     return CellSum(total * _share(rows, within), None, None)
 
 
-def _reach(found: CellSum) -> float:
-    return found.half_width or 0.0
+def _reach(estimate: CellSum) -> float:
+    return estimate.half_width or 0.0
 
 
 def _of_columns(
@@ -69,7 +69,7 @@ def _of_tables(
     if recorded is None:
         return
     grouping, tables = recorded
-    picked = [_whole_groups(grouping.groups[column], places) for column, places in within.items()]
+    picked = [_complete_groups(grouping.groups[column], places) for column, places in within.items()]
     if picked[0] is None or picked[1] is None:
         return
     for table in tables:
@@ -77,14 +77,14 @@ def _of_tables(
             yield _plain_sum(table.values[np.ix_(picked[0], picked[1])], table.noise)
 
 
-def _whole_groups(groups: Integers, places: Integers) -> Integers | None:
+def _complete_groups(groups: Integers, places: Integers) -> Integers | None:
     """The groups that the picked cells make up; None if they cut one."""
     picked = np.unique(groups[places])
     return picked if np.isin(groups, picked).sum() == places.size else None
 
 
 def _plain_sum(counts: Integers, law: NoiseLaw) -> CellSum:
-    half_width = float(whole_half_widths(law, np.array([counts.size], dtype=np.int64))[0])
+    half_width = float(integer_half_widths(law, np.array([counts.size], dtype=np.int64))[0])
     return CellSum(float(counts.sum()), half_width, counts.size)
 
 

@@ -81,22 +81,22 @@ class Clusters(Microdata):
         self, plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise
     ) -> Sequence[np.ndarray]:
         """The groups of each column's cells, then of each round every column's noisy table of clusters and groups."""
-        whole, packed = split_whole_rows(plan, counts)
+        packing, packed = split_whole_rows(plan, counts)
         grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
         many = _clusters(plan, grouping, margins)
         scores, seen = _start(plan, grouping, margins, many), [np.concatenate(grouping.groups)]
         for round_ in range(1, ROUNDS + 1):
-            true = _counted(whole, packed, grouping, scores)
+            true = _counted(packing, packed, grouping, scores)
             laws = table_laws([t.size for t in true], plan.step(CENTRES.format(round_)))
             noisy = [t + noise.draw(law, t.size).reshape(t.shape) for t, law in zip(true, laws, strict=True)]
             seen += [t.ravel() for t in noisy]
             scores = _scores(_shares(plan, grouping, margins, noisy, round_))
         return seen
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
@@ -106,11 +106,11 @@ class Clusters(Microdata):
         last = values[-len(plan.domain.shape) :]
         noisy = [t.reshape(-1, size) for t, size in zip(last, grouping.sizes, strict=True)]
         shares = _shares(plan, grouping, margins, noisy, ROUNDS)
-        everyone = np.zeros(len(made.rows), dtype=np.int64)
+        everyone = np.zeros(len(result.rows), dtype=np.int64)
         cluster = dealt(everyone, shares.clusters[None, :], random)
         columns = (dealt(cluster, own, random) for own in shares.columns)
         rows = from_columns(columns, len(cluster), grouping.sizes)
-        return replace(made, rows=within_groups(rows, grouping, margins, random))
+        return replace(result, rows=within_groups(rows, grouping, margins, random))
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ def _scores(shares: _Shares) -> list[Integers]:
 
 
 def _counted(
-    whole: WholeRows, packed: Integers, grouping: Grouping, scores: Sequence[Integers]
+    packing: WholeRows, packed: Integers, grouping: Grouping, scores: Sequence[Integers]
 ) -> list[Integers]:
     """For each column (k, groups) true counts; a row is in its likeliest cluster, the first of equals."""
     many = scores[0].shape[1]
     tables = [np.zeros((many, size), dtype=np.int64) for size in grouping.sizes]
-    for rows in whole.blocks(packed):
+    for rows in packing.blocks(packed):
         places = [of_cell[rows[:, j]] for j, of_cell in enumerate(grouping.groups)]
         cluster = np.concatenate(
             [

@@ -25,8 +25,8 @@ def group(attributes: Sequence[Attribute], margins: Margins, deviation: float, c
 
     deviation: standard error of a count in a table of two columns. coarseness: κ, larger for more groups.
     """
-    wanted = math.sqrt(coarseness * margins.total / (0.4 * deviation))
-    groups = min(MOST, max(FEWEST, round(wanted)))
+    ideal = math.sqrt(coarseness * margins.total / (0.4 * deviation))
+    groups = min(MOST, max(FEWEST, round(ideal)))
     return Grouping(
         tuple(_grouped(a, c, margins.total / groups) for a, c in zip(attributes, margins.counts, strict=True))
     )

@@ -51,12 +51,12 @@ class Components:
 
     def place(self, graded: Integers) -> Integers:
         """The grid's cell of each row, from (n, d) grades: (n,) int64, in whole numbers all through."""
-        found = np.zeros(graded.shape[0], dtype=np.int64)
+        numbers = np.zeros(graded.shape[0], dtype=np.int64)
         for weights, offset, half in zip(self.weights, self.offsets, self.half_widths, strict=True):
             along = graded @ weights - offset
             step = np.clip((along + half) * self.steps // (2 * half), 0, self.steps - 1)
-            found = found * self.steps + step
-        return found
+            numbers = numbers * self.steps + step
+        return numbers
 
     def counts(self, noisy: Integers, variance: float, total: float) -> Floats:
         """(cells,) counts >= 0 that sum to `total`, drawn towards a normal law by as much as noise moved the grid.
@@ -69,8 +69,8 @@ class Components:
         for _ in self.offsets:
             normal = np.outer(normal, np.diff(below)).ravel()
         apart = noisy - total * normal
-        kept = drawn_in(apart, noisy.size * variance)
-        return to_simplex(total * normal + kept * apart, total)
+        factor = shrinkage(apart, noisy.size * variance)
+        return to_simplex(total * normal + factor * apart, total)
 
     def columns(self, cells: Integers, random: np.random.Generator) -> Iterator[Floats]:
         """Of d columns one by one (n,), in standard deviations, of rows in these cells.
@@ -133,25 +133,25 @@ def _correlations(noisy: Floats, variance: float, means: Floats, spreads: Floats
     """(d, d), drawn towards 0 by as much as noise has pushed them apart (James and Stein 1961)."""
     pairs = np.array(list(combinations(range(means.size), 2)))
     a, b = pairs.T
-    found = (noisy - means[a] * means[b]) / (spreads[a] * spreads[b])
+    numbers = (noisy - means[a] * means[b]) / (spreads[a] * spreads[b])
     of_noise = float((variance / (spreads[a] * spreads[b]) ** 2).sum())
     matrix = np.eye(means.size)
-    matrix[a, b] = matrix[b, a] = np.clip(drawn_in(found, of_noise) * found, -1, 1)
+    matrix[a, b] = matrix[b, a] = np.clip(shrinkage(numbers, of_noise) * numbers, -1, 1)
     return matrix
 
 
-def drawn_in(found: Floats, of_noise: float) -> float:
+def shrinkage(numbers: Floats, of_noise: float) -> float:
     """The share of what was found that is kept, where noise alone would have the sum of squares `of_noise`.
 
     None, unless the sum of squares exceeds that by two of its standard deviations.
     """
-    squares = float((found**2).sum())
-    if squares <= of_noise * (1 + 2 * math.sqrt(2 / found.size)):
+    squares = float((numbers**2).sum())
+    if squares <= of_noise * (1 + 2 * math.sqrt(2 / numbers.size)):
         return 0.0
     return 1 - of_noise / squares
 
 
 def _steps(total: float, deviation: float, directions: int) -> int:
     """Cells in each direction: in two, √(0.14 n/σ), which is √(nε/10) of Qardaji et al. 2013."""
-    wanted = (0.14 * total / deviation) ** (2 / (2 + directions))
-    return int(np.clip(round(wanted), FEWEST_STEPS, MOST_STEPS[directions]))
+    ideal = (0.14 * total / deviation) ** (2 / (2 + directions))
+    return int(np.clip(round(ideal), FEWEST_STEPS, MOST_STEPS[directions]))

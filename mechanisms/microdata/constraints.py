@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from mechanisms.domain import Attribute, Domain
+from mechanisms.json_types import JsonObject
 from mechanisms.microdata.feasible_row import SearchEndedError, possible_row
 from mechanisms.microdata.impossible import Impossible
 from mechanisms.microdata.tables import Pair
@@ -87,17 +87,17 @@ class Wishes:
 
     def impossible(self, domain: Domain) -> Impossible:
         """The pairs of cells that cannot occur, by place. Raises PlanError for a label that is none."""
-        found: dict[Pair, list[tuple[int, int]]] = {}
+        result: dict[Pair, list[tuple[int, int]]] = {}
         columns = {name for zero in self.zeros for name in (zero[0], zero[2])}
         named = {name: _cells_named(domain.attributes[domain.names.index(name)]) for name in columns}
         for first, value, second, other in self.zeros:
             a, x = domain.names.index(first), _cell(named[first], first, value)
             b, y = domain.names.index(second), _cell(named[second], second, other)
             pair, cells = ((a, b), (x, y)) if a < b else ((b, a), (y, x))
-            found.setdefault(pair, []).append(cells)
-        return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(found.items())})
+            result.setdefault(pair, []).append(cells)
+        return Impossible({pair: tuple(sorted(set(cells))) for pair, cells in sorted(result.items())})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "weights": dict(self.weights),
             "pairs": [list(pair) for pair in self.pairs],
@@ -107,7 +107,7 @@ class Wishes:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Wishes:
+    def from_json(cls, value: JsonObject) -> Wishes:
         return cls(
             weights={str(k): int(v) for k, v in value.get("weights", {}).items()},
             pairs=tuple((str(a), str(b), int(w)) for a, b, w in value.get("pairs", ())),
@@ -120,12 +120,12 @@ class Wishes:
 def _cells_named(attribute: Attribute) -> dict[str, int | None]:
     """The cells by their labels, and by these with the hyphen that a keyboard has; None where two have one label."""
     labels = attribute.labels()
-    found: dict[str, int | None] = {}
+    result: dict[str, int | None] = {}
     for cell, label in enumerate(labels):
-        found[label] = None if label in found else cell
+        result[label] = None if label in result else cell
     for cell, label in enumerate(labels):
-        found.setdefault(label.replace("–", "-"), cell)
-    return found
+        result.setdefault(label.replace("–", "-"), cell)
+    return result
 
 
 def _cell(named: Mapping[str, int | None], column: str, label: str) -> int:

@@ -84,7 +84,7 @@ def memory(method: Microdata, plan: MicrodataPlan, people: int) -> int:
     """Bytes of arrays, about: counted tables twice; rows while they are made; and what the method adds."""
     rows = row_count(plan, people)
     cell_bytes = ROW_COPIES * empty_rows(0, plan.domain.shape).itemsize
-    taken = 16 * plan.cells + rows * (8 * COLUMN_COPIES + cell_bytes * len(plan.kept_shape))
+    taken = 16 * plan.cells + rows * (8 * COLUMN_COPIES + cell_bytes * len(plan.shape_of_rows))
     if method.whole_rows:
         taken += _of_whole_rows(plan, people)
     return taken + method.further_memory(plan, people, rows)

@@ -21,13 +21,13 @@ def possible_row(shape: Sequence[int], impossible: Impossible) -> list[int] | No
     any more; of the others that with the fewest cells comes first, and what a cell excludes leaves the columns to come.
     Raises SearchEndedError if the search would take too long.
     """
-    search = _Search(shape, impossible)
+    search = _RowSearch(shape, impossible)
     left = {column: (1 << shape[column]) - 1 for column in impossible.by_column}
-    found = search.row(left)
-    return None if found is None else [found.get(column, 0) for column in range(len(shape))]
+    result = search.row(left)
+    return None if result is None else [result.get(column, 0) for column in range(len(shape))]
 
 
-class _Search:
+class _RowSearch:
     """excluded: by column and cell, the cells of other columns that it excludes, as bits."""
 
     def __init__(self, shape: Sequence[int], impossible: Impossible) -> None:
@@ -48,8 +48,8 @@ class _Search:
         column = min(left, key=lambda j: (left[j].bit_count(), j))
         for cell in _bits(left[column]):
             narrowed = self._narrowed(left, column, cell)
-            if narrowed is not None and (found := self.row(narrowed)) is not None:
-                return {**taken, **found, column: cell}
+            if narrowed is not None and (result := self.row(narrowed)) is not None:
+                return {**taken, **result, column: cell}
         return None
 
     def _harmless(self, left: dict[int, int]) -> tuple[dict[int, int], dict[int, int]]:

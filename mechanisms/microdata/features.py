@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -29,11 +30,31 @@ SHARE = Fraction(1, 10)
 COARSENESS = 0.5
 
 
+@dataclass(frozen=True)
+class ColumnChoice:
+    """Which columns rows are made of, where they are chosen privately.
+
+    keep: so many that tell most about the target; None: all. criterion: what they are chosen by, of `CRITERIA`.
+    """
+
+    keep: int | None = None
+    criterion: str = DISTANCE
+
+    def check(self, domain: Domain, wishes: Wishes, total: int | None) -> None:
+        """Raises PlanError if columns cannot be chosen so."""
+        if self.keep is not None:
+            check_choice(domain, wishes, self.keep)
+            check_criterion(self.criterion, total)
+
+
+ALL_COLUMNS = ColumnChoice()
+
+
 def check_choice(domain: Domain, wishes: Wishes, keep: int) -> None:
     """Raises PlanError unless so many columns can be kept for what they tell about a target."""
     if not wishes.target:
         raise PlanError("Columns are chosen by what they tell about a target column. Choose the target.")
-    least, columns = max(2, len(_always_kept(domain, wishes))), len(domain.shape)
+    least, columns = max(2, len(_required_columns(domain, wishes))), len(domain.shape)
     if not least <= keep <= columns:
         raise PlanError(
             f"Keep between {least} and {columns} columns: the target and the columns of required pairs are always kept."
@@ -49,7 +70,7 @@ def check_criterion(criterion: str, total: int | None) -> None:
         )
 
 
-def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
+def _required_columns(domain: Domain, wishes: Wishes) -> list[int]:
     """The places of the target and of the columns of required pairs."""
     names = {wishes.target, *(name for pair in wishes.required for name in pair)}
     return [place for place, name in enumerate(domain.names) if name in names]
@@ -57,17 +78,17 @@ def _always_kept(domain: Domain, wishes: Wishes) -> list[int]:
 
 def picks_left(domain: Domain, wishes: Wishes, keep: int) -> int:
     """How many columns are chosen beside those always kept; 0 also where all of them are kept."""
-    return max(0, keep - len(_always_kept(domain, wishes))) if keep < len(domain.shape) else 0
+    return max(0, keep - len(_required_columns(domain, wishes))) if keep < len(domain.shape) else 0
 
 
-def fewest_kept(domain: Domain, wishes: Wishes, keep: int, places: Collection[int]) -> int:
+def fewest_selected(domain: Domain, wishes: Wishes, keep: int, places: Collection[int]) -> int:
     """How many of the columns at some places are kept, whichever are picked."""
-    always = set(_always_kept(domain, wishes))
+    always = set(_required_columns(domain, wishes))
     others = set(range(len(domain.shape))) - always - set(places)
     return len(always & set(places)) + max(0, keep - len(always) - len(others))
 
 
-def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> list[int]:
+def selected_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise: Noise) -> list[int]:
     """The places of `plan.keep` columns, in order: those always kept, and the picks of largest score.
 
     A column's score is that of its table with the target, over groups of cells: ‖C - round(Ĉ)‖₁, Ĉ what independence
@@ -75,14 +96,17 @@ def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise:
     which moves by `information_sensitivity` of the public number of rows. Picked by permute-and-flip under pure ε, by
     the exponential mechanism under zCDP.
     """
-    kept, target = _always_kept(plan.domain, plan.wishes), plan.domain.names.index(plan.wishes.target)
+    selected, target = (
+        _required_columns(plan.domain, plan.wishes),
+        plan.domain.names.index(plan.wishes.target),
+    )
     assert plan.keep is not None
     if plan.keep == len(plan.domain.shape):
         return list(range(plan.keep))
     picks = picks_left(plan.domain, plan.wishes, plan.keep)
-    others = [place for place in range(len(plan.domain.shape)) if place not in kept]
+    others = [place for place in range(len(plan.domain.shape)) if place not in selected]
     if not picks:
-        return kept
+        return selected
     grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS)
     pairs: list[Pair] = [(min(target, place), max(target, place)) for place in others]
     points, sensitivity = _points(plan, counts, grouping, margins, pairs)
@@ -93,8 +117,8 @@ def kept_columns(plan: MicrodataPlan, counts: Integers, margins: Margins, noise:
     for _ in range(picks):
         pick = int(chooser.choose(rate, points, left, noise)[0])
         left[0, pick] = False
-        kept.append(others[pick])
-    return sorted(kept)
+        selected.append(others[pick])
+    return sorted(selected)
 
 
 def _points(
@@ -106,5 +130,5 @@ def _points(
     assert plan.total is not None
     tables = [grouping.table(plan.tables.table(counts, pair), pair) for pair in pairs]
     binary = all(min(table.shape) <= 2 for table in tables)
-    found = np.array([information(table) for table in tables], dtype=np.int64)
-    return found, information_sensitivity(plan.total, binary=binary)
+    points = np.array([information(table) for table in tables], dtype=np.int64)
+    return points, information_sensitivity(plan.total, binary=binary)

@@ -52,8 +52,8 @@ class Halving:
         share = np.maximum(self._below[column][upper] - self._below[column][lower], 1e-12)
         spread = self._spread[column][upper] - self._spread[column][lower]
         entropy = np.maximum(spread / share + np.log(share), 0)
-        found: Floats = np.where(upper - lower > 1, self._weights[column] * entropy, -1.0)
-        return found
+        result: Floats = np.where(upper - lower > 1, self._weights[column] * entropy, -1.0)
+        return result
 
 
 def grown(shape: tuple[int, ...], halving: Halving, decide: Decide, follow: Follow) -> list[Boxes]:
@@ -61,8 +61,8 @@ def grown(shape: tuple[int, ...], halving: Halving, decide: Decide, follow: Foll
 
     Their ends are as small integers as there can be: of many columns and leaves they are most of the memory.
     """
-    small, whole = np.min_scalar_type(max(shape)), Boxes.whole(shape)
-    boxes, leaves, depth = Boxes(whole.lower.astype(small), whole.upper.astype(small)), list[Boxes](), 0
+    small, root = np.min_scalar_type(max(shape)), Boxes.covering(shape)
+    boxes, leaves, depth = Boxes(root.lower.astype(small), root.upper.astype(small)), list[Boxes](), 0
     while len(boxes):
         halved: Flags = boxes.widths.max(axis=1) > 1
         halved[halved] = decide(halved, depth)
@@ -76,19 +76,19 @@ def grown(shape: tuple[int, ...], halving: Halving, decide: Decide, follow: Foll
 class Places:
     """In which block of the present depth each of people's rows is; -1 once that is a leaf. Nobody may see them."""
 
-    def __init__(self, whole: WholeRows, packed: Integers) -> None:
-        self._whole, self._packed = whole, packed
-        self._block = np.zeros(whole.number(packed), dtype=np.int32)
+    def __init__(self, packing: WholeRows, packed: Integers) -> None:
+        self._packing, self._packed = packing, packed
+        self._block = np.zeros(packing.number(packed), dtype=np.int32)
 
     def counts(self, blocks: int) -> Integers:
-        found: Integers = np.bincount(self._block[self._block >= 0], minlength=blocks).astype(np.int64)
-        return found
+        result: Integers = np.bincount(self._block[self._block >= 0], minlength=blocks).astype(np.int64)
+        return result
 
     def follow(self, halved: Flags, axis: Integers, at: Integers) -> None:
         """Rows of a halved block go to one of its parts, the others to rest."""
         number = np.where(halved, halved.cumsum() - 1, -1)
         start = 0
-        for rows in self._whole.blocks(self._packed):
+        for rows in self._packing.blocks(self._packed):
             block = self._block[start : start + len(rows)]
             moving = np.flatnonzero(block >= 0)
             to = number[block[moving]]

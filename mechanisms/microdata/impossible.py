@@ -21,22 +21,22 @@ class Impossible:
     @cached_property
     def by_column(self) -> Mapping[int, tuple[tuple[int, int, int], ...]]:
         """For each column the (own cell, other column, other's cell) that exclude each other."""
-        found: dict[int, list[tuple[int, int, int]]] = {}
+        result: dict[int, list[tuple[int, int, int]]] = {}
         for (a, b), pairs in self.cells.items():
             for x, y in pairs:
-                found.setdefault(a, []).append((x, b, y))
-                found.setdefault(b, []).append((y, a, x))
-        return {column: tuple(pairs) for column, pairs in found.items()}
+                result.setdefault(a, []).append((x, b, y))
+                result.setdefault(b, []).append((y, a, x))
+        return {column: tuple(pairs) for column, pairs in result.items()}
 
     @cached_property
     def _clashes(self) -> Mapping[Pair, Flags]:
         """The pairs of cells as tables, as large as the last cell named needs."""
-        found: dict[Pair, Flags] = {}
+        result: dict[Pair, Flags] = {}
         for pair, cells in self.cells.items():
             first, second = np.array(cells).T
-            found[pair] = np.zeros((first.max() + 1, second.max() + 1), dtype=bool)
-            found[pair][first, second] = True
-        return found
+            result[pair] = np.zeros((first.max() + 1, second.max() + 1), dtype=bool)
+            result[pair][first, second] = True
+        return result
 
     def among_groups(self, grouping: Grouping) -> Grouping:
         """The grouping, with those pairs of groups in which nobody can be: none of their pairs of cells can occur."""

@@ -15,8 +15,8 @@ PARTS = 2**10
 def information(table: Integers) -> int:
     """PARTS · n · I(X; Y), rounded, of (r, c) counts of n rows; I in nats."""
     rows, columns, people = table.sum(axis=1), table.sum(axis=0), int(table.sum())
-    told = xlogy(table, table).sum() - xlogy(rows, rows).sum() - xlogy(columns, columns).sum()
-    return round(PARTS * float(told + (people * math.log(people) if people else 0.0)))
+    nats = xlogy(table, table).sum() - xlogy(rows, rows).sum() - xlogy(columns, columns).sum()
+    return round(PARTS * float(nats + (people * math.log(people) if people else 0.0)))
 
 
 def information_sensitivity(people: int, *, binary: bool) -> int:

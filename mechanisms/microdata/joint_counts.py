@@ -45,5 +45,7 @@ class JointCounts:
     def table(self, first: int, second: int) -> Integers:
         """(c_first, c_second), a view."""
         starts = self._starts
-        found: Integers = self._counts[starts[first] : starts[first + 1], starts[second] : starts[second + 1]]
-        return found
+        result: Integers = self._counts[
+            starts[first] : starts[first + 1], starts[second] : starts[second + 1]
+        ]
+        return result

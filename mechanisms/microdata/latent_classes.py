@@ -39,7 +39,7 @@ MOST_SETTLED, MOST_REFINED = 60, 2_500
 GROUP_ROUNDS, CELL_ROUNDS = 60, 150
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
 # for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
-FITTED_SECONDS, FITTED_BESIDE = 0.003, 60
+FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
 DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 90, 50, 20
 # Of the classes' parameters, and of tables of all pairs, how many are in memory at once. Bytes of a cell while rows are
 # settled.
@@ -83,7 +83,7 @@ class LatentClasses(Microdata):
         groups, cells = sum(map(most_groups_of, shape)), sum(shape)
         taken = PARAMETER_COPIES * 4 * CLASSES * groups + FITTED_BYTES * len(plan.tables.pairs)
         if len(shape) <= MOST_SETTLED:
-            taken += SETTLED_BYTES * rows * len(plan.kept_shape)
+            taken += SETTLED_BYTES * rows * len(plan.shape_of_rows)
             taken += TABLE_COPIES * 8 * max(groups, cells if cells <= MOST_REFINED else 0) ** 2
         return taken
 
@@ -136,10 +136,10 @@ class LatentClasses(Microdata):
             tables += recorded_tables(plan, grouping, pairs, plan.step(TABLES.format(round_)), parts)
         return grouping, tables
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
@@ -147,13 +147,13 @@ class LatentClasses(Microdata):
         grouping, tables = self.recorded(plan, further)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         model = fitted_mixture(grouping, margins, tables)
-        groups = rows_of(model, len(made.rows), random)
+        groups = rows_of(model, len(result.rows), random)
         rows = within_groups(groups, grouping, margins, random)
         if len(plan.domain.shape) <= MOST_SETTLED and sum(plan.domain.shape) <= MOST_REFINED:
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, model.tables(), impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
-        return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
+        return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
 
 
 def _rounds(plan: MicrodataPlan) -> list[int]:
@@ -231,13 +231,13 @@ def rows_of(model: Mixture, count: int, random: np.random.Generator) -> CellRows
 def _fit_seconds(plan: MicrodataPlan, people: int) -> float:
     """More groups take longer, and of more columns more pairs of them are measured."""
     most = math.sqrt(COARSENESS * max(1, people) / (0.4 * plan.pair_deviation))
-    shape = plan.kept_shape
+    shape = plan.shape_of_rows
     groups = sum(min(most_groups_of(size), max(FEWEST, min(MOST, most))) for size in shape)
-    return FITTED_SECONDS * groups * (1 + len(shape) / FITTED_BESIDE)
+    return FITTED_SECONDS * groups * (1 + len(shape) / FITTED_COLUMNS)
 
 
 def _settling_seconds(plan: MicrodataPlan, rows: int) -> float:
-    shape = plan.kept_shape
+    shape = plan.shape_of_rows
     if len(shape) > MOST_SETTLED:
         return 0.0
     is_refined = sum(shape) <= MOST_REFINED

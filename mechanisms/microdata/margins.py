@@ -95,6 +95,6 @@ def to_simplex(values: Floats, total: float) -> Floats:
     """The nearest vector, in squared distance, that is not negative and sums to `total` > 0 (Duchi et al. 2008)."""
     falling = np.sort(values)[::-1]
     surplus = (np.cumsum(falling) - total) / np.arange(1, values.size + 1)
-    kept = int(np.flatnonzero(falling > surplus)[-1])
-    nearest: Floats = np.maximum(values - surplus[kept], 0)
+    last = int(np.flatnonzero(falling > surplus)[-1])
+    nearest: Floats = np.maximum(values - surplus[last], 0)
     return nearest

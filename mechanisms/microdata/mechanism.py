@@ -20,13 +20,12 @@ from mechanisms.microdata.coarsening import most_groups_of
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.feasible_row import possible_row
 from mechanisms.microdata.features import (
-    DISTANCE,
+    ALL_COLUMNS,
     FEATURES,
     SHARE,
-    check_choice,
-    check_criterion,
-    kept_columns,
+    ColumnChoice,
     picks_left,
+    selected_columns,
 )
 from mechanisms.microdata.margins import Margins, estimate
 from mechanisms.microdata.packing import pack, unpack
@@ -101,40 +100,20 @@ class Microdata(ABC):
         *,
         rows: int | None = None,
         total: int | None = None,
-        keep: int | None = None,
-        criterion: str = DISTANCE,
+        choice: ColumnChoice = ALL_COLUMNS,
     ) -> MicrodataPlan:
         """Decide everything without data.
 
-        rows: how many to make; None: the noisy total. total: the number of rows, where it is public. keep: go on
-        with so many columns that tell most about the target; None: all. criterion: what they are chosen by, of
-        `features.CRITERIA`.
+        rows: how many to make; None: the noisy total. total: the number of rows, where it is public.
         Raises PlanError if columns, wishes or loss do not fit.
         """
-        if self.missing:
-            raise PlanError(f"{self.summary} {self.missing}")
-        if loss.definition not in self.definitions:
-            needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
-            raise PlanError(
-                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another method."
-            )
-        loss = loss.for_domain(domain)
-        check_columns(domain)
-        check_amount(loss)
-        wishes.check(domain)
-        if self.without_pairs and wishes.required:
-            raise PlanError(
-                f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
-            )
-        if keep is not None:
-            check_choice(domain, wishes, keep)
-            check_criterion(criterion, total)
+        self._check_definition(loss)
+        loss, keep = loss.for_domain(domain), choice.keep
+        self._check_inputs(domain, wishes, loss)
+        choice.check(domain, wishes, total)
         self._check(domain, wishes, keep)
         self._check_groups(domain, keep)
-        if rows is not None and not 1 <= rows <= MOST_ROWS:
-            raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
-        if total is not None and not loss.unit.total_public:
-            raise ValueError("the number of rows is not public under these neighbours")
+        _check_rows(loss, rows, total)
         shares = self._shares(domain, wishes, keep)
         plan = MicrodataPlan(
             mechanism=self.name,
@@ -147,11 +126,31 @@ class Microdata(ABC):
             pairwise=self.pairwise or keep is not None,
             keep=keep,
             explanation=self._explanation(shares, keep),
-            criterion=criterion,
+            criterion=choice.criterion,
         )
         margin_laws(plan)
         self._check_noise(plan)
         return plan
+
+    def _check_definition(self, loss: Loss) -> None:
+        """Raises PlanError unless the method can be taken, with a budget of this kind."""
+        if self.missing:
+            raise PlanError(f"{self.summary} {self.missing}")
+        if loss.definition not in self.definitions:
+            needed = " or ".join(sorted(SYMBOL[d] for d in self.definitions))
+            raise PlanError(
+                f"{self.title} needs a budget in {needed}; this one is in {loss.symbol}. Choose another method."
+            )
+
+    def _check_inputs(self, domain: Domain, wishes: Wishes, loss: Loss) -> None:
+        """Raises PlanError for columns, wishes or an amount that no release can have, or not by this method."""
+        check_columns(domain)
+        check_amount(loss)
+        wishes.check(domain)
+        if self.without_pairs and wishes.required:
+            raise PlanError(
+                f"{self.title}: no table of a pair is measured. Choose another method, or require no pair."
+            )
 
     def measure(self, plan: MicrodataPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """The private steps, one after the other.
@@ -169,18 +168,18 @@ class Microdata(ABC):
         columns = plan.tables.columns(counts) if plan.pairwise else tables
         laws = margin_laws(plan)
         sizes = plan.domain.shape
-        drawn = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
-        noisy = columns + np.concatenate(drawn)
+        draws = [noise.draw(law, size) for law, size in zip(laws, sizes, strict=True)]
+        noisy = columns + np.concatenate(draws)
         margins = margins_of(plan, noisy)
         if plan.keep is None:
             return Measurement(pack([noisy, *self._further(plan, counts, margins, noise)]))
-        kept = kept_columns(plan, counts, margins, noise)
-        among = plan.tables.among(counts, kept)
+        selected = selected_columns(plan, counts, margins, noise)
+        among = plan.tables.among(counts, selected)
         if self.whole_rows:
-            packed = WholeRows(sizes).among(counts[plan.cells :], kept)
+            packed = WholeRows(sizes).among(counts[plan.cells :], selected)
             among = np.concatenate([among, packed])
-        further = self._further(plan.of_columns(kept), among, margins.of_columns(kept), noise)
-        return Measurement(pack([noisy, np.array(kept), *further]))
+        further = self._further(plan.of_columns(selected), among, margins.of_columns(selected), noise)
+        return Measurement(pack([noisy, np.array(selected), *further]))
 
     def reconstruct(self, plan: MicrodataPlan, measurement: Measurement) -> MicrodataResult:
         """Rows, from what was measured alone: the same every time."""
@@ -188,7 +187,7 @@ class Microdata(ABC):
         random = repeatable(sha256(measurement.values.tobytes()).digest())
         margins = margins_of(plan, noisy)
         columns = range(len(plan.domain.shape)) if plan.keep is None else further.pop(0).tolist()
-        made = MicrodataResult(
+        result = MicrodataResult(
             columns=tuple(columns),
             rows=empty_rows(_row_count(plan, margins), [plan.domain.shape[j] for j in columns]),
             total=margins.total,
@@ -196,11 +195,11 @@ class Microdata(ABC):
             half_widths=tuple(law.half_width() for law in margin_laws(plan)),
             smoothed=margins.counts,
         )
-        kept = plan.of_columns(columns)
-        made = self._made(kept, made, margins.of_columns(columns), further, random)
-        rows = _whole(plan, kept, made, margins, random)
+        selected = plan.of_columns(columns)
+        result = self._with_rows(selected, result, margins.of_columns(columns), further, random)
+        rows = _possible_only(plan, selected, result, margins, random)
         reorder(rows, random.permutation(len(rows)))
-        return replace(made, rows=rows)
+        return replace(result, rows=rows)
 
     def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:  # noqa: B027
         """Raise PlanError if the method cannot do what is wished, or not with these columns: most can."""
@@ -232,10 +231,10 @@ class Microdata(ABC):
         return None
 
     @abstractmethod
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
@@ -266,11 +265,11 @@ class Microdata(ABC):
 
 def split_whole_rows(plan: MicrodataPlan, counts: Integers) -> tuple[WholeRows, Integers]:
     """How whole rows are packed, and those after the tables. Raises ValueError unless the tables count these."""
-    whole, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
+    packing, packed = WholeRows(plan.domain.shape), counts[plan.cells :]
     tables = plan.tables.table(counts, (0, 1)) if plan.pairwise else counts[: plan.domain.shape[0]]
-    if whole.number(packed) != tables.sum():
+    if packing.number(packed) != tables.sum():
         raise ValueError("the whole rows are not those that the tables count")
-    return whole, packed
+    return packing, packed
 
 
 def check_columns(domain: Domain) -> None:
@@ -290,6 +289,13 @@ def check_columns(domain: Domain) -> None:
             f"The tables of all pairs of these columns have {cells:,} cells; at most {MOST_CELLS:,} fit in memory. "
             "Choose wider bins, fewer categories or fewer columns."
         )
+
+
+def _check_rows(loss: Loss, rows: int | None, total: int | None) -> None:
+    if rows is not None and not 1 <= rows <= MOST_ROWS:
+        raise PlanError(f"Ask for 1 to {MOST_ROWS:,} synthetic rows.")
+    if total is not None and not loss.unit.total_public:
+        raise ValueError("the number of rows is not public under these neighbours")
 
 
 def margin_laws(plan: MicrodataPlan) -> list[NoiseLaw]:
@@ -323,24 +329,24 @@ def within_groups(
     return cells
 
 
-def _whole(
+def _possible_only(
     plan: MicrodataPlan,
-    kept: MicrodataPlan,
-    made: MicrodataResult,
+    selected: MicrodataPlan,
+    result: MicrodataResult,
     margins: Margins,
     random: np.random.Generator,
 ) -> CellRows:
     """The made rows without what cannot occur. What is known to be possible was found for all columns in the plan."""
-    if not kept.wishes.zeros:
-        return made.rows
+    if not selected.wishes.zeros:
+        return result.rows
 
     def possible() -> list[int]:
         row = possible_row(plan.domain.shape, plan.wishes.impossible(plan.domain))
         assert row is not None
-        return [row[place] for place in made.columns]
+        return [row[place] for place in result.columns]
 
-    wanted = margins.of_columns(made.columns).counts
-    return repaired(made.rows, wanted, kept.wishes.impossible(kept.domain), possible, random)
+    target = margins.of_columns(result.columns).counts
+    return repaired(result.rows, target, selected.wishes.impossible(selected.domain), possible, random)
 
 
 def _row_count(plan: MicrodataPlan, margins: Margins) -> int:
@@ -372,15 +378,15 @@ class IndependentColumns(Microdata):
     ) -> Sequence[np.ndarray]:
         return ()
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
-        everyone = np.zeros(len(made.rows), dtype=np.int64)
+        everyone = np.zeros(len(result.rows), dtype=np.int64)
         columns: list[Floats] = [counts[None, :] for counts in margins.counts]
         dealt_columns = (dealt(everyone, shares, random) for shares in columns)
-        return replace(made, rows=from_columns(dealt_columns, len(everyone), plan.domain.shape))
+        return replace(result, rows=from_columns(dealt_columns, len(everyone), plan.domain.shape))

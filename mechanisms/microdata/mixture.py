@@ -106,7 +106,7 @@ def _direction(moments: tuple[Floats, Floats], step: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _PairBlock:
     """The known tables of one column with later ones, side by side, as the fit sees them.
 
     rows: where the column's groups lie. others: (n,) where those of its partners do. wanted, weight: (g, n) shares, and
@@ -115,7 +115,7 @@ class _Part:
 
     rows: slice
     others: Integers
-    wanted: np.ndarray
+    goal: np.ndarray
     weight: np.ndarray
     noisy: Flags
 
@@ -147,18 +147,18 @@ class _Problem:
 
     def _part(
         self, pairs: Sequence[Pair], targets: Mapping[Pair, Target], total: float, precision: float
-    ) -> _Part:
+    ) -> _PairBlock:
         """Where nobody can be is known for certain, with the weight of the best measurement."""
-        wanted, weight, noisy = list[Floats](), list[Floats](), list[Flags]()
+        goal, weight, noisy = list[Floats](), list[Floats](), list[Flags]()
         for a, b in pairs:
             shape, target = (self._grouping.sizes[a], self._grouping.sizes[b]), targets.get((a, b))
             nobody = self._grouping.nobody.get((a, b), np.zeros(shape, bool))
-            wanted.append(np.zeros(shape) if target is None else np.where(nobody, 0, target.table / total))
+            goal.append(np.zeros(shape) if target is None else np.where(nobody, 0, target.table / total))
             weight.append(np.where(nobody, precision, 0 if target is None else total**2 / target.variance))
             noisy.append(~nobody & (target is not None))
         others = np.concatenate([np.arange(self._places[b].start, self._places[b].stop) for _a, b in pairs])
-        tables: list[Floats] = [np.hstack(rows).astype(np.float32) for rows in (wanted, weight)]
-        return _Part(self._places[pairs[0][0]], others, tables[0], tables[1], np.hstack(noisy))
+        tables: list[Floats] = [np.hstack(rows).astype(np.float32) for rows in (goal, weight)]
+        return _PairBlock(self._places[pairs[0][0]], others, tables[0], tables[1], np.hstack(noisy))
 
     def start(self) -> list[Floats]:
         """Logits of the shares and of the weights: the columns' own shares, with a public random spread."""
@@ -183,7 +183,7 @@ class _Problem:
         pulled = np.zeros_like(by_group)
         for part in self._parts:
             own, others = by_group[part.rows], by_group[part.others]
-            distance = (own * weights) @ others.T - part.wanted
+            distance = (own * weights) @ others.T - part.goal
             pull = distance * part.weight
             squares += float(np.vdot(pull * part.noisy, distance))
             pulled[part.rows] += pull @ others

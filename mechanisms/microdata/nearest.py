@@ -15,8 +15,8 @@ def nearest_distances(rows: np.ndarray, others: np.ndarray) -> Integers:
     # Column by column, as they are compared: rows that lie one after the other took ten times as long.
     others = np.asfortranarray(others)
     step = max(1, MOST_HELD // len(others))
-    found = [_apart(rows[start : start + step], others) for start in range(0, len(rows), step)]
-    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+    blocks = [_apart(rows[start : start + step], others) for start in range(0, len(rows), step)]
+    return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
 
 
 def _apart(rows: np.ndarray, others: np.ndarray) -> Integers:

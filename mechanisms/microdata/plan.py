@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.histogram.spending import share_of
+from mechanisms.json_types import JsonObject
 from mechanisms.microdata.cell_rows import CellRows
 from mechanisms.microdata.components import Components
 from mechanisms.microdata.constraints import Wishes
@@ -57,7 +57,7 @@ class MicrodataPlan:
         return tuple(combinations(names, 2)) if self.pairwise else tuple((name,) for name in names)
 
     @property
-    def kept_shape(self) -> Sequence[int]:
+    def shape_of_rows(self) -> Sequence[int]:
         """The cells of the columns that the rows have: where some are chosen, of as many of the largest."""
         shape = self.domain.shape
         return shape if self.keep is None else sorted(shape)[-self.keep :]
@@ -89,7 +89,7 @@ class MicrodataPlan:
         """What a step costs."""
         return share_of(self.loss, self.shares[name])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "mechanism": self.mechanism,
             "domain": self.domain.to_json(),
@@ -105,7 +105,7 @@ class MicrodataPlan:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> MicrodataPlan:
+    def from_json(cls, value: JsonObject) -> MicrodataPlan:
         read = {
             "domain": Domain.from_json(value["domain"]),
             "loss": Loss.from_json(value["loss"]),

@@ -14,7 +14,7 @@ from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.cell_rows import empty_rows
 from mechanisms.microdata.components import Components, components
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.features import fewest_kept
+from mechanisms.microdata.features import fewest_selected
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.mechanism import MARGINS, Microdata, split_whole_rows
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
@@ -62,7 +62,7 @@ class PrincipalComponents(Microdata):
                 "Principal components need at least two columns of numbers, dates or yes and no. Choose more of them, "
                 "or another method."
             )
-        if keep is not None and fewest_kept(domain, wishes, keep, ordered) < 2:
+        if keep is not None and fewest_selected(domain, wishes, keep, ordered) < 2:
             raise PlanError(
                 "Principal components need at least two columns of numbers, dates or yes and no, and among those that "
                 "tell most there may be fewer. Keep more columns, or choose another method."
@@ -80,41 +80,41 @@ class PrincipalComponents(Microdata):
         Raises ValueError unless as many whole rows follow the tables as these count.
         """
         columns = ordered_columns(plan.domain)
-        whole, packed = split_whole_rows(plan, counts)
+        packing, packed = split_whole_rows(plan, counts)
         graded = [grades(margins.counts[j], plan.domain.attributes[j].regular_size) for j in columns]
         law = products_law(len(columns), plan.step(PRODUCTS))
         true = products(plan.tables, counts, columns, graded)
         noisy = true + noise.draw(law, true.size)
         (of_grid,) = table_laws([1], plan.step(GRID))
         own = [margins.counts[j] for j in columns]
-        found = components(noisy, law.variance, graded, own, of_grid.variance**0.5)
-        grid = noise.draw(of_grid, found.cells)
-        for rows in whole.blocks(packed):
+        fitted = components(noisy, law.variance, graded, own, of_grid.variance**0.5)
+        grid = noise.draw(of_grid, fitted.cells)
+        for rows in packing.blocks(packed):
             own_grades = np.column_stack([g[rows[:, j]] for j, g in zip(columns, graded, strict=True)])
-            grid += np.bincount(found.place(own_grades), minlength=found.cells)
-        return [noisy, *found.record(), grid]
+            grid += np.bincount(fitted.place(own_grades), minlength=fitted.cells)
+        return [noisy, *fitted.record(), grid]
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
         _noisy, *record, grid = further
-        found, count = Components.recorded(record), len(made.rows)
+        fitted, count = Components.recorded(record), len(result.rows)
         everyone = np.zeros(count, dtype=np.int64)
         (law,) = table_laws([1], plan.step(GRID))
-        cells = dealt(everyone, found.counts(grid, law.variance, margins.total)[None, :], random)
+        cells = dealt(everyone, fitted.counts(grid, law.variance, margins.total)[None, :], random)
         rows = empty_rows(count, plan.domain.shape)
         ordered = ordered_columns(plan.domain)
-        for j, values in zip(ordered, found.columns(cells, random), strict=True):
+        for j, values in zip(ordered, fitted.columns(cells, random), strict=True):
             regular = plan.domain.attributes[j].regular_size
             rows[:, j] = _ranked(values, margins.counts[j], regular, random)
         for j in set(range(len(plan.domain.shape))).difference(ordered):
             rows[:, j] = dealt(everyone, margins.counts[j][None, :], random)
-        return replace(made, rows=rows, components=found)
+        return replace(result, rows=rows, components=fitted)
 
 
 def ordered_columns(domain: Domain) -> list[int]:

@@ -65,8 +65,8 @@ class PrivatePartition(Microdata):
 
         Raises ValueError unless as many whole rows follow the tables as these count.
         """
-        whole, packed = split_whole_rows(plan, counts)
-        law, places = halving_law(plan), Places(whole, packed)
+        packing, packed = split_whole_rows(plan, counts)
+        law, places = halving_law(plan), Places(packing, packed)
         decisions, leaves = list[Flags](), list[Integers]()
 
         def decide(wide: Flags, depth: int) -> Flags:
@@ -82,10 +82,10 @@ class PrivatePartition(Microdata):
         true = np.concatenate(leaves)
         return [np.concatenate(decisions).astype(np.int64), true + noise.draw(of_leaves, true.size)]
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
@@ -93,12 +93,12 @@ class PrivatePartition(Microdata):
         decisions, noisy = further
         leaves = _leaves(plan, margins, decisions == 1)
         counts = to_simplex(noisy.astype(float), margins.total)
-        leaf = dealt(np.zeros(len(made.rows), dtype=np.int64), counts[None, :], random)
+        leaf = dealt(np.zeros(len(result.rows), dtype=np.int64), counts[None, :], random)
         columns = (
             _within(leaf, leaves.lower[:, j], leaves.upper[:, j], margins.counts[j], random)
             for j in range(len(plan.domain.shape))
         )
-        return replace(made, rows=from_columns(columns, len(leaf), plan.domain.shape))
+        return replace(result, rows=from_columns(columns, len(leaf), plan.domain.shape))
 
 
 def halving_law(plan: MicrodataPlan) -> DiscreteLaplace:

@@ -27,9 +27,9 @@ def grades(counts: Floats, regular: int) -> Integers:
     declared = counts[:regular]
     total = max(float(declared.sum()), 1e-9)
     below = (np.cumsum(declared) - declared / 2) / total
-    found = np.zeros(counts.size, dtype=np.int64)
-    found[:regular] = np.clip(np.rint(SCALE * (2 * below - 1)), -SCALE, SCALE).astype(np.int64)
-    return found
+    result = np.zeros(counts.size, dtype=np.int64)
+    result[:regular] = np.clip(np.rint(SCALE * (2 * below - 1)), -SCALE, SCALE).astype(np.int64)
+    return result
 
 
 def products(
@@ -39,10 +39,10 @@ def products(
 
     columns: d rising places. graded: of each of them (c,) grades.
     """
-    found = []
+    result = []
     for i, j in combinations(range(len(columns)), 2):
-        found.append(graded[i] @ tables.table(counts, (columns[i], columns[j])) @ graded[j])
-    return np.array(found, dtype=np.int64)
+        result.append(graded[i] @ tables.table(counts, (columns[i], columns[j])) @ graded[j])
+    return np.array(result, dtype=np.int64)
 
 
 def products_sensitivity(columns: int, unit: PrivacyUnit) -> Sensitivity:

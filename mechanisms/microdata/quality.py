@@ -41,7 +41,7 @@ class Closeness:
     resample: float
 
 
-def closeness(true: Integers, made: Integers) -> Closeness:
+def closeness(true: Integers, synthetic: Integers) -> Closeness:
     """Of one table, true and synthetic counts of the same shape with one axis a column.
 
     resample: the expectation for as many rows drawn from the true ones with replacement: Σ E|Bin(n, p) - np| / (2n).
@@ -53,7 +53,7 @@ def closeness(true: Integers, made: Integers) -> Closeness:
         others = tuple(a for a in range(true.ndim) if a != axis)
         independent = independent * shares.sum(axis=others, keepdims=True)
     return Closeness(
-        synthetic=_apart(shares, made / max(1, int(made.sum()))),
+        synthetic=_apart(shares, synthetic / max(1, int(synthetic.sum()))),
         independent=_apart(shares, independent),
         resample=float(mean_deviation(people, shares[shares > 0]).sum() / (2 * people)),
     )
@@ -87,12 +87,12 @@ def correlations(
     declared: of each of the columns its cells before the one for missing values, which has no place in their order: a
     pair's correlation is that of the rows that have both values.
     """
-    found = np.eye(len(columns))
+    result = np.eye(len(columns))
     for i, j in combinations(range(len(columns)), 2):
         pair: Pair = (columns[i], columns[j])
         table = tables.table(counts, pair)[: declared[i], : declared[j]]
-        found[i, j] = found[j, i] = _correlation(table.astype(float))
-    return found
+        result[i, j] = result[j, i] = _correlation(table.astype(float))
+    return result
 
 
 def _correlation(table: Floats) -> float:

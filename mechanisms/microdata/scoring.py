@@ -27,11 +27,11 @@ def scores(
     believed: a pair's (groups, groups) counts as far as they are known, a function of noisy answers alone. Integers all
     through: a person changes C by ΔC, and a score by at most ‖ΔC‖₁.
     """
-    found = []
+    points = []
     for pair in pairs:
         table = grouping.table(plan.tables.table(counts, pair), pair)
-        found.append(int(np.abs(table - np.rint(believed(pair)).astype(np.int64)).sum()))
-    return np.array(found, dtype=np.int64)
+        points.append(int(np.abs(table - np.rint(believed(pair)).astype(np.int64)).sum()))
+    return np.array(points, dtype=np.int64)
 
 
 def independent(grouping: Grouping, margins: Margins) -> Belief:

@@ -27,7 +27,7 @@ ROUGH, UNEVEN = 0.5, (0.2, 1.8)
 
 
 @dataclass(frozen=True)
-class _Column:
+class _SimulatedColumn:
     """before: the earlier column that it leans on; None: a theme. lean: how strongly. folded: both ends are alike.
 
     shares: how people are spread over it.
@@ -40,7 +40,9 @@ class _Column:
     shares: Floats
 
     @classmethod
-    def drawn(cls, place: int, attribute: Attribute, random: np.random.Generator) -> _Column:
+    def simulated_rows(
+        cls, place: int, attribute: Attribute, random: np.random.Generator
+    ) -> _SimulatedColumn:
         leans_on_column = place > 0 and random.random() < OF_BEFORE
         return cls(
             before=int(random.integers(0, place)) if leans_on_column else None,
@@ -51,9 +53,12 @@ class _Column:
         )
 
 
-def drawn(domain: Domain, people: int, random: np.random.Generator) -> Integers:
+def simulated_rows(domain: Domain, people: int, random: np.random.Generator) -> Integers:
     """(people, d) cells. However many people there are, they come from the same population."""
-    columns = [_Column.drawn(place, attribute, random) for place, attribute in enumerate(domain.attributes)]
+    columns = [
+        _SimulatedColumn.simulated_rows(place, attribute, random)
+        for place, attribute in enumerate(domain.attributes)
+    ]
     common = random.standard_normal(people)
     themes = COMMON * common + np.sqrt(1 - COMMON**2) * random.standard_normal((THEMES, people))
     hidden: list[Floats] = []
@@ -71,8 +76,8 @@ def drawn(domain: Domain, people: int, random: np.random.Generator) -> Integers:
 def _cells(hidden: Floats, of_cells: Floats) -> Integers:
     """The cells of hidden normal numbers: the lowest part of them in the first cell."""
     ends = of_cells.cumsum() / of_cells.sum()
-    found = np.searchsorted(ends, ndtr(hidden), side="right")
-    cells: Integers = np.minimum(found, of_cells.size - 1)
+    position = np.searchsorted(ends, ndtr(hidden), side="right")
+    cells: Integers = np.minimum(position, of_cells.size - 1)
     return cells
 
 

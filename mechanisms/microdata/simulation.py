@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.quality import closeness, table_of_rows, triples
-from mechanisms.microdata.simulated_rows import drawn
+from mechanisms.microdata.simulated_rows import simulated_rows
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.noise import Noise, repeatable
@@ -66,9 +65,9 @@ class Shape:
     def within(self, cells: int) -> Shape:
         """The same, where columns have no more cells than leave so many to all pairs together."""
         finest = max(size for size, _kind, _missing in self.columns)
-        while (made := self._capped(finest)).pair_cells > cells and finest > 2:
+        while (synthetic := self._capped(finest)).pair_cells > cells and finest > 2:
             finest = max(2, round(finest * 0.9))
-        return made
+        return synthetic
 
     @property
     def pair_cells(self) -> int:
@@ -102,7 +101,7 @@ class Simulated:
     triples: float | None
     seconds: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
 
@@ -127,21 +126,21 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
                 continue
             noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
             start = time.process_time()
-            made = [(table, table.released(method, plan, noise)) for table in tables]
+            synthetic = [(table, table.released(method, plan, noise)) for table in tables]
             seconds = (time.process_time() - start) / len(tables)
-            pairs = float(np.mean([table.apart(rows) for table, rows in made]))
-            triples = [apart for table, rows in made for apart in table.triples_apart(rows)]
+            pairs = float(np.mean([table.apart(rows) for table, rows in synthetic]))
+            triples = [apart for table, rows in synthetic for apart in table.triples_apart(rows)]
             yield Simulated(name, amount, pairs, float(np.mean(triples)) if triples else None, seconds)
 
 
-def ranked(found: Iterable[Simulated], amount: float) -> list[tuple[str, float]]:
+def ranked(results: Iterable[Simulated], amount: float) -> list[tuple[str, float]]:
     """Methods and the error of pairs at a cost, least first; outside of the simulated costs that of the nearest one.
 
-    found: in the order of methods, the most accurate at large costs first. Of those that are as good as the best one
+    results: in the order of methods, the most accurate at large costs first. Of those that are as good as the best one
     the first goes ahead: where columns depend more than in the made-up tables it gains, and otherwise little is lost.
     """
     by_method: dict[str, list[Simulated]] = {}
-    for line in found:
+    for line in results:
         by_method.setdefault(line.method, []).append(line)
     errors = {name: at(lines, amount, "pairs") for name, lines in by_method.items()}
     least = min(errors.values(), default=0.0)
@@ -166,23 +165,23 @@ class _MadeUp:
     def __init__(self, domain: Domain, people: int, random: np.random.Generator) -> None:
         self.domain = domain
         self._pairs = PairTables(domain.shape)
-        rows = drawn(domain, people, random)
+        rows = simulated_rows(domain, people, random)
         self._people = people
         self._tables = self._pairs.of_rows(rows)
-        self._whole = WholeRows(domain.shape).pack(rows)
+        self._packed = WholeRows(domain.shape).pack(rows)
         self._triples = {c: table_of_rows(rows, domain.shape, c) for c in triples(domain.shape)}
 
     def released(self, method: Microdata, plan: MicrodataPlan, noise: Noise) -> CellRows:
         """Synthetic rows."""
         counts = self._tables if plan.pairwise else self._pairs.columns(self._tables)
         if method.whole_rows:
-            counts = np.concatenate([counts, self._whole])
+            counts = np.concatenate([counts, self._packed])
         return method.reconstruct(plan, method.measure(plan, counts, noise)).rows
 
     def apart(self, rows: CellRows) -> float:
         """Mean total variation of all pairs."""
-        made = self._pairs.of_rows(rows) / len(rows)
-        return float(np.abs(made - self._tables / self._people).sum() / 2 / len(self._pairs.pairs))
+        synthetic = self._pairs.of_rows(rows) / len(rows)
+        return float(np.abs(synthetic - self._tables / self._people).sum() / 2 / len(self._pairs.pairs))
 
     def triples_apart(self, rows: CellRows) -> list[float]:
         return [

@@ -18,8 +18,8 @@ _GRID = 100
 def table_shares(cells: Sequence[int], definition: Definition) -> list[Fraction]:
     """Shares that sum to 1 and make Σ cells · standard error least: of ρ ∝ cells^(2/3), of ε ∝ cells^(1/2)."""
     weights = [_weight(c, definition) for c in cells]
-    whole = sum(weights)
-    return [Fraction(w, whole) for w in weights]
+    total = sum(weights)
+    return [Fraction(w, total) for w in weights]
 
 
 def _weight(cells: int, definition: Definition) -> int:
@@ -31,9 +31,11 @@ def table_laws(cells: Sequence[int], loss: Loss) -> list[NoiseLaw]:
     """The noise of each of some tables of disjoint cells that together cost `loss`.
 
     A person moves every table by what `histogram_sensitivity` says; the shares add up to 1 (sequential composition).
+    Tables of equal size share one law: a law remembers its weights, which of thousands of tables would fill memory.
     """
-    moved = histogram_sensitivity(loss.unit)
-    return [count_law(share_of(loss, s), moved) for s in table_shares(cells, loss.definition)]
+    moved, shares = histogram_sensitivity(loss.unit), table_shares(cells, loss.definition)
+    laws = {share: count_law(share_of(loss, share), moved) for share in dict.fromkeys(shares)}
+    return [laws[share] for share in shares]
 
 
 def check_tables(tables: int, cells: int, loss: Loss) -> None:

@@ -17,18 +17,18 @@ MOST_PAIRS = 1 << 16
 
 
 def settle(
-    rows: CellRows, sizes: Sequence[int], wanted: Floats, rounds: int, random: np.random.Generator
+    rows: CellRows, sizes: Sequence[int], target: Floats, rounds: int, random: np.random.Generator
 ) -> CellRows:
     """Exchange values until the tables of all pairs of columns are near the wanted ones; single columns stay.
 
-    rows: (n, d) cells below the columns' sizes, whose sum S is below 2^31. wanted: (S, S) shares. rounds: each of one
+    rows: (n, d) cells below the columns' sizes, whose sum S is below 2^31. target: (S, S) shares. rounds: each of one
     column, in turn. Returns (n, d).
     An exchange helps if the sum of squared distances of the tables falls, other exchanges aside.
     """
     n, d = rows.shape
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     places = np.add(rows, offsets, dtype=np.int32)
-    surplus = _tables(rows, sizes, offsets) - n * wanted.astype(np.float64)
+    surplus = _tables(rows, sizes, offsets) - n * target.astype(np.float64)
     for round_ in range(rounds):
         column = round_ % d
         cells = slice(int(offsets[column]), int(offsets[column]) + sizes[column])
@@ -66,8 +66,8 @@ def _exchange(
         return
     one, other = one[helps], other[helps]
     together = _moves(places, one, other, column, cells, surplus.shape[0])
-    made = random.random(one.size) < _best_share(gain[helps].sum(), 4.0 * changed[helps].sum(), together)
-    one, other = one[made], other[made]
+    accepted = random.random(one.size) < _best_share(gain[helps].sum(), 4.0 * changed[helps].sum(), together)
+    one, other = one[accepted], other[accepted]
     moves = _moves(places, one, other, column, cells, surplus.shape[0])
     surplus[cells] += moves
     surplus[:, cells] += moves.T
@@ -107,5 +107,5 @@ def _best_share(gain: float, alone: float, together: Floats) -> float:
     With share p it changes by -2p·gain + p²·‖moves together‖² + p(1 - p)·alone; alone: the sum of the ‖move‖² of each.
     """
     curvature = 2 * (float((together**2).sum()) - alone)
-    wanted = 2 * gain - alone
-    return min(1.0, wanted / curvature) if curvature > 0 else 1.0
+    target = 2 * gain - alone
+    return min(1.0, target / curvature) if curvature > 0 else 1.0

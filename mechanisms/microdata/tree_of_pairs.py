@@ -89,19 +89,19 @@ class TreeOfPairs(Microdata):
         grouping = Grouping(tuple(split(groups, plan.domain.shape)))
         return grouping, recorded_tables(plan, grouping, pairs, plan.step(TABLES), iter(values))
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
     ) -> MicrodataResult:
         grouping, tables = self.recorded(plan, further)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-        grown = _grown(_fitted(grouping, margins, tables), grouping, len(made.rows), random)
+        grown = _grown(_fitted(grouping, margins, tables), grouping, len(result.rows), random)
         rows = within_groups(grown, grouping, margins, random)
-        return replace(made, rows=rows, grouping=grouping, tables=tuple(tables))
+        return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
 
 
 def _chosen_tree(
@@ -173,8 +173,8 @@ def _thresholds(values: Floats, sums: Floats) -> Floats:
     """For each row the u with Σ max(0, value + u) = its sum; 0 where all values are -inf."""
     falling = -np.sort(-values, axis=1)
     surplus = (np.cumsum(falling, axis=1) - sums[:, None]) / np.arange(1, values.shape[1] + 1)
-    kept = np.maximum((falling > surplus).sum(axis=1) - 1, 0)
-    thresholds: Floats = -surplus[np.arange(sums.size), kept]
+    last = np.maximum((falling > surplus).sum(axis=1) - 1, 0)
+    thresholds: Floats = -surplus[np.arange(sums.size), last]
     thresholds[~np.isfinite(thresholds)] = 0
     return thresholds
 

@@ -19,20 +19,20 @@ PARTS, AT_ONCE = 20, 1 << 20
 
 def repaired(
     rows: CellRows,
-    wanted: Sequence[Floats],
+    target: Sequence[Floats],
     impossible: Impossible,
     possible: Callable[[], Sequence[int]],
     random: np.random.Generator,
 ) -> CellRows:
     """(n, d) rows of cells without impossible pairs; where no row holds one, as they were.
 
-    wanted: of each column (c,) counts >= 0 that the rows should have, up to a factor. possible: finds a row that is.
+    target: of each column (c,) counts >= 0 that the rows should have, up to a factor. possible: finds a row that is.
     First values are exchanged with other rows, which keeps every column's counts. Then a broken row takes a new cell in
     a column of a pair that it breaks, by the column's wanted counts; where no single cell mends it, one that leaves
     fewer broken, and so on. What still is broken takes those columns that hang together by zeros from a row that is
     whole. A column that no fault of a row concerns stays.
     """
-    repair = _Repair(rows.copy(order="F"), wanted, impossible, random)
+    repair = _Repair(rows.copy(order="F"), target, impossible, random)
     repair.exchange()
     repair.replace(possible)
     return repair.rows
@@ -44,16 +44,16 @@ class _Repair:
     def __init__(
         self,
         rows: CellRows,
-        wanted: Sequence[Floats],
+        target: Sequence[Floats],
         impossible: Impossible,
         random: np.random.Generator,
     ) -> None:
         self.rows, self._random, self._impossible = rows, random, impossible
-        self._sizes = {j: wanted[j].size for j in impossible.by_column}
+        self._sizes = {j: target[j].size for j in impossible.by_column}
         self._counts: dict[int, Integers] = {}
         self._clashes = _clashes(impossible, self._sizes)
-        self._wanted = {
-            j: wanted[j] * (rows.shape[0] / max(float(wanted[j].sum()), 1e-9)) for j in self._sizes
+        self._target = {
+            j: target[j] * (rows.shape[0] / max(float(target[j].sum()), 1e-9)) for j in self._sizes
         }
 
     def exchange(self) -> None:
@@ -71,8 +71,8 @@ class _Repair:
         left = self._broken()
         self._counts = {j: np.bincount(self.rows[:, j], minlength=size) for j, size in self._sizes.items()}
         while left.size:
-            changed = self._replaced(left, whole=True)
-            changed += self._replaced(self._broken(left), whole=False)
+            changed = self._replaced(left, entire=True)
+            changed += self._replaced(self._broken(left), entire=False)
             left = self._broken(left)
             if not changed:
                 self._copy(left, possible)
@@ -101,49 +101,51 @@ class _Repair:
 
     def _faults(self, places: Integers, column: int, cells: Integers) -> Integers:
         """(n,) how many pairs each of some rows would break with these cells in a column."""
-        found = np.zeros(places.size, dtype=np.int64)
+        result = np.zeros(places.size, dtype=np.int64)
         for (own, other), clashes in self._clashes.items():
             if own == column:
-                found += clashes[cells, self.rows[places, other]]
-        return found
+                result += clashes[cells, self.rows[places, other]]
+        return result
 
     def _faults_of_cells(self, places: Integers, column: int) -> Integers:
         """(n, c) how many pairs each of some rows would break with each cell of a column."""
-        found = np.zeros((places.size, self._sizes[column]), dtype=np.int64)
+        result = np.zeros((places.size, self._sizes[column]), dtype=np.int64)
         for (own, other), clashes in self._clashes.items():
             if own == column:
-                found += clashes[:, self.rows[places, other]].T
-        return found
+                result += clashes[:, self.rows[places, other]].T
+        return result
 
-    def _replaced(self, broken: Integers, *, whole: bool) -> int:
+    def _replaced(self, broken: Integers, *, entire: bool) -> int:
         """How many rows took a new cell: one that mends the row, or else (not whole) that breaks the fewest pairs."""
         if not broken.size:
             return 0
         broken = self._random.permutation(broken)
         size = max(1, min(-(-broken.size // PARTS), AT_ONCE // max(self._sizes.values())))
-        return sum(self._given(broken[start : start + size], whole) for start in range(0, broken.size, size))
+        return sum(self._given(broken[start : start + size], entire) for start in range(0, broken.size, size))
 
-    def _given(self, places: Integers, whole: bool) -> int:
+    def _given(self, places: Integers, entire: bool) -> int:
         """One part of the broken rows: each takes the column and cell after which counts are nearest to the wanted."""
         faults = self._impossible.faults(self.rows[places])
         best = np.full(places.size, -np.inf)
         column, cell = np.zeros((2, places.size), dtype=np.int64)
         for j in self._sizes:
-            gain, taken = self._offer(places, j, faults, whole)
+            gain, taken = self._offer(places, j, faults, entire)
             better = gain > best
             best[better], column[better], cell[better] = gain[better], j, taken[better]
-        found = np.isfinite(best)
-        self._count(places[found], column[found], -1)
-        self.rows[places[found], column[found]] = cell[found]
-        self._count(places[found], column[found], 1)
-        return int(found.sum())
+        result = np.isfinite(best)
+        self._count(places[result], column[result], -1)
+        self.rows[places[result], column[result]] = cell[result]
+        self._count(places[result], column[result], 1)
+        return int(result.sum())
 
     def _count(self, places: Integers, column: Integers, by: int) -> None:
         for j, counts in self._counts.items():
             cells = self.rows[places[column == j], j]
             counts += by * np.bincount(cells, minlength=counts.size)
 
-    def _offer(self, places: Integers, column: int, faults: Integers, whole: bool) -> tuple[Floats, Integers]:
+    def _offer(
+        self, places: Integers, column: int, faults: Integers, entire: bool
+    ) -> tuple[Floats, Integers]:
         """For each row a cell that it could take in a column, and how much nearer that brings the counts; -inf: none.
 
         Gains are those of Σ (count - wanted)² / (wanted + 1). A column whose allowed cells nobody should have comes
@@ -153,15 +155,15 @@ class _Repair:
         of_cells = self._faults_of_cells(places, column)
         now = of_cells[np.arange(places.size), own]
         least = np.minimum(of_cells.min(axis=1), now - 1)
-        if whole:
+        if entire:
             least = np.minimum(least, now - faults)
         allowed = (of_cells == least[:, None]) & (now > 0)[:, None]
-        wanted, counts = self._wanted[column], self._counts[column]
-        weights = _quota(allowed, wanted, counts, places.size)
+        target, counts = self._target[column], self._counts[column]
+        weights = _quota(allowed, target, counts, places.size)
         unwanted = weights.sum(axis=1) <= 0
         weights[unwanted] = allowed[unwanted]
-        taken = _drawn(weights, self._random)
-        surplus = (counts - wanted) / (wanted + 1)
+        taken = _sampled(weights, self._random)
+        surplus = (counts - target) / (target + 1)
         gain: Floats = surplus[own] - surplus[taken] - np.where(unwanted, 1e12, 0)
         gain[~allowed.any(axis=1)] = -np.inf
         return gain, taken
@@ -171,9 +173,9 @@ class _Repair:
         for columns in _parts(self._impossible):
             apart = self._impossible.among(columns)
             broken = places[apart.broken(self.rows[places])]
-            whole = np.flatnonzero(~apart.broken(self.rows))
-            if whole.size:
-                new = self.rows[self._random.choice(whole, broken.size)][:, columns]
+            intact = np.flatnonzero(~apart.broken(self.rows))
+            if intact.size:
+                new = self.rows[self._random.choice(intact, broken.size)][:, columns]
             else:
                 new = np.array(possible())[None, columns]
             self.rows[broken[:, None], np.array(columns)] = new
@@ -181,13 +183,13 @@ class _Repair:
 
 def _clashes(impossible: Impossible, sizes: Mapping[int, int]) -> dict[tuple[int, int], Flags]:
     """By (column, other), both ways, which of their cells exclude each other, (c, e)."""
-    found: dict[tuple[int, int], Flags] = {}
+    result: dict[tuple[int, int], Flags] = {}
     for (a, b), pairs in impossible.cells.items():
         first, second = np.array(pairs).T
-        found[(a, b)] = np.zeros((sizes[a], sizes[b]), dtype=bool)
-        found[(a, b)][first, second] = True
-        found[(b, a)] = found[(a, b)].T
-    return found
+        result[(a, b)] = np.zeros((sizes[a], sizes[b]), dtype=bool)
+        result[(a, b)][first, second] = True
+        result[(b, a)] = result[(a, b)].T
+    return result
 
 
 def _each_once(one: Integers, other: Integers) -> tuple[Integers, Integers]:
@@ -198,18 +200,18 @@ def _each_once(one: Integers, other: Integers) -> tuple[Integers, Integers]:
     return one[earliest], other[earliest]
 
 
-def _quota(allowed: Flags, wanted: Floats, counts: Integers, more: int) -> Floats:
+def _quota(allowed: Flags, target: Floats, counts: Integers, more: int) -> Floats:
     """(n, c) how many each cell lacks if so many rows more shared the allowed cells as is wanted."""
-    have, whole = allowed @ counts + more, np.maximum(allowed @ wanted, 1e-9)
-    lacking: Floats = np.maximum(0, np.outer(have / whole, wanted) - counts) * (allowed * (wanted > 0))
+    have, total = allowed @ counts + more, np.maximum(allowed @ target, 1e-9)
+    lacking: Floats = np.maximum(0, np.outer(have / total, target) - counts) * (allowed * (target > 0))
     return lacking
 
 
-def _drawn(weights: Floats, random: np.random.Generator) -> Integers:
+def _sampled(weights: Floats, random: np.random.Generator) -> Integers:
     """(n,) a cell for each row by (n, c) weights; the last one where all are 0."""
     ends = weights.cumsum(axis=1)
-    drawn = random.random(weights.shape[0]) * ends[:, -1]
-    cells: Integers = np.minimum((ends <= drawn[:, None]).sum(axis=1), weights.shape[1] - 1)
+    draws = random.random(weights.shape[0]) * ends[:, -1]
+    cells: Integers = np.minimum((ends <= draws[:, None]).sum(axis=1), weights.shape[1] - 1)
     return cells
 
 

@@ -7,16 +7,17 @@ floats; the sampler draws from the rational parameter itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import erfc, ndtri
 
 from mechanisms.arrays import Floats
+from mechanisms.json_types import JsonObject
 
 # Above this σ sums over the integers are replaced by Euler-Maclaurin formulas, whose next term is < 1e-12.
 _WIDE = 1000.0
@@ -165,7 +166,7 @@ class DiscreteGaussian:
 NoiseLaw = DiscreteLaplace | DiscreteGaussian
 
 
-def law_from_json(value: Mapping[str, Any]) -> NoiseLaw:
+def law_from_json(value: JsonObject) -> NoiseLaw:
     """Build a law from what its `to_json` wrote. Raises ValueError for a law that does not exist."""
     if value["law"] == DiscreteLaplace.name:
         return DiscreteLaplace(Fraction(value["scale"]))

@@ -102,12 +102,12 @@ class _LaplaceChunks:
         value = minus_log.value
         value *= self._float_scale
         value += self._shift
-        whole = np.floor(value)
+        integral = np.floor(value)
         margin = (value + self._float_scale) * self._eta
-        value -= whole
+        value -= integral
         decided = np.minimum(value, 1 - value) > margin
         decided &= minus_log.certain
-        return whole.astype(np.int64), np.flatnonzero(~decided)
+        return integral.astype(np.int64), np.flatnonzero(~decided)
 
 
 class _GaussianChunks:
@@ -129,17 +129,17 @@ class _GaussianChunks:
     def __call__(self, size: int, source: Source) -> Integers:
         proposal = self._proposals(size, source)
         words = random_words(size, source) >> np.uint64(1)
-        kept, undecided = self._kept(np.abs(proposal), words)
+        accepted, undecided = self._accepted(np.abs(proposal), words)
         for i in undecided:
             threshold = self._threshold(abs(int(proposal[i])))
-            kept[i] = exceeds(int(words[i]), BITS, threshold, source)
-        noise: Integers = proposal[kept]
+            accepted[i] = exceeds(int(words[i]), BITS, threshold, source)
+        noise: Integers = proposal[accepted]
         return noise
 
     def _threshold(self, magnitude: int) -> Fraction:
         return (magnitude - self._centre) ** 2 / (2 * self._variance)
 
-    def _kept(self, magnitude: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _accepted(self, magnitude: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which proposals floats keep, and the places where the error bound does not decide."""
         minus_log = logarithms(words)
         shrink = 1 / math.sqrt(2 * float(self._variance))

@@ -22,7 +22,7 @@ STEP = 9 / 16
 # By Chebyshev's inequality no sum reaches farther, in standard errors.
 FARTHEST = math.sqrt(1 / (1 - LEVEL))
 # Numbers of terms beyond this are rounded up to three digits: by 0.5 % of the half-width at most.
-_TOLD_APART = 1000
+_DISTINCT = 1000
 # The circle on which a sum is looked at has at least so many points, and so many for each standard error.
 _POINTS, _POINTS_PER_ERROR = 2**10, 64
 # Characteristic functions below this are left out.
@@ -52,7 +52,7 @@ def half_widths(law: NoiseLaw, errors: Floats, largest: float | Floats = math.in
     return widths
 
 
-def whole_half_widths(law: NoiseLaw, terms: Integers) -> Integers:
+def integer_half_widths(law: NoiseLaw, terms: Integers) -> Integers:
     """For each number of noises >= 0 the least whole h so that their plain sum lies within ±h in at least 95 %."""
     numbers, places = np.unique(_rounded_up(terms), return_inverse=True)
     widths = np.array([_least(law, int(m)) for m in numbers], dtype=np.int64)
@@ -63,7 +63,7 @@ def _rounded_up(terms: Integers) -> Integers:
     """To three digits. More noises never reach less far: sums of symmetric unimodal laws only spread (Wintner 1938)."""
     digits = np.floor(np.log10(np.maximum(terms, 1))).astype(np.int64)
     unit = 10 ** np.maximum(0, digits - 2)
-    return np.where(terms < _TOLD_APART, terms, -(-terms // unit) * unit)
+    return np.where(terms < _DISTINCT, terms, -(-terms // unit) * unit)
 
 
 @lru_cache(maxsize=4096)
@@ -127,8 +127,8 @@ class PlainSum:
         weights = 2 * powers
         if angles.size == points // 2:
             weights[-1] /= 2
-        kept = powers >= _NEGLIGIBLE
-        return angles[kept], weights[kept], points
+        significant = powers >= _NEGLIGIBLE
+        return angles[significant], weights[significant], points
 
 
 def characteristic(law: NoiseLaw, angles: Floats) -> Floats:
@@ -147,8 +147,8 @@ def characteristic(law: NoiseLaw, angles: Floats) -> Floats:
         return gaussian
     # Poisson summation: a Gaussian around every multiple of 2π, of which the nearest matter.
     around = np.add.outer(angles % (2 * np.pi), 2 * np.pi * np.arange(-3, 2))
-    whole = np.exp(-variance / 2 * (2 * np.pi * np.arange(-2, 3)) ** 2).sum()
-    wrapped: Floats = np.exp(-variance / 2 * around**2).sum(axis=-1) / whole
+    total = np.exp(-variance / 2 * (2 * np.pi * np.arange(-2, 3)) ** 2).sum()
+    wrapped: Floats = np.exp(-variance / 2 * around**2).sum(axis=-1) / total
     return wrapped
 
 

@@ -171,10 +171,10 @@ class ExponentialMechanism(Selection):
             bounds = np.full(open_runs.size * candidates, candidates)
             proposals = noise.below(bounds).reshape(open_runs.size, candidates)
             rows = open_runs[:, None]
-            kept = noise.bernoulli_exp(rate, gaps[rows, proposals]) & left[rows, proposals]
-            found, first = kept.any(axis=1), kept.argmax(axis=1)
-            chosen[open_runs[found]] = proposals[found, first[found]]
-            open_runs = open_runs[~found]
+            accepted = noise.bernoulli_exp(rate, gaps[rows, proposals]) & left[rows, proposals]
+            any_accepted, first = accepted.any(axis=1), accepted.argmax(axis=1)
+            chosen[open_runs[any_accepted]] = proposals[any_accepted, first[any_accepted]]
+            open_runs = open_runs[~any_accepted]
         return chosen
 
     def _odds(self, rate: float, gaps: np.ndarray) -> np.ndarray:
@@ -193,8 +193,8 @@ class ReportNoisyMax(Selection):
     summary: ClassVar[str] = "Adds two-sided noise to every score and reports the largest."
 
     def choose(self, rate: Fraction, scores: np.ndarray, left: np.ndarray, noise: Noise) -> np.ndarray:
-        drawn = noise.draw(DiscreteLaplace(1 / rate), left.size).reshape(left.shape)
-        noisy = np.where(left, scores + drawn, np.iinfo(np.int64).min)
+        noises = noise.draw(DiscreteLaplace(1 / rate), left.size).reshape(left.shape)
+        noisy = np.where(left, scores + noises, np.iinfo(np.int64).min)
         return _even_choice(noisy == noisy.max(axis=1, keepdims=True), noise)
 
     def _odds(self, rate: float, gaps: np.ndarray) -> np.ndarray:
@@ -202,9 +202,9 @@ class ReportNoisyMax(Selection):
 
 
 def _checked(plan: SelectionPlan, scores: np.ndarray) -> Integers:
-    wanted = (len(plan.candidates),)
-    if scores.shape != wanted:
-        raise ValueError(f"scores must have shape {wanted}, got {scores.shape}")
+    expected = (len(plan.candidates),)
+    if scores.shape != expected:
+        raise ValueError(f"scores must have shape {expected}, got {scores.shape}")
     if not np.issubdtype(scores.dtype, np.integer):
         raise ValueError(f"scores must be integers, none of them missing; got {scores.dtype}")
     clipped: Integers = np.clip(scores, -_LARGEST_SCORE, _LARGEST_SCORE).astype(np.int64)

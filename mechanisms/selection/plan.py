@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from mechanisms.accounting import Loss
+from mechanisms.json_types import JsonObject
 from mechanisms.selection.score import Score, ScoreBound, score_from_json
 
 
@@ -43,7 +42,7 @@ class SelectionPlan:
         """The points of score by which a candidate must trail for its odds to fall by a factor e."""
         return 1 / self.rate
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "mechanism": self.mechanism,
             "score": self.score.to_json(),
@@ -58,7 +57,7 @@ class SelectionPlan:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SelectionPlan:
+    def from_json(cls, value: JsonObject) -> SelectionPlan:
         """Build a plan from what `to_json` wrote."""
         return cls(
             mechanism=value["mechanism"],

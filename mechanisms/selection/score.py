@@ -5,16 +5,16 @@ A score is a value without data. Candidates are declared; higher scores are bett
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mechanisms.accounting import Neighbours, PrivacyUnit
 from mechanisms.arrays import Integers
 from mechanisms.domain import Attribute
+from mechanisms.json_types import JsonObject
 from mechanisms.protocol import PlanError
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
@@ -75,7 +75,7 @@ class Score:
         return 1
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         """The question with everything that an answer is not understood without."""
         return self.title
 
@@ -94,7 +94,7 @@ class Score:
     def _scores(self, counts: Integers) -> Integers:
         raise NotImplementedError
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"kind": self.kind, "candidates": list(self.candidates)}
 
 
@@ -211,7 +211,7 @@ class Quantile(Score):
         return self.level.denominator
 
     @property
-    def asked(self) -> str:
+    def question(self) -> str:
         if self.level == Fraction(1, 2):
             return "Median"
         return f"Quantile {float(self.level):g}: the value that {float(100 * self.level):g} % lie below"
@@ -231,7 +231,7 @@ class Quantile(Score):
         scores: Integers = -np.maximum(0, np.maximum(too_high, too_low))
         return scores
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         extra = {"ordered_cells": self.ordered_cells, "column_cells": self.column_cells}
         return {
             **super().to_json(),
@@ -244,7 +244,7 @@ class Quantile(Score):
 KINDS: dict[str, type[Score]] = {c.kind: c for c in (MostCommonValue, BestOption, FewestConflicts, Quantile)}
 
 
-def score_from_json(value: Mapping[str, Any]) -> Score:
+def score_from_json(value: JsonObject) -> Score:
     """Build a score from what its `to_json` wrote."""
     fields = {key: v for key, v in value.items() if key != "kind"}
     fields["candidates"] = tuple(fields["candidates"])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from mechanisms.arrays import Flags, Floats, Integers, runs, summed
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
@@ -67,8 +67,8 @@ def rows_of_cells(
         yield pd.DataFrame({c.name: c.values(part) for c, part in zip(columns, parts, strict=True)})
 
 
-def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_Column]:
-    return [_Column(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
+def _columns(domain: Domain, digest: bytes, within_bins: str) -> list[_ColumnValues]:
+    return [_ColumnValues(a, i, digest, within_bins) for i, a in enumerate(domain.attributes)]
 
 
 def _frames(
@@ -118,7 +118,7 @@ def _cells(counts: np.ndarray, chunk: int) -> Iterator[Integers]:
         yield held
 
 
-class _Column:
+class _ColumnValues:
     """Turns the cells of one attribute into values; takes one number of its own stream per row."""
 
     def __init__(self, attribute: Attribute, index: int, digest: bytes, within_bins: str) -> None:
@@ -128,16 +128,17 @@ class _Column:
         self._stream = repeatable(hashlib.sha256(digest + index.to_bytes(4, "big")).digest())
         self._labels = _label_array(attribute) if isinstance(attribute, Categorical | Boolean) else None
 
-    def values(self, cells: np.ndarray) -> Any:
+    def values(self, cells: np.ndarray) -> ExtensionArray | Floats:
         """cells: (m,) cells of this attribute. Returns a pandas array of m values."""
         if self._labels is not None:
-            return self._labels.take(cells)
+            labels: ExtensionArray = self._labels.take(cells)
+            return labels
         within = np.full(cells.size, 0.5) if self._midpoint else self._stream.random(cells.size)
         missing = cells == self._attribute.regular_size
-        return _NUMERIC[type(self._attribute)](self._attribute, np.where(missing, 0, cells), within, missing)
+        return _numbers(self._attribute, np.where(missing, 0, cells), within, missing)
 
 
-def _label_array(attribute: Attribute) -> Any:
+def _label_array(attribute: Attribute) -> ExtensionArray:
     """The value of every cell; the cell for missing values is null."""
     null = [pd.NA] * attribute.missing_cell
     if isinstance(attribute, Boolean):
@@ -145,7 +146,19 @@ def _label_array(attribute: Attribute) -> Any:
     return pd.array([*attribute.regular_labels(), *null], dtype="string")
 
 
-def _bounds(attribute: Any, cells: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(
+    attribute: Attribute, cells: Integers, within: Floats, missing: Flags
+) -> ExtensionArray | Floats:
+    """cells: without that for missing values."""
+    if isinstance(attribute, Integer):
+        return _integers(attribute, cells, within, missing)
+    if isinstance(attribute, Date):
+        return _dates(attribute, cells, within, missing)
+    assert isinstance(attribute, Real)
+    return _reals(attribute, cells, within, missing)
+
+
+def _bounds(attribute: Integer | Real | Date, cells: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of each cell's bin, looked up once per distinct cell."""
     distinct, where = np.unique(cells, return_inverse=True)
     pairs = [attribute.bounds(int(cell)) for cell in distinct]
@@ -153,7 +166,9 @@ def _bounds(attribute: Any, cells: np.ndarray, dtype: str) -> tuple[np.ndarray, 
     return table[where, 0], table[where, 1]
 
 
-def _integers(attribute: Integer, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> Any:
+def _integers(
+    attribute: Integer, cells: np.ndarray, within: np.ndarray, missing: np.ndarray
+) -> ExtensionArray:
     first, last = _bounds(attribute, cells, "int64")
     return pd.arrays.IntegerArray(_between(first, last, within), missing)
 
@@ -165,11 +180,12 @@ def _between(first: Integers, last: Integers, within: Floats) -> Integers:
     return between
 
 
-def _dates(attribute: Date, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> Any:
+def _dates(attribute: Date, cells: np.ndarray, within: np.ndarray, missing: np.ndarray) -> ExtensionArray:
     first, last = _bounds(attribute, cells, "datetime64[D]")
     days = _between(first.astype(np.int64), last.astype(np.int64), within).astype("datetime64[D]")
     days[missing] = np.datetime64("NaT")
-    return pd.array(days.astype("datetime64[s]"))
+    dates: ExtensionArray = pd.array(days.astype("datetime64[s]"))
+    return dates
 
 
 def _reals(attribute: Real, cells: Integers, within: Floats, missing: Flags) -> Floats:
@@ -185,6 +201,3 @@ def _reals(attribute: Real, cells: Integers, within: Floats, missing: Flags) -> 
 def _decimals(width: Floats) -> Floats:
     decimals: Floats = np.clip(_DIGITS_IN_BIN - np.floor(np.log10(width)), 0, _MAX_DECIMALS)
     return decimals
-
-
-_NUMERIC: dict[type[Attribute], Any] = {Integer: _integers, Date: _dates, Real: _reals}

@@ -30,7 +30,7 @@ from mechanisms.accounting import Definition
 from mechanisms.advice import table
 from mechanisms.advice.answers import PURPOSES
 from mechanisms.advice.ranking import rank
-from mechanisms.advice.table import Drawn
+from mechanisms.advice.table import Trials
 from mechanisms.advice.trial import Trial
 from mechanisms.arrays import Integers
 from mechanisms.histogram import unevenness
@@ -102,7 +102,7 @@ def lines(tables: Sequence[Tried]) -> list[list[str]]:
         for t in tables
     ]
     ratios = [{p: table.log_ratios(t.errors[p]) for p in PURPOSES} for t in tables]
-    known = Drawn(
+    known = Trials(
         cells=np.array([float(math.prod(t.trial.shape)) for t in tables]),
         strength=np.array([t.trial.strength for t in tables]),
         statistics=np.array([t.statistics for t in tables]),
@@ -119,7 +119,7 @@ def lines(tables: Sequence[Tried]) -> list[list[str]]:
     return [["drawn", *row] for row in rows]
 
 
-def choice_without(known: Drawn, place: int, t: Tried) -> dict[str, float]:
+def choice_without(known: Trials, place: int, t: Tried) -> dict[str, float]:
     """By purpose, the logarithm of the private choice's ratio on one of the tables, chosen by the other tables.
 
     The method that it takes has the rest of the loss: its error is at most 1/(1 - share) times what it was.
@@ -181,7 +181,7 @@ class Given(Trial):
     cells: int = 512
 
     @cached_property
-    def _drawn(self) -> tuple[tuple[int, ...], int, Fraction, Integers]:
+    def _sampled(self) -> tuple[tuple[int, ...], int, Fraction, Integers]:
         counts = np.load(self.path).astype(np.int64)
         if counts.ndim == 1:
             counts = counts.reshape(self.cells, -1).sum(axis=1)

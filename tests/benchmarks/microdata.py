@@ -32,7 +32,7 @@ from mechanisms.microdata.cell_rows import empty_rows
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.quality import table_of_rows
-from mechanisms.microdata.simulated_rows import drawn
+from mechanisms.microdata.simulated_rows import simulated_rows
 from mechanisms.microdata.tables import PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.protocol import Measurement, PlanError
@@ -64,7 +64,7 @@ def _attribute(name: str, values: int, ordered: bool) -> Attribute:
 
 
 def write_table(path: Path, domain: Domain, people: int) -> None:
-    rows = drawn(domain, people, np.random.default_rng(1))
+    rows = simulated_rows(domain, people, np.random.default_rng(1))
     pyarrow.csv.write_csv(pa.table({name: rows[:, j] for j, name in enumerate(domain.names)}), path)
 
 
@@ -130,7 +130,7 @@ def count(plan: MicrodataPlan, table: Path) -> np.ndarray:
 def write_people(path: Path, domain: Domain, people: int) -> None:
     """In as little memory as synthetic rows."""
     rows = empty_rows(people, domain.shape)
-    rows[:] = drawn(domain, people, np.random.default_rng(1))
+    rows[:] = simulated_rows(domain, people, np.random.default_rng(1))
     np.save(path, rows)
 
 

@@ -20,7 +20,7 @@ from mechanisms.deferred_search import taken_from, work_out
 from mechanisms.domain import Domain, Integer
 from mechanisms.linear.tree import best_tree
 from mechanisms.matrix import answering
-from mechanisms.matrix.mechanism import Optimised, kept_by
+from mechanisms.matrix.mechanism import Optimised, set_keeper
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
 
@@ -108,7 +108,7 @@ def test_a_kept_strategy_goes_by_its_name(shelf):
     method = registry.query_mechanism("p-identity")
     found = method.optimise(DOMAIN, workload, Definition.PURE, lambda _done, _all: None)
     kept = Optimised(found.arrays, found.facts, "strategies/one")
-    kept_by(Kept(strategies={"strategies/one": kept}))
+    set_keeper(Kept(strategies={"strategies/one": kept}))
     with taken_from(shelf):
         plan = method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), kept)
         taken = len(shelf.taken)
@@ -122,7 +122,7 @@ def test_a_kept_strategy_goes_by_its_name(shelf):
 def test_uploaded_queries_go_by_their_digest(shelf):
     digest = "ab" * 32
     uploaded = {digest: Explicit(sparse.csr_array(np.eye(30)[:9]), ())}
-    kept_by(Kept(uploaded=uploaded))
+    set_keeper(Kept(uploaded=uploaded))
     workload = read_workload(f'uploaded("{digest}")', DOMAIN, uploaded)
     method, loss = registry.query_mechanism("haar-strategy"), Loss(Definition.PURE, Fraction(1))
     with taken_from(shelf):

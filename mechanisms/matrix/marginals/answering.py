@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.matrix.marginals.cells import MarginalCells
 from mechanisms.matrix.marginals.errors import cell_variances
-from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals, term_axes
+from mechanisms.matrix.marginals.sets import MarginalSets, requested_marginals, term_axes
 from mechanisms.matrix.marginals.tables import Residuals, assembled, least_squares_cells
 from mechanisms.matrix.mechanism import QueryMechanism, QueryPlan, QueryResult
 from mechanisms.matrix.reconstruction import RECONSTRUCTION, possible_cells
@@ -78,16 +77,16 @@ class MarginalMechanism(QueryMechanism):
                 f"{self.title} answers whole marginal tables only, and the workload asks for other queries too. "
                 "Choose another strategy, or ask for marginal tables alone."
             )
-        asked = asked_marginals(workload)
-        if not any(asked):
+        requested = requested_marginals(workload)
+        if not any(requested):
             return (
                 f"{self.title} needs a table of at least one column with two or more cells. "
                 "Choose another strategy, or add a column."
             )
-        numbers = sum(math.prod(workload.shape[i] for i in axes) for axes in asked)
-        if sum(2 ** len(axes) for axes in asked) > _MAX_SETS * 8 or numbers > MAX_NUMBERS:
+        numbers = sum(math.prod(workload.shape[i] for i in axes) for axes in requested)
+        if sum(2 ** len(axes) for axes in requested) > _MAX_SETS * 8 or numbers > MAX_NUMBERS:
             return (
-                f"The workload asks for {numbers:,} numbers in {len(asked):,} tables; "
+                f"The workload asks for {numbers:,} numbers in {len(requested):,} tables; "
                 f"{self.title} measures at most {MAX_NUMBERS:,}, and tables of about 20 columns. "
                 "Ask for fewer tables, or for tables of fewer columns."
             )
@@ -101,7 +100,7 @@ class MarginalMechanism(QueryMechanism):
 
     def closed(self, plan: QueryPlan) -> MarginalSets:
         """The sets that are asked for with all their subsets."""
-        return MarginalSets.closed(plan.workload.shape, asked_marginals(plan.workload))
+        return MarginalSets.closed(plan.workload.shape, requested_marginals(plan.workload))
 
     def measure(self, plan: QueryPlan, counts: np.ndarray, noise: Noise) -> Measurement:
         """Add the plan's noise to the weighted rows of the marginal tables.
@@ -135,7 +134,7 @@ class MarginalMechanism(QueryMechanism):
     def answered(self, plan: QueryPlan, measurement: Measurement) -> Iterator[Answered]:
         """The tables that are asked for, a few at a time: for workloads too large to be held at once."""
         closed = self.closed(plan)
-        tables = MarginalSets.of(closed.shape, asked_marginals(plan.workload))
+        tables = MarginalSets.of(closed.shape, requested_marginals(plan.workload))
         errors = np.sqrt(plan.noise.variance * cell_variances(closed, tables, self.information(plan, closed)))
         widths = half_widths(plan.noise, errors)
         residuals = self.residuals(plan, closed, measurement.values)
@@ -150,7 +149,7 @@ class MarginalMechanism(QueryMechanism):
 
     def answers(self, plan: QueryPlan, measurement: Measurement) -> QueryResult:
         """Consistent least-squares answers with their standard errors, without cells."""
-        tables = MarginalSets.of(plan.workload.shape, asked_marginals(plan.workload))
+        tables = MarginalSets.of(plan.workload.shape, requested_marginals(plan.workload))
         flat, errors, widths = (np.empty(tables.size) for _ in range(3))
         for part in self.answered(plan, measurement):
             cells = part.answers.shape[1]
@@ -177,7 +176,7 @@ class MarginalMechanism(QueryMechanism):
         return replace(result, estimate=estimate, cells=cells, counts=counts, reconstruction=way)
 
 
-def details_of(domain: Domain, weights: list[int]) -> dict[str, Any]:
+def details_of(domain: Domain, weights: list[int]) -> dict[str, object]:
     """A plan's details: the weights; and how cells are made non-negative, where there are cells."""
     ways = {RECONSTRUCTION.name: RECONSTRUCTION.default} if domain.size <= MAX_CELLS else {}
     return {"weights": weights, **ways}

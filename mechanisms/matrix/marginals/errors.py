@@ -26,17 +26,17 @@ from mechanisms.matrix.marginals.sets import Axes, Batch, MarginalSets
 from mechanisms.sensitivity import Sensitivity
 
 
-def residual_costs(closed: MarginalSets, asked: Mapping[Axes, float]) -> Floats:
+def residual_costs(closed: MarginalSets, requested: Mapping[Axes, float]) -> Floats:
     """(k,) v_R: the total squared error of the asked tables is σ² Σ_R v_R/κ_R.
 
-    closed: the asked sets with all their subsets. asked: weight² by set.
+    closed: the asked sets with all their subsets. requested: weight² by set.
     """
     costs = np.zeros(len(closed.sets))
-    tables = MarginalSets.of(closed.shape, asked)
+    tables = MarginalSets.of(closed.shape, requested)
     for batch in tables.batches():
-        weights = np.array([asked[s] for s in tables.sets[batch.first : batch.last]])
-        for kept, places in tables.places(batch, closed):
-            np.add.at(costs, places, weights * batch.cells * _share(batch, kept))
+        weights = np.array([requested[s] for s in tables.sets[batch.first : batch.last]])
+        for own_axes, places in tables.places(batch, closed):
+            np.add.at(costs, places, weights * batch.cells * _share(batch, own_axes))
     of_sets: Floats = costs * closed.rests
     return of_sets
 
@@ -49,13 +49,13 @@ def cell_variances(closed: MarginalSets, tables: MarginalSets, information: np.n
     residual = closed.rests / information
     variances = np.zeros(len(tables.sets))
     for batch in tables.batches():
-        for kept, places in tables.places(batch, closed):
-            variances[batch.first : batch.last] += residual[places] * _share(batch, kept)
+        for own_axes, places in tables.places(batch, closed):
+            variances[batch.first : batch.last] += residual[places] * _share(batch, own_axes)
     return variances
 
 
-def _share(batch: Batch, kept: Axes) -> float:
-    return 1 / math.prod(n * n for j, n in enumerate(batch.shape) if j not in kept)
+def _share(batch: Batch, own_axes: Axes) -> float:
+    return 1 / math.prod(n * n for j, n in enumerate(batch.shape) if j not in own_axes)
 
 
 def lower_bound(closed: MarginalSets, costs: np.ndarray, loss: Loss, domain_size: int) -> float:

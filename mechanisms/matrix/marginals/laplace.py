@@ -14,7 +14,7 @@ from mechanisms.domain import Domain
 from mechanisms.matrix.answering import noise_law
 from mechanisms.matrix.marginals.answering import MarginalMechanism, details_of
 from mechanisms.matrix.marginals.errors import lower_bound, residual_costs
-from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals
+from mechanisms.matrix.marginals.sets import Axes, MarginalSets, requested_marginals
 from mechanisms.matrix.marginals.tables import Residuals, gathered, projected
 from mechanisms.matrix.marginals.weights import MAX_COLUMNS, best_weights, lattice_of, on_grid
 from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
@@ -45,8 +45,8 @@ class WeightedMarginals(MarginalMechanism):
         """Why the strategy cannot serve this workload, and what to do; empty if it can."""
         if refused := super().refusal(domain, workload, definition):
             return refused
-        asked = asked_marginals(workload)
-        columns = len({i for axes in asked for i in axes})
+        requested = requested_marginals(workload)
+        columns = len({i for axes in requested for i in axes})
         if columns > MAX_COLUMNS:
             return (
                 f"{self.title} weighs the tables of every set of columns, and the workload uses {columns} columns; "
@@ -62,9 +62,9 @@ class WeightedMarginals(MarginalMechanism):
         arrays: "sets" (k, d) bool, the columns of each counted table; "weights" (k,) int64.
         """
         started = time.perf_counter()
-        asked = asked_marginals(workload)
-        closed = MarginalSets.closed(workload.shape, asked)
-        lattice, columns, costs = lattice_of(closed, residual_costs(closed, asked))
+        requested = requested_marginals(workload)
+        closed = MarginalSets.closed(workload.shape, requested)
+        lattice, columns, costs = lattice_of(closed, residual_costs(closed, requested))
         weights = on_grid(best_weights(lattice, costs, on_progress)[0])
         used = np.flatnonzero(weights)
         sets = np.zeros((used.size, len(workload.shape)), dtype=bool)
@@ -87,15 +87,12 @@ class WeightedMarginals(MarginalMechanism):
         loss = loss.for_domain(domain)
         if optimised is None:
             raise PlanError(f"{self.title}: find the weights first.")
-        asked = asked_marginals(workload)
-        closed = MarginalSets.closed(workload.shape, asked)
-        weight_of = {
-            tuple(np.flatnonzero(row).tolist()): int(w)
-            for row, w in zip(optimised.arrays["sets"], optimised.arrays["weights"], strict=True)
-        }
+        requested = requested_marginals(workload)
+        closed = MarginalSets.closed(workload.shape, requested)
+        weight_of = _weights_by_set(optimised)
         counted = MarginalSets.of(workload.shape, weight_of)
         weights = [weight_of[axes] for axes in counted.sets]
-        costs, kappa = residual_costs(closed, asked), _information(counted, weights, closed)
+        costs, kappa = residual_costs(closed, requested), _information(counted, weights, closed)
         sensitivity = tables_sensitivity(counted, weights, loss.unit)
         law, names = noise_law(loss, sensitivity), domain.names
         return QueryPlan(
@@ -142,6 +139,12 @@ class WeightedMarginals(MarginalMechanism):
                 sums[closed.starts[at] : closed.starts[at + 1]] += share * table.sum(axis=dropped).ravel()
         sums /= np.repeat(self.information(plan, closed), closed.cells)
         return lambda places: projected(gathered(sums, closed, places))
+
+
+def _weights_by_set(optimised: Optimised) -> dict[Axes, int]:
+    """The weight of each counted table, by the places of its columns."""
+    sets = zip(optimised.arrays["sets"], optimised.arrays["weights"], strict=True)
+    return {tuple(np.flatnonzero(row).tolist()): int(weight) for row, weight in sets}
 
 
 def tables_sensitivity(counted: MarginalSets, weights: list[int], unit: PrivacyUnit) -> Sensitivity:

@@ -12,7 +12,7 @@ from mechanisms.matrix.answering import noise_law
 from mechanisms.matrix.marginals.answering import MarginalMechanism, details_of
 from mechanisms.matrix.marginals.errors import lower_bound, residual_costs
 from mechanisms.matrix.marginals.residual_weights import information, integer_weights, residual_sensitivity
-from mechanisms.matrix.marginals.sets import MarginalSets, asked_marginals
+from mechanisms.matrix.marginals.sets import MarginalSets, requested_marginals
 from mechanisms.matrix.marginals.tables import Residuals, gathered, integer_residuals, projected
 from mechanisms.matrix.mechanism import Optimised, QueryPlan
 from mechanisms.matrix.workload.union import Workload
@@ -47,9 +47,9 @@ class ResidualPlanner(MarginalMechanism):
         self.check(domain, workload, loss)
         loss = loss.for_domain(domain)
         names = domain.names
-        asked = asked_marginals(workload)
-        closed = MarginalSets.closed(workload.shape, asked)
-        costs = residual_costs(closed, asked)
+        requested = requested_marginals(workload)
+        closed = MarginalSets.closed(workload.shape, requested)
+        costs = residual_costs(closed, requested)
         weights = integer_weights(closed, costs, loss.unit)
         sensitivity = residual_sensitivity(closed, weights, loss.unit)
         law = noise_law(loss, sensitivity)

@@ -18,15 +18,15 @@ Axes = tuple[int, ...]
 _BATCH = 1 << 20
 
 
-def asked_marginals(workload: Workload) -> dict[Axes, float]:
+def requested_marginals(workload: Workload) -> dict[Axes, float]:
     """Weight² of each marginal table of a workload of nothing but marginals.
 
     Columns of a single cell are left out: the table is the same without them.
     """
-    asked: dict[Axes, float] = {}
+    requested: dict[Axes, float] = {}
     for axes, weight_squared in zip(term_axes(workload), (t.weight**2 for t in workload.terms), strict=True):
-        asked[axes] = asked.get(axes, 0.0) + weight_squared
-    return asked
+        requested[axes] = requested.get(axes, 0.0) + weight_squared
+    return requested
 
 
 def term_axes(workload: Workload) -> list[Axes]:
@@ -113,11 +113,11 @@ class MarginalSets:
         """For each choice of a batch's axes, by position: where those subsets of its sets stand in `closed`."""
         sets = self.sets[batch.first : batch.last]
         for size in range(len(batch.shape) + 1):
-            for kept in combinations(range(len(batch.shape)), size):
-                yield kept, np.array([closed.index[s] for s in _subsets(sets, kept)], dtype=np.int64)
+            for own_axes in combinations(range(len(batch.shape)), size):
+                yield own_axes, np.array([closed.index[s] for s in _subsets(sets, own_axes)], dtype=np.int64)
 
 
-def _subsets(sets: tuple[Axes, ...], kept: Axes) -> Iterable[Axes]:
-    if len(kept) < 2:
-        return (tuple(s[j] for j in kept) for s in sets)
-    return map(itemgetter(*kept), sets)
+def _subsets(sets: tuple[Axes, ...], own_axes: Axes) -> Iterable[Axes]:
+    if len(own_axes) < 2:
+        return (tuple(s[j] for j in own_axes) for s in sets)
+    return map(itemgetter(*own_axes), sets)

@@ -38,15 +38,15 @@ def assembled(tables: MarginalSets, closed: MarginalSets, residuals: Residuals) 
     """The tables' cells from residuals, consistent with each other: (k, cells) for each batch of `tables`."""
     for batch in tables.batches():
         total = np.zeros((batch.count, *batch.shape))
-        for kept, places in tables.places(batch, closed):
-            total += spread(residuals(places), kept, batch.shape)
+        for own_axes, places in tables.places(batch, closed):
+            total += spread(residuals(places), own_axes, batch.shape)
         yield total.reshape(batch.count, -1)
 
 
-def spread(residuals: np.ndarray, kept: Axes, shape: tuple[int, ...]) -> np.ndarray:
+def spread(residuals: np.ndarray, own_axes: Axes, shape: tuple[int, ...]) -> np.ndarray:
     """Residuals over some axes shared out evenly along the others: (k, *kept shape), to be broadcast to (k, *shape)."""
-    others = math.prod(n for j, n in enumerate(shape) if j not in kept)
-    wide = tuple(n if j in kept else 1 for j, n in enumerate(shape))
+    others = math.prod(n for j, n in enumerate(shape) if j not in own_axes)
+    wide = tuple(n if j in own_axes else 1 for j, n in enumerate(shape))
     return residuals.reshape(len(residuals), *wide) / others
 
 

@@ -92,10 +92,10 @@ def best_weights(
     best, least = starts[0], math.inf
     for step, start in enumerate(starts):
         on_progress(step, len(starts))
-        found = _descend(lattice, costs, start, counted)
-        loss = loss_and_gradient(lattice, costs, found)[0]
+        candidate = _descend(lattice, costs, start, counted)
+        loss = loss_and_gradient(lattice, costs, candidate)[0]
         if loss < least:
-            best, least = found, loss
+            best, least = candidate, loss
     best, least = _merged(lattice, costs, counted, best, least)
     on_progress(len(starts), len(starts))
     return best, least
@@ -116,10 +116,10 @@ def _merged(
         start = best.copy()
         start[one | two] += start[one] + start[two]
         start[[one, two]] = 0
-        found = _descend(lattice, costs, start + _LITTLE * counted / counted.sum(), counted)
-        loss = loss_and_gradient(lattice, costs, found)[0]
+        candidate = _descend(lattice, costs, start + _LITTLE * counted / counted.sum(), counted)
+        loss = loss_and_gradient(lattice, costs, candidate)[0]
         if loss < (1 - _GAIN) * least:
-            best, least = found, loss
+            best, least = candidate, loss
             pairs = _pairs(best, sizes, counted)
     return best, least
 

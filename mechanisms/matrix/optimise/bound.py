@@ -44,14 +44,14 @@ def bound_from(spectrum: float | None, workload: Workload, loss: Loss) -> float 
     return least_error(law.variance, loss.unit, n, spectrum, max(0.0, spectrum - ones))
 
 
-def least_error(variance: float, unit: PrivacyUnit, cells: int, whole: float, apart: float) -> float:
+def least_error(variance: float, unit: PrivacyUnit, cells: int, norm: float, apart: float) -> float:
     """The least of v ‖B‖_F² Δ₂(A)² with one row a person, where ‖B‖_F ‖A‖_F >= whole and ‖B‖_F ‖A P‖_F >= apart.
 
     A column's squared norm is at least the mean over all, ‖A‖_F²/n; the squared distance of two is at least the mean
     over all pairs, 2 ‖A P‖_F²/(n - 1). Add-remove: the first. Replace-one: the second, which leaves out the total;
     where that is not public, both.
     """
-    norms = variance * whole**2 / cells
+    norms = variance * norm**2 / cells
     if unit.neighbours is Neighbours.ADD_REMOVE or cells == 1:
         return norms
     distances = variance * 2 * apart**2 / (cells - 1)
@@ -105,8 +105,8 @@ def _roots(gram: np.ndarray) -> float:
 def _sum_of_roots(values: np.ndarray) -> float:
     """values: of a Gram matrix, increasing."""
     # The root of a rounding error is no rounding error, and would lift the bound above what can be reached.
-    kept = values > 4 * len(values) * np.finfo(float).eps * values[-1]
-    return float(np.sqrt(values[kept]).sum())
+    significant = values > 4 * len(values) * np.finfo(float).eps * values[-1]
+    return float(np.sqrt(values[significant]).sum())
 
 
 def _length_of_total(workload: Workload) -> float:

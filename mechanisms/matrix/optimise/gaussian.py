@@ -63,11 +63,11 @@ def gaussian_optimum(
     Where the iterations end first, the gap of the result is larger than the tolerance.
     Raises ValueError if the workload asks nothing.
     """
-    asked = gram_diagonal(factor) > 0
-    if not asked.any():
+    covered = gram_diagonal(factor) > 0
+    if not covered.any():
         raise ValueError("a workload that asks nothing has no strategy")
     singular = spectrum(factor)
-    v, bound = asked.astype(np.float64), 0.0
+    v, bound = covered.astype(np.float64), 0.0
     for iteration in range(1, iterations + 1):
         if on_progress:
             on_progress(iteration, None)
@@ -79,8 +79,8 @@ def gaussian_optimum(
         if loss <= (1 + tolerance) * bound:
             break
         step = _OVER_RELAXED[(iteration - 1) % len(_OVER_RELAXED)]
-        v = np.where(asked, v * (diagonal / np.where(asked, v, 1)) ** step, 0)
-        v = np.where(asked, np.maximum(v / v.max(), _LEAST), 0)
+        v = np.where(covered, v * (diagonal / np.where(covered, v, 1)) ** step, 0)
+        v = np.where(covered, np.maximum(v / v.max(), _LEAST), 0)
     vectors *= np.sqrt(values)
     vectors *= scale[:, None]
     return GaussianOptimum(vectors.T, loss, bound, iteration)
@@ -103,11 +103,11 @@ def _to_unit_columns(v: Floats, diagonal: Floats, *, full: bool) -> Floats:
     Where X has full rank, every column is brought to unit norm by itself, which leaves a gap of second order only.
     Else that would leave the workload's row space, and all columns are scaled alike.
     """
-    asked = v > 0
+    covered = v > 0
     if full:
         return 1 / np.sqrt(diagonal)
-    roots = np.sqrt(np.where(asked, v, 1))
-    scale: Floats = np.where(asked, 1 / roots, 0) / np.sqrt((diagonal[asked] / v[asked]).max())
+    roots = np.sqrt(np.where(covered, v, 1))
+    scale: Floats = np.where(covered, 1 / roots, 0) / np.sqrt((diagonal[covered] / v[covered]).max())
     return scale
 
 

@@ -55,7 +55,7 @@ def low_rank(workload: np.ndarray, *, rounds: int = _ROUNDS, on_progress: Progre
             L = _right(root + multiplier / penalty, B, L)
         multiplier += penalty * (root - B @ L)
         penalty *= _GROWTH
-        best = min(best, _finished(root, B, L), key=lambda found: found.loss)
+        best = min(best, _finished(root, B, L), key=lambda result: result.loss)
         if on_progress:
             on_progress(done, rounds)
     scale = math.sqrt((workload**2).sum())
@@ -68,8 +68,8 @@ def _root(workload: Floats) -> Floats:
     _, values, vectors = np.linalg.svd(small, full_matrices=False)
     if values[0] == 0:
         raise ValueError("a workload that asks nothing has no strategy")
-    kept = values > _NEGLIGIBLE * values[0]
-    root: Floats = values[kept, None] * vectors[kept] / np.linalg.norm(values[kept])
+    significant = values > _NEGLIGIBLE * values[0]
+    root: Floats = values[significant, None] * vectors[significant] / np.linalg.norm(values[significant])
     return root
 
 

@@ -164,13 +164,13 @@ def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: Progress
         seen = [
             (loss, windows, _descend(loss, at, glance, _AT_FIRST, counter)) for loss, windows, at in looked
         ]
-        seen.sort(key=lambda found: float(found[2].fun))
-        looked = [(loss, windows, found.x) for loss, windows, found in seen[:_FOLLOWED]]
+        seen.sort(key=lambda result: float(result[2].fun))
+        looked = [(loss, windows, result.x) for loss, windows, result in seen[:_FOLLOWED]]
     best = PIdentity(np.zeros((0, gram.size)), alone)
     for loss, windows, at in looked:
-        found = _descend(loss, at, iterations, _AFTER, counter)
-        if found.fun < best.loss:
-            best = PIdentity(windows.matrix(found.x), float(found.fun))
+        result = _descend(loss, at, iterations, _AFTER, counter)
+        if result.fun < best.loss:
+            best = PIdentity(windows.matrix(result.x), float(result.fun))
     return best
 
 

@@ -41,8 +41,10 @@ def best_shares(
     loss = _Loss(*_reduced(strategy, workload, scale), own, pure)
     options = {"maxiter": _STEPS, "ftol": 1e-9}
     bounds = [(-_RANGE, _RANGE)] * len(shares)
-    found = minimize(loss, np.zeros(len(shares)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return [float(share) for share in np.array(shares) * np.exp(found.x)], math.exp(found.fun)
+    result = minimize(
+        loss, np.zeros(len(shares)), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    return [float(share) for share in np.array(shares) * np.exp(result.x)], math.exp(result.fun)
 
 
 def _reduced(strategy: Stacked, workload: Workload, scale: float) -> tuple[list[Floats], Floats]:
@@ -56,10 +58,10 @@ def _reduced(strategy: Stacked, workload: Workload, scale: float) -> tuple[list[
         matrix = strategy.matrix().toarray() / np.sqrt(scale)
         _, basis = _eigen(matrix.T @ matrix)
         return _grams(matrix @ basis, stops), basis.T @ workload.gram() @ basis
-    products, asked = _products(strategy, workload)
+    products, requested = _products(strategy, workload)
     values, vectors = _eigen(products / scale)
     inward = vectors / np.sqrt(values)
-    return _grams(vectors * np.sqrt(values), stops), inward.T @ (asked / scale) @ inward
+    return _grams(vectors * np.sqrt(values), stops), inward.T @ (requested / scale) @ inward
 
 
 def _by_cells(strategy: Stacked) -> bool:
@@ -69,8 +71,8 @@ def _by_cells(strategy: Stacked) -> bool:
 def _eigen(gram: Floats) -> tuple[Floats, Floats]:
     """The eigenvalues that are not rounding errors, and their vectors."""
     values, vectors = np.linalg.eigh(gram)
-    kept = values > NEGLIGIBLE * values[-1]
-    return values[kept], vectors[:, kept]
+    significant = values > NEGLIGIBLE * values[-1]
+    return values[significant], vectors[:, significant]
 
 
 def _grams(sums: Floats, stops: Floats) -> list[Floats]:
@@ -80,8 +82,8 @@ def _grams(sums: Floats, stops: Floats) -> list[Floats]:
 def _products(strategy: Stacked, workload: Workload) -> tuple[Floats, Floats]:
     """A Aᵀ and A G Aᵀ, (p, p) each."""
     if isinstance(strategy, FewSums):
-        asked = sum(term.weight**2 * strategy.asked(term) for term in workload.terms)
-        return strategy.products, np.asarray(asked)
+        requested = sum(term.weight**2 * strategy.cross_gram(term) for term in workload.terms)
+        return strategy.products, np.asarray(requested)
     sums = strategy.matrix().astype(np.float64)
     return (sums @ sums.T).toarray(), sums @ workload.gram() @ sums.T
 
@@ -89,13 +91,13 @@ def _products(strategy: Stacked, workload: Workload) -> tuple[Floats, Floats]:
 class _Loss:
     """The logarithm of the loss, and its gradient, as a function of the logarithms of changes of the shares."""
 
-    def __init__(self, parts: Sequence[Floats], asked: Floats, shares: Floats, pure: bool) -> None:
-        self._parts, self._asked, self._shares, self._pure = parts, asked, shares, pure
+    def __init__(self, parts: Sequence[Floats], requested: Floats, shares: Floats, pure: bool) -> None:
+        self._parts, self._requested, self._shares, self._pure = parts, requested, shares, pure
 
     def __call__(self, changes: Floats) -> tuple[float, Floats]:
         squares, own = np.exp(2 * changes), self._shares * np.exp(changes)
         factor = cho_factor(sum(s * part for s, part in zip(squares, self._parts, strict=True)))
-        inward = cho_solve(factor, self._asked)
+        inward = cho_solve(factor, self._requested)
         trace = float(np.trace(inward))
         moved = cho_solve(factor, inward.T)
         slopes = np.array([2 * s * (moved * p).sum() for s, p in zip(squares, self._parts, strict=True)])

@@ -40,14 +40,14 @@ def _tridiagonal(factor: Factor) -> Spectrum:
     both ends fixed; running totals: W⁻¹ W⁻ᵀ with W⁻¹ the first differences.
     """
     n = factor.size
-    diagonal, beside = np.full(n, 2.0), np.full(n - 1, -1.0)
+    diagonal, off_diagonal = np.full(n, 2.0), np.full(n - 1, -1.0)
     if isinstance(factor, Prefix):
         diagonal[0] = 1.0
     else:
-        diagonal, beside = diagonal / (n + 1), beside / (n + 1)
+        diagonal, off_diagonal = diagonal / (n + 1), off_diagonal / (n + 1)
 
     def of(roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, vectors = eigh_tridiagonal(diagonal / roots**2, beside / (roots[1:] * roots[:-1]))
+        values, vectors = eigh_tridiagonal(diagonal / roots**2, off_diagonal / (roots[1:] * roots[:-1]))
         return values**-0.5, vectors
 
     return of
@@ -56,8 +56,8 @@ def _tridiagonal(factor: Factor) -> Spectrum:
 def _wide(matrix: np.ndarray) -> Spectrum:
     def of(roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         _, values, vectors = svd(matrix * roots, full_matrices=False, check_finite=False)
-        kept = values > _NEGLIGIBLE * values[0]
-        return values[kept], vectors[kept].T
+        significant = values > _NEGLIGIBLE * values[0]
+        return values[significant], vectors[significant].T
 
     return of
 
@@ -65,7 +65,7 @@ def _wide(matrix: np.ndarray) -> Spectrum:
 def _dense(gram: np.ndarray) -> Spectrum:
     def of(roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = eigh(gram * np.outer(roots, roots), overwrite_a=True, check_finite=False)
-        kept = values > _NEGLIGIBLE**2 * values[-1]
-        return np.sqrt(values[kept]), vectors[:, kept]
+        significant = values > _NEGLIGIBLE**2 * values[-1]
+        return np.sqrt(values[significant]), vectors[:, significant]
 
     return of

@@ -95,7 +95,7 @@ def farthest(factors: Sequence[Pairs]) -> int:
         near, i, j = _near_largest((_GAP * some[:, part]).T @ rest, slack)
         if near + slack >= largest:
             exact = (_GAP.astype(np.uint64) * exact_some[:, part][:, i] * exact_rest[:, j]).sum(axis=0)
-            largest = max(largest, _told_exactly(near, exact))
+            largest = max(largest, _exact_distance(near, exact))
     return largest
 
 
@@ -114,7 +114,7 @@ def _near_largest(gaps: Floats, slack: float) -> tuple[float, np.ndarray, np.nda
     return largest, i, j
 
 
-def _told_exactly(near: float, wrapped: np.ndarray) -> int:
+def _exact_distance(near: float, wrapped: np.ndarray) -> int:
     """The largest of some integers near a float, from what they are modulo 2^64: norms may be beyond 64 bits."""
     base = round(near)
     over = wrapped - np.array(base % 2**64, dtype=np.uint64)
@@ -149,7 +149,7 @@ def farthest_of_union(parts: Sequence[tuple[int, Sequence[Floats]]], shape: tupl
             i, j = i + first, j + first
             exact = wrapped[i] + wrapped[j]
             exact -= np.uint64(2) * _products(parts, cells[:, i], cells[:, j], np.uint64)
-            farthest = max(farthest, _told_exactly(near, exact))
+            farthest = max(farthest, _exact_distance(near, exact))
     return farthest
 
 

@@ -30,9 +30,9 @@ def _block_length(factor: Factor, block: int) -> float:
     if isinstance(factor, Width):
         # A window's overlaps follow from where in a block it begins.
         start = np.arange(min(block, factor.queries))
-        found = overlaps(start, start + factor.width, block)
+        overlap = overlaps(start, start + factor.width, block)
         turns, rest = divmod(factor.queries, block)
-        return float(turns * found.sum() + found[:rest].sum())
+        return float(turns * overlap.sum() + overlap[:rest].sum())
     spans = factor.spans()
     if spans is not None:
         parts = (spans[first : first + _CHUNK].T for first in range(0, len(spans), _CHUNK))

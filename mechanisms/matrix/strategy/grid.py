@@ -19,7 +19,7 @@ _PLACES = 6
 # twice the share (L1) or of its square (L2).
 _LEAST_CELLS = {Definition.PURE: 2.0**-12, Definition.ZCDP: 2.0**-8}
 # Their least weight as a share of the norm of the largest part of a union.
-_LEAST_BESIDE = 2.0**-14
+_LEAST_CELL_WEIGHT = 2.0**-14
 # Differences below this share of a number are rounding errors.
 _SLIGHT = 1e-13
 
@@ -51,8 +51,8 @@ def on_grid(weights: np.ndarray, bits: int = BITS, definition: Definition = Defi
         raise ValueError("a strategy's weights must be finite")
     if not weights.any():
         raise ValueError("a strategy needs a weight that is not 0")
-    kept = kept_exactly(weights, bits)
-    integers = _rounded(weights / _norm(weights) * 2.0**bits, definition) if kept is None else kept
+    exact = exact_on_grid(weights, bits)
+    integers = _rounded(weights / _norm(weights) * 2.0**bits, definition) if exact is None else exact
     divisor = _divisor(integers)
     if divisor == 0:
         raise ValueError("a strategy's weights are too uneven for the grid")
@@ -77,7 +77,7 @@ def tied(integers: np.ndarray, missing: int, definition: Definition, lightness: 
     least, but is no smaller a share of N than floats can tell apart from nothing in AᵀA. lightness: of a part of a
     union, how many times its norm the largest part's is: beside that part, too, its cells must be more than nothing.
     """
-    moved, least = missing / 12, max(_LEAST_CELLS[definition], min(1.0, lightness * _LEAST_BESIDE))
+    moved, least = missing / 12, max(_LEAST_CELLS[definition], min(1.0, lightness * _LEAST_CELL_WEIGHT))
     if definition is Definition.PURE:
         norm = float(np.abs(integers).sum(axis=0).max())
         weight = max((moved * norm) ** (1 / 3), least * norm)
@@ -87,18 +87,18 @@ def tied(integers: np.ndarray, missing: int, definition: Definition, lightness: 
     return np.vstack([integers, max(1, round(weight)) * np.eye(integers.shape[1], dtype=np.int64)])
 
 
-def kept_exactly(weights: np.ndarray, bits: int) -> np.ndarray | None:
+def exact_on_grid(weights: np.ndarray, bits: int) -> np.ndarray | None:
     """A multiple of the weights that holds integers below 2^bits alone, (p, n) int64; None if there is none."""
     sizes = np.abs(weights)
     largest, least = float(sizes.sum(axis=0).max()), float(sizes[sizes > 0].min())
     for unit in (*(10.0**-place for place in range(_PLACES + 1)), least):
         # One row tells most matrices that do not fit.
-        if largest < unit * 2.0**bits and _whole(weights[:1] / unit) and _whole(weights / unit):
+        if largest < unit * 2.0**bits and _are_integers(weights[:1] / unit) and _are_integers(weights / unit):
             return np.rint(weights / unit).astype(np.int64)
     return None
 
 
-def _whole(numbers: np.ndarray) -> bool:
+def _are_integers(numbers: np.ndarray) -> bool:
     nearest = np.rint(numbers)
     return bool((np.abs(numbers - nearest) <= _SLIGHT * np.abs(nearest)).all())
 

@@ -74,9 +74,11 @@ class Joint(ABC):
         for factor in term.all_factors(self.shape):
             n, left = factor.size, rest.shape[1] // factor.size
             paired = np.moveaxis(rest.reshape(done, n, left, n, left), (1, 3), (0, 1))
-            kept = factor.variances(np.ascontiguousarray(paired).reshape(n, n, -1))
+            by_factor = factor.variances(np.ascontiguousarray(paired).reshape(n, n, -1))
             done *= factor.queries
-            rest = np.moveaxis(kept.reshape(factor.queries, -1, left, left), 0, 1).reshape(done, left, left)
+            rest = np.moveaxis(by_factor.reshape(factor.queries, -1, left, left), 0, 1).reshape(
+                done, left, left
+            )
         variances: Floats = np.maximum(rest.ravel(), 0.0)
         return variances
 
@@ -86,8 +88,8 @@ class Joint(ABC):
 
     def dimensions(self, term: Term) -> tuple[int, int]:
         factors = term.all_factors(self.shape)
-        asked = math.prod(f.rank for f in factors)
-        return self.inverse.dimensions(reduce(np.kron, [f.gram() for f in factors]), asked)
+        dimension = math.prod(f.rank for f in factors)
+        return self.inverse.dimensions(reduce(np.kron, [f.gram() for f in factors]), dimension)
 
 
 class Uploaded(Joint):

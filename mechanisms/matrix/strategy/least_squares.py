@@ -88,27 +88,27 @@ class BySums:
         return product(self._a.T, product(self._pseudo, product(self._pseudo, sums)))
 
     def trace(self, factor: Factor) -> float:
-        return float(((self._pseudo @ self._pseudo) * self._asked(factor)).sum())
+        return float(((self._pseudo @ self._pseudo) * self._cross_gram(factor)).sum())
 
     def variances(self, factor: Factor) -> np.ndarray:
-        found = np.zeros(factor.queries)
+        result = np.zeros(factor.queries)
         for chunk in self._chunks(factor):
-            found += (factor.times(np.asarray(self._a.T @ self._pseudo[:, chunk])) ** 2).sum(axis=1)
-        return found
+            result += (factor.times(np.asarray(self._a.T @ self._pseudo[:, chunk])) ** 2).sum(axis=1)
+        return result
 
     def dimensions(self, factor: Factor) -> tuple[int, int]:
-        asked, squares = factor.rank, factor.squares()
-        if squares - float((self._pseudo * self._asked(factor)).sum()) <= _OUTSIDE * squares:
-            return asked, asked
+        cross, squares = factor.rank, factor.squares()
+        if squares - float((self._pseudo * self._cross_gram(factor)).sum()) <= _OUTSIDE * squares:
+            return cross, cross
         check_dense(self._a.shape[1])
-        return Inverse(_dense(self._a.T @ self._a)).dimensions(factor.gram(), asked)
+        return Inverse(_dense(self._a.T @ self._a)).dimensions(factor.gram(), cross)
 
-    def _asked(self, factor: Factor) -> np.ndarray:
+    def _cross_gram(self, factor: Factor) -> np.ndarray:
         """A WᵀW Aᵀ, (p, p)."""
-        asked = np.empty((self._a.shape[0], self._a.shape[0]))
+        cross = np.empty((self._a.shape[0], self._a.shape[0]))
         for chunk in self._chunks(factor):
-            asked[:, chunk] = self._a @ factor.gram_times(_dense(self._a[chunk]).T)
-        return asked
+            cross[:, chunk] = self._a @ factor.gram_times(_dense(self._a[chunk]).T)
+        return cross
 
     def _chunks(self, factor: Factor) -> Iterator[slice]:
         """Of the sums: so many at once that neither their cells nor their answers take much memory."""

@@ -116,13 +116,13 @@ class Kronecker:
     def replaced(self) -> Sensitivity:
         """As the factor's where there is but one with several cells that are told apart. Else L2: see `farthest`, and
         L1 by the triangle inequality."""
-        told_apart = [f for f in self.factors if not isinstance(f, TotalRows) and f.size > 1]
-        if len(told_apart) == 1:
-            (alone,) = told_apart
+        divided = [f for f in self.factors if not isinstance(f, TotalRows) and f.size > 1]
+        if len(divided) == 1:
+            (alone,) = divided
             l1 = alone.replaced.l1 * (self.column.l1 // alone.column.l1)
             l2_squared = alone.replaced.l2_squared * (self.column.l2_squared // alone.column.l2_squared)
             return Sensitivity(l1, l2_squared)
-        l1 = (2 if told_apart else 1) * self.column.l1
+        l1 = (2 if divided else 1) * self.column.l1
         return Sensitivity(l1, self.farthest or self.column.l2_squared)
 
     @cached_property
@@ -337,13 +337,13 @@ class FewSums(Stacked):
     def solve(self, cells: np.ndarray) -> np.ndarray:
         return self.transposed_times(self._pseudo @ (self._pseudo @ self.answers(cells)))
 
-    def asked(self, term: Term) -> np.ndarray:
+    def cross_gram(self, term: Term) -> np.ndarray:
         """A M Aᵀ with M = WᵀW."""
         return self._between([f.gram_times for f in term.all_factors(self.shape)])
 
     def trace(self, term: Term) -> float:
         self._check_products(term)
-        return float(((self._pseudo @ self._pseudo) * self.asked(term)).sum())
+        return float(((self._pseudo @ self._pseudo) * self.cross_gram(term)).sum())
 
     def _check_products(self, term: Term) -> None:
         """Raises PlanError where the errors of the answers will not fit in memory."""
@@ -374,15 +374,15 @@ class FewSums(Stacked):
     def dimensions(self, term: Term) -> tuple[int, int]:
         """What W has outside of the row space of A: nothing, or the rank of W(I - P)Wᵀ; 1 where that is too large."""
         factors = term.all_factors(self.shape)
-        asked, length = math.prod(f.rank for f in factors), math.prod(f.squares() for f in factors)
-        if float((self._pseudo * self.asked(term)).sum()) >= (1 - 1e-8) * length:
-            return asked, asked
+        needed, length = math.prod(f.rank for f in factors), math.prod(f.squares() for f in factors)
+        if float((self._pseudo * self.cross_gram(term)).sum()) >= (1 - 1e-8) * length:
+            return needed, needed
         if term.queries > MAX_JOINT:
-            return asked - 1, asked
+            return needed - 1, needed
         rows = [f.times(np.eye(f.size)) for f in factors]
         products = self._products(term)
         outside = reduce(np.kron, [r @ r.T for r in rows]) - products @ self._pseudo @ products.T
-        return asked - int((np.linalg.eigvalsh(outside) > 1e-8 * length).sum()), asked
+        return needed - int((np.linalg.eigvalsh(outside) > 1e-8 * length).sum()), needed
 
 
 def _outer(vectors: Sequence[np.ndarray]) -> np.ndarray:

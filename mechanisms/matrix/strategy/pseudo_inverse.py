@@ -56,17 +56,17 @@ class Inverse:
         if info != 0:
             return None
         # Below the diagonal there are zeros.
-        whole = inverse + inverse.T
-        np.fill_diagonal(whole, np.diag(inverse))
-        whole /= self._root
-        whole /= self._root[:, None]
-        return len(whole), whole
+        full = inverse + inverse.T
+        np.fill_diagonal(full, np.diag(inverse))
+        full /= self._root
+        full /= self._root[:, None]
+        return len(full), full
 
     def _deficient(self) -> tuple[int, np.ndarray]:
         values, vectors = np.linalg.eigh(self._gram)
-        kept = values > NEGLIGIBLE * max(values[-1], 0.0)
-        vectors = vectors[:, kept]
-        return int(kept.sum()), (vectors / values[kept]) @ vectors.T
+        significant = values > NEGLIGIBLE * max(values[-1], 0.0)
+        vectors = vectors[:, significant]
+        return int(significant.sum()), (vectors / values[significant]) @ vectors.T
 
     @cached_property
     def _projection(self) -> Floats:
@@ -74,13 +74,13 @@ class Inverse:
         projection: Floats = self._gram @ self.matrix
         return projection
 
-    def dimensions(self, workload_gram: np.ndarray, asked: int) -> tuple[int, int]:
+    def dimensions(self, workload_gram: np.ndarray, needed: int) -> tuple[int, int]:
         """How many dimensions of a workload's row space the strategy's holds, and how many there are: its rank."""
         outside = np.trace(workload_gram) - float((workload_gram * self._projection.T).sum())
         if outside <= 1e-8 * np.trace(workload_gram):
-            return asked, asked
+            return needed, needed
         together = _rank(self._gram / np.trace(self._gram) + workload_gram / np.trace(workload_gram))
-        return self.rank + asked - together, asked
+        return self.rank + needed - together, needed
 
 
 def _rank(gram: np.ndarray) -> int:

@@ -223,14 +223,14 @@ class Inverted(Rows):
         return self.gram()
 
     @property
-    def _told_apart(self) -> bool:
+    def _is_divided(self) -> bool:
         """Whether distances of columns are worked out: exactly, and where the inverse takes as much memory."""
         return self.size <= MAX_DENSE and self.column.l2_squared < EXACT
 
     @cached_property
     def pairs(self) -> Pairs:
         norm = self.column.l2_squared
-        if not self._told_apart:
+        if not self._is_divided:
             return Pairs.alike(norm, self._least_product)
         if self.size > PAIRED_CELLS:
             return Pairs.alike(norm, int(self._gram.min()))
@@ -243,7 +243,7 @@ class Inverted(Rows):
 
     def _farthest(self) -> int:
         """The largest squared L2 distance of two columns; exact up to 8,192 cells."""
-        if self._told_apart:
+        if self._is_divided:
             return farthest_of_all(self._gram)
         return 2 * (self.column.l2_squared - self._least_product)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mechanisms.accounting import Definition
-from mechanisms.matrix.strategy.grid import BITS, kept_exactly, on_grid, tied
+from mechanisms.matrix.strategy.grid import BITS, exact_on_grid, on_grid, tied
 from mechanisms.matrix.strategy.least_squares import BySums, LeastSquares, product
 from mechanisms.matrix.strategy.pseudo_inverse import MAX_DENSE
 from mechanisms.matrix.strategy.rows import Inverted
@@ -54,7 +54,7 @@ class MatrixRows(Inverted):
         """
         weights = np.asarray(weights, dtype=np.float64)
         rows = cls(_thin(on_grid(weights, bits, definition)))
-        if kept_exactly(weights, bits) is not None or not (missing := rows.lost_in_rounding):
+        if exact_on_grid(weights, bits) is not None or not (missing := rows.lost_in_rounding):
             return rows
         return cls(_thin(tied(rows.dense(), missing, definition, lightness)))
 

@@ -78,8 +78,8 @@ class WindowRows(RangeRows):
                 "Choose wider bins, or the strategy of single cells."
             )
         unseen = self._unseen
-        told = unseen.T @ factor.gram_times(unseen)
-        values = np.linalg.eigvalsh(told)
+        inner = unseen.T @ factor.gram_times(unseen)
+        values = np.linalg.eigvalsh(inner)
         return factor.rank - int((values > NEGLIGIBLE * factor.squares()).sum()), factor.rank
 
     @property

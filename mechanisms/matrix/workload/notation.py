@@ -105,26 +105,26 @@ class _Reader:
 
     def _weight(self) -> Decimal:
         self._skip()
-        found = _WEIGHT.match(self._text, self._at)
-        if not found:
+        token = _WEIGHT.match(self._text, self._at)
+        if not token:
             return Decimal(1)
-        weight = Decimal(found.group())
-        if not 0 < weight <= _MAX_WEIGHT or len(found.group()) > _MAX_DIGITS:
+        weight = Decimal(token.group())
+        if not 0 < weight <= _MAX_WEIGHT or len(token.group()) > _MAX_DIGITS:
             self._refuse(
                 f"a weight must be above 0, at most {_MAX_WEIGHT:,} and of at most {_MAX_DIGITS} characters"
             )
-        self._at = found.end()
+        self._at = token.end()
         if not self._has("*"):
             self._refuse("expected * after a weight")
         return weight
 
     def _part(self) -> NotationPart:
         self._skip()
-        found = _WORD.match(self._text, self._at)
-        if not found or found.group() not in KINDS:
+        token = _WORD.match(self._text, self._at)
+        if not token or token.group() not in KINDS:
             self._refuse(f"expected one of {', '.join(KINDS)}")
-        kind = found.group()
-        self._at = found.end()
+        kind = token.group()
+        self._at = token.end()
         if kind == "total":
             return NotationPart(kind)
         self._expect("(")
@@ -166,11 +166,11 @@ class _Reader:
 
     def _number(self) -> int:
         self._skip()
-        found = _NUMBER.match(self._text, self._at)
-        if not found or int(found.group()) == 0:
+        token = _NUMBER.match(self._text, self._at)
+        if not token or int(token.group()) == 0:
             self._refuse("expected a whole number above 0")
-        self._at = found.end()
-        return int(found.group())
+        self._at = token.end()
+        return int(token.group())
 
     def _skip(self) -> None:
         space = _SPACE.match(self._text, self._at)
@@ -186,10 +186,10 @@ class _Reader:
 
     def _has_word(self, word: str) -> bool:
         self._skip()
-        found = _WORD.match(self._text, self._at)
-        if not found or found.group() != word:
+        token = _WORD.match(self._text, self._at)
+        if not token or token.group() != word:
             return False
-        self._at = found.end()
+        self._at = token.end()
         return True
 
     def _expect(self, mark: str) -> None:

@@ -71,19 +71,19 @@ class People:
         """blocks: rows of cells, (n, d) each."""
         cells = sum(grouping.sizes)
         kind = np.min_scalar_type(cells)
-        found = [np.empty((0, len(grouping.sizes)), dtype=kind)]
+        result = [np.empty((0, len(grouping.sizes)), dtype=kind)]
         for rows in blocks:
             columns = [
                 g[rows[:, j]] + o
                 for j, (g, o) in enumerate(zip(grouping.groups, grouping.offsets, strict=True))
             ]
-            found.append(np.column_stack(columns).astype(kind))
-        return cls(np.concatenate(found), cells)
+            result.append(np.column_stack(columns).astype(kind))
+        return cls(np.concatenate(result), cells)
 
     def gradient(self, weights: Integers, answers: Integers) -> Integers:
         """The sum over rows of the clipped gradient of ln(1 + e^(-critic(row))), in whole numbers.
 
-        weights: (cells, HIDDEN), answers: (HIDDEN,), as `whole` makes them. Returns (parameters,) int64, those of
+        weights: (cells, HIDDEN), answers: (HIDDEN,), as `to_integers` makes them. Returns (parameters,) int64, those of
         `weights` first.
         """
         of_weights = np.zeros(weights.shape, dtype=np.int64)
@@ -96,7 +96,7 @@ class People:
         return np.concatenate([of_weights.ravel(), of_answers])
 
 
-def whole(values: np.ndarray) -> Integers:
+def to_integers(values: np.ndarray) -> Integers:
     """Weights as the nearest whole multiples of their unit."""
     nearest: Integers = np.clip(np.rint(values * 2**WEIGHT_BITS), -LARGEST, LARGEST).astype(np.int64)
     return nearest
@@ -131,5 +131,5 @@ def _clipped(reached: Integers, answers: Integers, columns: int) -> tuple[Intege
 
 
 def _squared(inner: Integers, outer: Integers, columns: int) -> Integers:
-    found: Integers = columns * (inner**2).sum(axis=1) + (outer**2).sum(axis=1)
-    return found
+    result: Integers = columns * (inner**2).sum(axis=1) + (outer**2).sum(axis=1)
+    return result

@@ -47,10 +47,10 @@ class RowMaker:
     @classmethod
     def recorded(cls, values: Integers, sizes: tuple[int, ...], condition: int) -> RowMaker:
         """What `record` gave."""
-        wanted = shapes(sizes, condition)
-        ends = np.cumsum([int(np.prod(shape)) for shape in wanted])[:-1]
+        target = shapes(sizes, condition)
+        ends = np.cumsum([int(np.prod(shape)) for shape in target])[:-1]
         weights = (
-            part.reshape(shape) / UNIT for part, shape in zip(np.split(values, ends), wanted, strict=True)
+            part.reshape(shape) / UNIT for part, shape in zip(np.split(values, ends), target, strict=True)
         )
         return cls(tuple(weights), sizes, condition)
 
@@ -64,17 +64,17 @@ class RowMaker:
         logits = self._logits(groups[chosen], random)
         moved = np.zeros(sum(self.sizes))
         for _ in range(CORRECTIONS):
-            for place, wanted in zip(self.places(), shares, strict=True):
+            for place, target in zip(self.places(), shares, strict=True):
                 likely = _softmax(logits[:, place] + moved[place]).mean(axis=0)
-                moved[place] += np.log((wanted + _LEAST) / (likely + _LEAST))
-        found = empty_rows(groups.size, self.sizes)
+                moved[place] += np.log((target + _LEAST) / (likely + _LEAST))
+        result = empty_rows(groups.size, self.sizes)
         for start in range(0, groups.size, AT_ONCE):
             part = slice(start, min(start + AT_ONCE, groups.size))
-            found[part] = self._picked(self._logits(groups[part], random) + moved, random)
-        found[:, self.condition] = groups
-        for column, share in zip(found.T, shares, strict=True):
+            result[part] = self._picked(self._logits(groups[part], random) + moved, random)
+        result[:, self.condition] = groups
+        for column, share in zip(result.T, shares, strict=True):
             column[:] = evened(column, share, random)
-        return found
+        return result
 
     def places(self) -> list[slice]:
         """Where each column's groups lie among all of them."""
@@ -99,14 +99,14 @@ class RowMaker:
 
 def evened(groups: np.ndarray, shares: Floats, random: np.random.Generator) -> np.ndarray:
     """(n,) groups in which each has its share of rows, up to whole numbers; as few rows as can be are moved, by lot."""
-    wanted = systematic(shares[None, :], np.array([groups.size]), random)[0]
-    over = np.bincount(groups, minlength=wanted.size) - wanted
+    target = systematic(shares[None, :], np.array([groups.size]), random)[0]
+    over = np.bincount(groups, minlength=target.size) - target
     order = random.permutation(groups.size)
     order = order[np.argsort(groups[order], kind="stable")]
-    first = np.cumsum(over + wanted) - over - wanted
+    first = np.cumsum(over + target) - over - target
     leaving = np.concatenate([order[f : f + max(0, o)] for f, o in zip(first, over.tolist(), strict=True)])
     moved = groups.copy()
-    moved[random.permutation(leaving)] = np.repeat(np.arange(wanted.size), np.maximum(-over, 0))
+    moved[random.permutation(leaving)] = np.repeat(np.arange(target.size), np.maximum(-over, 0))
     return moved
 
 

@@ -88,8 +88,8 @@ class Adversarial(Microdata):
         from mechanisms.microdata.adversarial import training
 
         grouping = _grouping(plan, margins)
-        whole, packed = split_whole_rows(plan, counts)
-        people = People.of(whole.blocks(packed), grouping)
+        packing, packed = split_whole_rows(plan, counts)
+        people = People.of(packing.blocks(packed), grouping)
         loss = plan.step(TRAINING)
         training.check_account(float(loss.amount), STEPS)
         law = step_law(people.cells, STEPS, loss)
@@ -99,15 +99,14 @@ class Adversarial(Microdata):
             return true + noise.draw(law, true.size)
 
         random = repeatable(sha256(np.concatenate(margins.counts).tobytes()).digest())
-        trained = training.trained(
-            grouping.sizes, _shares(grouping, margins), condition(plan), margins.total, STEPS, noisy, random
-        )
+        shares = _shares(grouping, margins)
+        trained = training.trained(shares, condition(plan), margins.total, STEPS, noisy, random)
         return [np.concatenate(grouping.groups), trained.record()]
 
-    def _made(
+    def _with_rows(
         self,
         plan: MicrodataPlan,
-        made: MicrodataResult,
+        result: MicrodataResult,
         margins: Margins,
         further: Sequence[Integers],
         random: np.random.Generator,
@@ -115,10 +114,10 @@ class Adversarial(Microdata):
         groups, weights = further
         grouping, given = grouping_of(plan, groups), condition(plan)
         generator, shares = RowMaker.recorded(weights, grouping.sizes, given), _shares(grouping, margins)
-        everyone = np.zeros(len(made.rows), dtype=np.int64)
+        everyone = np.zeros(len(result.rows), dtype=np.int64)
         conditions = dealt(everyone, shares[given][None, :], random)
         rows = generator.rows(conditions, shares, random)
-        return replace(made, rows=within_groups(rows, grouping, margins, random))
+        return replace(result, rows=within_groups(rows, grouping, margins, random))
 
 
 def condition(plan: MicrodataPlan) -> int:

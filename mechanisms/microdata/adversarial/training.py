@@ -20,13 +20,13 @@ from mechanisms.microdata.adversarial.generator import CHANCE, HIDDEN, LEAK, Row
 
 # Steps of the critic during which the generator waits: it would follow one that knows nothing.
 ALONE = 10
-GENERATOR_STEPS, MADE = 2, 4096
+GENERATOR_STEPS, BATCH = 2, 4096
 CRITIC_RATE, GENERATOR_RATE = 1e-2, 1e-3
 TEMPERATURE = 0.5
 # Of the critic's first weights.
 SPREAD, ANSWER_SPREAD = 0.5, 0.1
 # The generator's weights that are kept are a mean over its last steps.
-KEPT = 0.98
+AVERAGED = 0.98
 ORDERS = (1.5, 2.0, 8.0, 64.0, 1024.0)
 
 # From the critic's weights to the noisy sum of people's gradients.
@@ -38,8 +38,8 @@ def check_account(rho: float, steps: int) -> None:
 
     A full-batch step of deviation σC is a Gaussian mechanism, α/(2σ²) in Rényi DP of order α; nothing is subsampled.
     """
-    found = rdp.compute_rdp(q=1.0, noise_multiplier=math.sqrt(steps / (2 * rho)), steps=steps, orders=ORDERS)
-    if not np.allclose(found, rho * np.array(ORDERS), rtol=1e-9):
+    result = rdp.compute_rdp(q=1.0, noise_multiplier=math.sqrt(steps / (2 * rho)), steps=steps, orders=ORDERS)
+    if not np.allclose(result, rho * np.array(ORDERS), rtol=1e-9):
         raise RuntimeError("Opacus accounts for the steps otherwise than the ledger")
 
 
@@ -55,12 +55,12 @@ class Critic:
         hidden = functional.leaky_relu(rows @ self.weights, 0.5**critic.LEAK_BITS)
         return hidden @ self.answers
 
-    def step(self, noisy: Noisy, total: float, made: Tensor) -> None:
+    def step(self, noisy: Noisy, total: float, synthetic: Tensor) -> None:
         """The mean noisy gradient of people, and that of the made rows."""
-        found = noisy(*(critic.whole(w.detach().numpy()) for w in (self.weights, self.answers)))
-        of_people = torch.from_numpy(found / (total * 2.0**critic.GRADIENT_BITS)).float()
+        result = noisy(*(critic.to_integers(w.detach().numpy()) for w in (self.weights, self.answers)))
+        of_people = torch.from_numpy(result / (total * 2.0**critic.GRADIENT_BITS)).float()
         self.optimiser.zero_grad()
-        functional.softplus(self(made)).mean().backward()
+        functional.softplus(self(synthetic)).mean().backward()
         cut = self.weights.numel()
         for weight, part in ((self.weights, of_people[:cut]), (self.answers, of_people[cut:])):
             assert weight.grad is not None
@@ -84,7 +84,7 @@ class Network:
             _parameter(random.normal(0, 0.1 * HIDDEN**-0.5, (everything, HIDDEN))),
             _parameter(np.log(np.concatenate(shares) + 1e-6)),
         ]
-        self.kept = [w.detach().clone() for w in self.weights]
+        self.averages = [w.detach().clone() for w in self.weights]
         self.optimiser = torch.optim.Adam(self.weights, lr=GENERATOR_RATE, betas=(0.5, 0.9))
 
     def soft(self, groups: Integers) -> Tensor:
@@ -107,11 +107,11 @@ class Network:
         self.optimiser.zero_grad()
         functional.softplus(-judge(self.soft(groups))).mean().backward()
         self.optimiser.step()
-        for kept, weight in zip(self.kept, self.weights, strict=True):
-            kept.mul_(KEPT).add_(weight.detach(), alpha=1 - KEPT)
+        for averages, weight in zip(self.averages, self.weights, strict=True):
+            averages.mul_(AVERAGED).add_(weight.detach(), alpha=1 - AVERAGED)
 
     def generator(self) -> RowMaker:
-        return RowMaker(tuple(w.double().numpy() for w in self.kept), self.sizes, self.condition)
+        return RowMaker(tuple(w.double().numpy() for w in self.averages), self.sizes, self.condition)
 
 
 def _parameter(values: np.ndarray) -> nn.Parameter:
@@ -119,7 +119,6 @@ def _parameter(values: np.ndarray) -> nn.Parameter:
 
 
 def trained(
-    sizes: Sequence[int],
     shares: Sequence[Floats],
     condition: int,
     total: float,
@@ -132,15 +131,16 @@ def trained(
     All else is public: `random` and the order of steps, which depend on no one.
     """
     torch.set_num_threads(1)
+    sizes = [own.size for own in shares]
     judge, network = Critic(sum(sizes), random), Network(sizes, shares, condition, random)
 
     def some() -> Integers:
-        return random.choice(sizes[condition], MADE, p=shares[condition] / shares[condition].sum())
+        return random.choice(sizes[condition], BATCH, p=shares[condition] / shares[condition].sum())
 
     for step in range(steps):
         with torch.no_grad():
-            made = network.soft(some())
-        judge.step(noisy, total, made)
+            synthetic = network.soft(some())
+        judge.step(noisy, total, synthetic)
         for _ in range(GENERATOR_STEPS if step >= ALONE else 0):
             network.step(judge, some())
     return network.generator()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.conf import settings
 from django.urls import reverse
@@ -120,7 +122,8 @@ def test_an_answer_that_cannot_be_read_is_searched_for_again():
 
 def test_what_its_own_code_cannot_read_is_not_searched_for_without_end(monkeypatch):
     key = asked().awaited[0]
-    monkeypatch.setattr(best_tree, "_read", lambda _written: 1 / 0)
+    unreadable = replace(best_tree._form, read=lambda _written: 1 / 0)
+    monkeypatch.setattr(best_tree, "_form", unreadable)
     for _ in range(settings.JOB_ATTEMPTS):
         search_cache.SEARCHES.run(key)
     SEARCHES.sweep()

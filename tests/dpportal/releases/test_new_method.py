@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -24,7 +23,7 @@ from mechanisms.matrix.mechanism import Optimised
 from mechanisms.matrix.strategy.product import Kronecker, plain
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.noise import Noise
-from mechanisms.protocol import Measurement, Mechanism, Parameter, Plan, Result
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, Result
 from mechanisms.sensitivity import histogram_sensitivity
 from tests.dpportal.releases.products.building import files, page_of
 
@@ -40,7 +39,7 @@ class OneMean(Mechanism):
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    def plan(self, domain: Domain, parameters: Mapping[str, Any], loss: Loss) -> Plan:
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
         loss = loss.for_domain(domain)
         moved = histogram_sensitivity(loss.unit)
         law = count_law(loss, moved)

@@ -30,13 +30,13 @@ def box(*widths: int) -> Domain:
 def test_the_shipped_table_has_every_method_and_a_best_one_in_every_line(
     columns: int, definition: Definition
 ) -> None:
-    drawn = table.drawn(columns, definition)
+    trials = table.trials(columns, definition)
     served = {m.name for m in registry.HISTOGRAMS if definition in m.definitions}
-    assert drawn.cells.size >= 400
-    assert not np.isnan(drawn.statistics).any()
+    assert trials.cells.size >= 400
+    assert not np.isnan(trials.statistics).any()
     for purpose in PURPOSES:
-        assert set(drawn.ratios[purpose]) <= served
-        others = [v for name, v in drawn.ratios[purpose].items() if name != "chosen-histogram"]
+        assert set(trials.ratios[purpose]) <= served
+        others = [v for name, v in trials.ratios[purpose].items() if name != "chosen-histogram"]
         least = np.nanmin(others, axis=0)
         assert np.abs(least).max() == 0
         assert table.checked(columns, definition, purpose).tables >= 50
@@ -60,7 +60,7 @@ def test_fewer_cells_than_were_ever_drawn_are_counted_each_by_itself(widths, def
         assert found.few
         assert found.methods[0].advised
         assert all(registry.mechanism(r.mechanism).is_plain for r in found.methods if r.advised)
-    assert table.drawn(1, definition).cells.min() >= ranking.FEW
+    assert table.trials(1, definition).cells.min() >= ranking.FEW
     assert not rank(registry.HISTOGRAMS, box(16), EPSILON_ONE, "cells", 1000).few
 
 
@@ -81,7 +81,7 @@ def test_methods_are_in_order_of_their_ratio_and_say_how_sure_that_is() -> None:
     assert (first.lag, first.uncertain) == (0, 0)
     assert all(r.uncertain > 0 for r in others)
     assert all(r.low <= r.high and 0 <= r.nearly_best <= 1 for r in found.methods)
-    assert 20 < found.tables < table.drawn(1, Definition.PURE).cells.size
+    assert 20 < found.tables < table.trials(1, Definition.PURE).cells.size
 
 
 def test_where_the_quadtree_wins_it_is_advised() -> None:

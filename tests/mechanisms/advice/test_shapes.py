@@ -20,7 +20,7 @@ def generator(seed: int) -> np.random.Generator:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_drawn_table_has_the_people_that_it_was_asked_for(shape: tuple[int, ...]) -> None:
     for seed in range(30):
-        counts = shapes.drawn(shape, 1234, generator(seed))
+        counts = shapes.sample(shape, 1234, generator(seed))
         assert counts.shape == (np.prod(shape),)
         assert counts.sum() == 1234
         assert counts.min() >= 0
@@ -37,7 +37,7 @@ def test_every_kind_gives_weights_of_the_shape(kind, shape: tuple[int, ...]) -> 
 
 
 def test_the_same_draw_gives_the_same_table() -> None:
-    first, again, other = (shapes.drawn((200,), 999, generator(seed)) for seed in (1, 1, 2))
+    first, again, other = (shapes.sample((200,), 999, generator(seed)) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 

@@ -35,7 +35,7 @@ def plan_for(periods: int, series: int = 1, loss: Loss = UNIT_LOSS) -> StreamPla
 
 def coefficients(strategy: BufferedToeplitz) -> np.ndarray:
     """(n,) c_k as floats: θ and ω have few enough bits to be exact."""
-    theta, omega = (np.array(v) / 2.0**PARAMETER_BITS for v in (strategy.kept, strategy.weights))
+    theta, omega = (np.array(v) / 2.0**PARAMETER_BITS for v in (strategy.decays, strategy.weights))
     return np.array([1.0, *[float(omega @ theta**k) for k in range(strategy.periods - 1)]])
 
 
@@ -127,7 +127,7 @@ def test_energies_are_those_of_the_dense_matrix(periods: int) -> None:
     each = np.arange(1, periods + 1)
     np.testing.assert_allclose(strategy.energies(each), (estimates**2).sum(axis=1), rtol=1e-8)
     assert strategy.mean_energy(periods) == pytest.approx((estimates**2).sum(axis=1).mean(), rel=1e-8)
-    theta, omega = (np.array(v) / 2.0**PARAMETER_BITS for v in (strategy.kept, strategy.weights))
+    theta, omega = (np.array(v) / 2.0**PARAMETER_BITS for v in (strategy.decays, strategy.weights))
     assert column_energy(theta, omega, periods) == pytest.approx((c**2).sum())
 
 

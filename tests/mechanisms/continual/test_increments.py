@@ -65,7 +65,7 @@ def test_buffers_forget_as_their_matrix_says() -> None:
     mechanism = BufferedToeplitzStream()
     plan = mechanism.plan(StreamRequest(40), Loss(Definition.ZCDP, Fraction(1)))
     strategy, ages = mechanism.strategy(plan), np.arange(39)
-    theta, omega = (np.array(x) / 2.0**PARAMETER_BITS for x in (strategy.kept, strategy.weights))
+    theta, omega = (np.array(x) / 2.0**PARAMETER_BITS for x in (strategy.decays, strategy.weights))
     column = strategy.head * np.append(1.0, (omega * theta ** ages[:, None]).sum(axis=1))
     A = np.array([[column[t - k] if k <= t else 0.0 for k in range(40)] for t in range(40)])
     wanted = (np.linalg.inv(A) ** 2).sum(axis=1)

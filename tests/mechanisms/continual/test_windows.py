@@ -12,7 +12,7 @@ from mechanisms.continual.windows import (
     Layer,
     _even_layers,
     _improved,
-    _Search,
+    _LayerSearch,
     best_layers,
     mean_error,
 )
@@ -49,7 +49,7 @@ def test_the_slope_with_respect_to_the_weights_is_that_of_finite_differences(wit
 
 
 def test_the_slope_with_respect_to_knots_and_heights_is_that_of_finite_differences() -> None:
-    search = _Search(60, (4, 2))
+    search = _LayerSearch(60, (4, 2))
     start = search.vector(
         (Layer((5000, 20_000, 33_000, 51_000), (900,) * 4), Layer((20_000, 50_000), (800,) * 2))
     )

@@ -98,7 +98,7 @@ def test_box_sums_beyond_the_precision_of_floats_stay_exact() -> None:
 
 
 def test_halves_are_labelled_in_order() -> None:
-    halves = Boxes.whole((2, 3)).halved(np.array([1]))
+    halves = Boxes.covering((2, 3)).halved(np.array([1]))
     assert halves.labels((2, 3)).reshape(2, 3).tolist() == [[0, 1, 1], [0, 1, 1]]
 
 

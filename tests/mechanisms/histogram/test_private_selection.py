@@ -12,7 +12,7 @@ import pytest
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.advice import table
-from mechanisms.advice.table import Drawn
+from mechanisms.advice.table import Trials
 from mechanisms.domain import Domain, Integer
 from mechanisms.histogram import private_selection, unevenness
 from mechanisms.histogram.private_selection import ChosenHistogram, Seen
@@ -82,7 +82,7 @@ def test_a_measurement_is_replayed_from_the_stored_plan(
     def gone(*_: object) -> None:
         raise AssertionError("a replay must not look at the table of drawn tables, which may be made anew")
 
-    monkeypatch.setattr(table, "drawn", gone)
+    monkeypatch.setattr(table, "trials", gone)
     stored = Plan.from_json(json.loads(json.dumps(plan.to_json())))
     again = CHOSEN.reconstruct(stored, Measurement(measurement.values.copy()))
     assert np.array_equal(first.raw, again.raw)
@@ -102,7 +102,7 @@ def test_the_chosen_method_measures_with_its_own_plan() -> None:
 
 def test_the_likeliest_drawn_tables_decide() -> None:
     """Two kinds of drawn tables: on filled ones "a" is best, on empty ones "b". What is seen is like one of them."""
-    known = Drawn(
+    known = Trials(
         cells=np.full(4, 100.0),
         strength=np.full(4, 1000.0),
         statistics=np.array([[1000.0, 90.0], [1000.0, 80.0], [1000.0, 3.0], [1000.0, 2.0]]),
@@ -119,7 +119,7 @@ def test_the_likeliest_drawn_tables_decide() -> None:
 
 def test_a_method_that_is_far_off_on_some_likely_table_is_not_taken() -> None:
     """On nine tables "a" is half as wrong as "b", and 400 times as wrong on the tenth: b's mean ratio is 2, a's 41."""
-    known = Drawn(
+    known = Trials(
         cells=np.full(10, 100.0),
         strength=np.full(10, 1000.0),
         statistics=np.tile([1000.0, 90.0], (10, 1)),
@@ -131,7 +131,7 @@ def test_a_method_that_is_far_off_on_some_likely_table_is_not_taken() -> None:
 
 def test_what_is_like_no_drawn_table_is_judged_by_all_that_are_a_little_alike() -> None:
     """Seen: 1,000 filled cells. Ten tables have 200, where "a" is best, and one has 300, where "b" is."""
-    known = Drawn(
+    known = Trials(
         cells=np.full(11, 2000.0),
         strength=np.full(11, 1000.0),
         statistics=np.array([[1000.0, 200.0]] * 10 + [[1000.0, 300.0]]),

@@ -10,7 +10,7 @@ import pytest
 
 from mechanisms.accounting import zcdp_to_epsilon
 from mechanisms.microdata.adversarial import critic, method
-from mechanisms.microdata.adversarial.critic import CLIP, People, gradient_sensitivity, step_law, whole
+from mechanisms.microdata.adversarial.critic import CLIP, People, gradient_sensitivity, step_law, to_integers
 from mechanisms.microdata.adversarial.generator import RowMaker, evened, shapes
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.tables import Grouping
@@ -29,7 +29,7 @@ ORDERS = [1 + 10 ** (k / 200) for k in range(-300, 900)]
 
 def critics(spread: float) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(4)
-    return whole(random.normal(0, spread, (CELLS, critic.HIDDEN))), whole(
+    return to_integers(random.normal(0, spread, (CELLS, critic.HIDDEN))), to_integers(
         random.normal(0, 0.3, critic.HIDDEN)
     )
 

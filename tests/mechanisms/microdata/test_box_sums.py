@@ -9,6 +9,7 @@ import pytest
 
 from mechanisms.microdata.box_sums import cell_sum
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.mechanism import IndependentColumns, margin_laws
 from mechanisms.microdata.tree_of_pairs import TreeOfPairs
 from mechanisms.noise import Noise
@@ -79,7 +80,7 @@ def test_everyone_is_the_column_that_tells_most(tree):
 
 def test_a_column_that_was_not_kept_is_told_alone_but_not_with_others():
     wishes = Wishes(target="job")
-    plan = TreeOfPairs().plan(DOMAIN, wishes, loss("1"), keep=2)
+    plan = TreeOfPairs().plan(DOMAIN, wishes, loss("1"), choice=ColumnChoice(2))
     measurement = TreeOfPairs().measure(plan, counted(plan, people()), Noise())
     made = TreeOfPairs().reconstruct(plan, measurement)
     lost = next(j for j in range(4) if j not in made.columns)

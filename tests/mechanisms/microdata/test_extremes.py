@@ -12,6 +12,7 @@ from mechanisms.calibration import count_law
 from mechanisms.domain import Domain, Integer
 from mechanisms.microdata import spending
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.spending import check_tables, table_laws
 from mechanisms.noise import Noise, repeatable
@@ -98,5 +99,5 @@ def test_a_plan_of_250_columns_is_made_while_a_page_waits():
     counted = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spending, "count_law", lambda *asked: counted.append(asked) or count_law(*asked))
-        method.plan(columns, Wishes(target="x0"), loss("0.1"), keep=20)
+        method.plan(columns, Wishes(target="x0"), loss("0.1"), choice=ColumnChoice(20))
     assert len(counted) < 300

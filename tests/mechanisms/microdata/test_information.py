@@ -10,7 +10,7 @@ import pytest
 from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.features import INFORMATION
+from mechanisms.microdata.features import INFORMATION, ColumnChoice
 from mechanisms.microdata.information import PARTS, information, information_sensitivity
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
@@ -82,7 +82,7 @@ def test_the_column_that_tells_of_the_target_is_kept(definition):
     rows[:, 4] = np.where(random.random(3000) < 0.8, rows[:, 2], rows[:, 4])
     domain = Domain(tuple(Integer(f"c{j}", lower=0, upper=2) for j in range(5)))
     method = microdata("tree-of-pairs")
-    choices = {"total": 3000, "keep": 2, "criterion": INFORMATION}
+    choices = {"total": 3000, "choice": ColumnChoice(2, INFORMATION)}
     plan = method.plan(domain, Wishes(target="c4"), loss("5", definition, REPLACE), **choices)
     result = method.reconstruct(plan, method.measure(plan, counted(plan, rows), Noise()))
     assert result.columns == (2, 4)
@@ -91,6 +91,8 @@ def test_the_column_that_tells_of_the_target_is_kept(definition):
 def test_it_needs_a_public_number_of_rows():
     domain = Domain(tuple(Integer(f"c{j}", lower=0, upper=2) for j in range(3)))
     with pytest.raises(PlanError, match="not public"):
-        microdata("tree-of-pairs").plan(domain, Wishes(target="c2"), loss(), keep=2, criterion=INFORMATION)
+        microdata("tree-of-pairs").plan(
+            domain, Wishes(target="c2"), loss(), choice=ColumnChoice(2, INFORMATION)
+        )
     with pytest.raises(ValueError, match="two rows"):
         information_sensitivity(1, binary=True)

@@ -8,6 +8,7 @@ import pytest
 from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import memory
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.latent_classes import FITTED_BYTES, MOST_SETTLED
 from mechanisms.microdata.mixture import Mixture
 from mechanisms.microdata.quality import closeness, table_of_rows
@@ -57,7 +58,7 @@ def test_what_would_take_hours_to_fit_is_refused_unless_few_columns_are_kept():
     method.plan(fine, Wishes(), loss())
     with pytest.raises(PlanError, match="7,070 groups of values; more than 6,100 take hours to fit"):
         method.plan(finer, target, loss())
-    method.plan(finer, target, loss(), keep=60)
+    method.plan(finer, target, loss(), choice=ColumnChoice(60))
     microdata("tree-of-pairs").plan(finer, target, loss())
 
 

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from mechanisms.accounting import Definition
 from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.features import FEATURES
+from mechanisms.microdata.features import FEATURES, ColumnChoice
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.scoring import scores
 from mechanisms.microdata.spending import pick_rate, score_law, table_shares
@@ -72,7 +72,7 @@ def test_the_shares_sum_to_one(method):
 @pytest.mark.parametrize("amount", ["0.1", "0.000177138", "1.0907857"])
 def test_the_steps_cost_the_loss_to_the_last_digit(method, amount):
     for keep in (None, 3):
-        plan = method.plan(NUMBERS, Wishes(target="ill"), loss(amount), keep=keep)
+        plan = method.plan(NUMBERS, Wishes(target="ill"), loss(amount), choice=ColumnChoice(keep))
         steps = [plan.step(name).amount for name in plan.shares]
         assert all(isinstance(step, Fraction) for step in steps) and sum(steps) == Fraction(amount)
 
@@ -104,7 +104,9 @@ def test_a_tree_costs_at_most_the_loss_and_hardly_less(definition, unit):
 @pytest.mark.parametrize("definition", Definition)
 @every_unit
 def test_choosing_columns_first_costs_its_share_and_all_together_the_loss(definition, unit):
-    plan = microdata("latent-classes").plan(DOMAIN, Wishes(target="ill"), loss("2", definition, unit), keep=3)
+    plan = microdata("latent-classes").plan(
+        DOMAIN, Wishes(target="ill"), loss("2", definition, unit), choice=ColumnChoice(3)
+    )
     assert sum(plan.shares.values()) == 1
     ledger = Ledger()
     microdata("latent-classes").measure(plan, counted(plan, people(500)), ledger)
@@ -154,7 +156,7 @@ def test_choosing_columns_first_costs_its_share_and_all_together_the_loss(defini
 )
 def test_where_there_is_no_choice_nothing_is_spent_on_one(definition, name, columns, wishes, keep, steps):
     domain = Domain(DOMAIN.attributes[:columns])
-    plan = microdata(name).plan(domain, wishes, loss("2", definition), keep=keep)
+    plan = microdata(name).plan(domain, wishes, loss("2", definition), choice=ColumnChoice(keep))
     assert plan.shares == {step: Fraction(*share) for step, share in steps.items()}
     assert sum(plan.shares.values()) == 1 and all(
         str(plan.shares[step]) in plan.explanation for step in steps

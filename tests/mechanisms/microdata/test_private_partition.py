@@ -25,8 +25,8 @@ def test_leaves_cover_every_cell_once_and_hold_the_rows_that_lie_in_them():
     shape, random = (5, 3, 2, 4), np.random.default_rng(1)
     rows = np.column_stack([random.integers(0, c, 300) for c in shape])
     shares = [np.bincount(c, minlength=s) / 300 for c, s in zip(rows.T, shape, strict=True)]
-    whole = WholeRows(shape)
-    places, counts = Places(whole, whole.pack(rows)), []
+    covering = WholeRows(shape)
+    places, counts = Places(covering, covering.pack(rows)), []
 
     def decide(wide: np.ndarray, _depth: int) -> np.ndarray:
         return random.random(int(wide.sum())) < 0.8
@@ -46,9 +46,9 @@ def test_leaves_cover_every_cell_once_and_hold_the_rows_that_lie_in_them():
 
 def test_a_block_is_cut_in_its_least_certain_column_at_half_of_the_rows():
     halving = Halving([np.array([0.5, 0.25, 0.125, 0.125]), np.array([0.96, 0.04])], [1, 1])
-    axis, at = halving.cuts(Boxes.whole((4, 2)))
+    axis, at = halving.cuts(Boxes.covering((4, 2)))
     assert (axis.tolist(), at.tolist()) == ([0], [1])
-    axis, at = Halving([np.array([0.5, 0.5]), np.array([0.9, 0.1])], [1, 10]).cuts(Boxes.whole((2, 2)))
+    axis, at = Halving([np.array([0.5, 0.5]), np.array([0.9, 0.1])], [1, 10]).cuts(Boxes.covering((2, 2)))
     assert (axis.tolist(), at.tolist()) == ([1], [1])
 
 

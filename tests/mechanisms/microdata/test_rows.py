@@ -12,6 +12,7 @@ from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata import whole_rows
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.swap_refinement import settle
 from mechanisms.microdata.tables import PairTables
@@ -208,7 +209,7 @@ def test_counts_that_do_not_fit_are_refused(method):
 @pytest.mark.parametrize("definition", Definition)
 def test_the_columns_that_tell_most_about_the_target_are_kept(method, definition):
     """Illness follows the job, and the job the age; the town follows nothing."""
-    plan = method.plan(DOMAIN, Wishes(target="ill"), loss("20", definition), keep=3)
+    plan = method.plan(DOMAIN, Wishes(target="ill"), loss("20", definition), choice=ColumnChoice(3))
     result = method.reconstruct(plan, method.measure(plan, counted(plan, people()), Noise()))
     assert result.columns == (0, 1, 2)
     assert distance(np.column_stack([result.rows, result.rows[:, 0] * 0]), people(), (1, 2)) < 0.06
@@ -220,7 +221,7 @@ def test_the_columns_that_tell_most_about_the_target_are_kept(method, definition
 def test_columns_are_chosen_before_any_method(method, definition):
     skip_unless_offered(method, definition)
     wishes = Wishes(target="job", zeros=(("job", "a", "ill", "true"),))
-    plan = method.plan(NUMBERS, wishes, loss("50", definition), keep=3)
+    plan = method.plan(NUMBERS, wishes, loss("50", definition), choice=ColumnChoice(3))
     result = method.reconstruct(plan, method.measure(plan, counted(plan, people()), Noise()))
     assert result.columns == (0, 1, 2)
     assert not ((result.rows[:, 1] == 0) & (result.rows[:, 2] == 1)).any()
@@ -238,15 +239,15 @@ def test_whole_rows_of_some_columns_keep_their_cells(monkeypatch):
 def test_components_need_two_ordered_columns_whichever_are_kept():
     wishes, method = Wishes(target="job"), microdata("principal-components")
     with pytest.raises(PlanError, match="among those that tell most there may be fewer"):
-        method.plan(DOMAIN, wishes, loss(), keep=2)
-    assert method.plan(DOMAIN, Wishes(target="ill"), loss(), keep=4)
+        method.plan(DOMAIN, wishes, loss(), choice=ColumnChoice(2))
+    assert method.plan(DOMAIN, Wishes(target="ill"), loss(), choice=ColumnChoice(4))
     with pytest.raises(PlanError, match="there may be fewer"):
-        method.plan(DOMAIN, Wishes(target="ill"), loss(), keep=3)
+        method.plan(DOMAIN, Wishes(target="ill"), loss(), choice=ColumnChoice(3))
 
 
 def test_required_columns_are_kept_whatever_they_tell():
     wishes = Wishes(target="ill", required=(("ill", "town"),))
-    plan, measurement = measured(microdata("tree-of-pairs"), wishes, keep=2)
+    plan, measurement = measured(microdata("tree-of-pairs"), wishes, choice=ColumnChoice(2))
     assert microdata("tree-of-pairs").reconstruct(plan, measurement).columns == (2, 3)
 
 
@@ -265,4 +266,4 @@ def test_a_choice_of_columns_needs_a_target_and_a_fitting_number():
         ("independent-columns", "", 2, "Choose the target"),
     ):
         with pytest.raises(PlanError, match=word):
-            microdata(method).plan(DOMAIN, Wishes(target=target), loss(), keep=keep)
+            microdata(method).plan(DOMAIN, Wishes(target=target), loss(), choice=ColumnChoice(keep))

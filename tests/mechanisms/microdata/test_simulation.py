@@ -15,7 +15,7 @@ from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import memory
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.quality import table_of_rows
-from mechanisms.microdata.simulated_rows import drawn
+from mechanisms.microdata.simulated_rows import simulated_rows
 from mechanisms.microdata.simulation import AMOUNTS, MOST_CELLS, Shape, Simulated, ranked, simulated
 from mechanisms.microdata.tables import PairTables
 from mechanisms.noise import Noise, repeatable
@@ -32,7 +32,7 @@ def test_made_up_people_have_the_shape_and_depend():
     assert [a.ordered for a in made.attributes] == [a.ordered for a in DOMAIN.attributes]
     strongest = []
     for seed in range(20):
-        rows = drawn(made, 3000, repeatable(bytes([seed] * 32)))
+        rows = simulated_rows(made, 3000, repeatable(bytes([seed] * 32)))
         assert (rows >= 0).all() and (rows < np.array(made.shape)).all()
         strongest.append(max(cramers_v(table_of_rows(rows, made.shape, (0, j))) for j in (1, 2, 3)))
     assert 0.2 < np.mean(strongest) < 0.7

@@ -16,6 +16,7 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.microdata import mixture
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from mechanisms.registry import MICRODATA, microdata
 from tests.mechanisms.audit import Claim, Weakened, audit
@@ -90,7 +91,9 @@ def test_a_release_leaks_no_more_than_stated_and_more_than_a_third(method, unit,
 @every_method
 @pytest.mark.parametrize("definition", Definition)
 def test_so_does_one_whose_columns_are_chosen_first(method, definition):
-    loss, found = released(method, "add-remove", definition, 1, wishes=Wishes(target="c"), keep=2)
+    loss, found = released(
+        method, "add-remove", definition, 1, wishes=Wishes(target="c"), choice=ColumnChoice(2)
+    )
     assert len(found.picks) == 1
     assert leaked(found, definition) <= float(loss.amount) * (1 + 1e-9)
 

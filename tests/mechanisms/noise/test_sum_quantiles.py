@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, NoiseLaw
-from mechanisms.noise.sum_quantiles import PlainSum, characteristic, half_widths, whole_half_widths
+from mechanisms.noise.sum_quantiles import PlainSum, characteristic, half_widths, integer_half_widths
 
 # From far less than a row to a few hundred: ε and ρ from 10^3 down, finely where steps of the integers show.
 EPSILONS = [*np.geomspace(0.02, 12, 60), 5.2, 20, 50, 300, 1000]
@@ -62,7 +62,7 @@ def test_characteristic_functions_are_those_of_the_probabilities(law: NoiseLaw) 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_plain_sums_have_the_least_interval(law: NoiseLaw) -> None:
     single = exact = probabilities(law)
-    for width in whole_half_widths(law, np.arange(1, 12)).tolist():
+    for width in integer_half_widths(law, np.arange(1, 12)).tolist():
         assert inside(exact, width) >= LEVEL
         assert inside(exact, width - 1) < 0.95 or width == 0
         exact = np.convolve(exact, single)
@@ -72,7 +72,7 @@ def test_plain_sums_have_the_least_interval(law: NoiseLaw) -> None:
     "law", [DiscreteLaplace(Fraction(10**12)), DiscreteGaussian(Fraction(10**24))], ids=str
 )
 def test_the_widest_noise_is_as_good_as_continuous(law: NoiseLaw) -> None:
-    (h,) = whole_half_widths(law, np.array([10**6]))
+    (h,) = integer_half_widths(law, np.array([10**6]))
     assert h / (1000 * law.standard_error) == pytest.approx(1.959964, rel=1e-4)
     laplace = PlainSum(DiscreteLaplace(Fraction(10**9)), 2).half_width() / 1e9
     assert 1 - math.exp(-laplace) * (1 + laplace / 2) == pytest.approx(0.95, abs=1e-6)
@@ -82,10 +82,10 @@ def test_many_terms_are_rounded_up_never_down() -> None:
     law = DiscreteLaplace(Fraction(2))
     terms = np.array([1000, 1001, 12_345, 999_999, 10**7])
     exact = [PlainSum(law, m).half_width() for m in terms.tolist()]
-    widths = whole_half_widths(law, terms)
+    widths = integer_half_widths(law, terms)
     assert (widths >= exact).all()
     assert (widths <= np.array(exact) * 1.006 + 1).all()
-    assert (whole_half_widths(law, np.array([[0, 1], [2, 0]]))[[0, 1], [0, 1]] == 0).all()
+    assert (integer_half_widths(law, np.array([[0, 1], [2, 0]]))[[0, 1], [0, 1]] == 0).all()
 
 
 SUMS = [
@@ -118,4 +118,4 @@ def test_weighted_sums_are_covered_whatever_is_known_of_them(law: NoiseLaw) -> N
 def test_noise_that_is_as_good_as_nothing_reaches_nowhere() -> None:
     law = DiscreteLaplace(Fraction(1, 1000))
     assert half_widths(law, np.array([law.standard_error])).tolist() == [0]
-    assert whole_half_widths(law, np.array([10**6])).tolist() == [0]
+    assert integer_half_widths(law, np.array([10**6])).tolist() == [0]

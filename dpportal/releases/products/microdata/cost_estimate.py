@@ -38,7 +38,7 @@ def job_cost(plan: MicrodataPlan, people: int | None) -> JobCost:
     On shapes of 2 to 60 columns, 10 to 200 values and a thousand to a million people time and memory were within a
     factor of two; so were those of 250 columns of 4 values and 20,000 to 100,000 people.
     """
-    counted, kept, method = people or 0, plan.kept_shape, registry.microdata(plan.mechanism)
+    counted, kept, method = people or 0, plan.shape_of_rows, registry.microdata(plan.mechanism)
     rows, pairs, compared = row_count(plan, counted), _pairs(plan.domain.shape), _pairs(kept)
     seconds = (
         SECONDS_AT_REST

@@ -7,6 +7,7 @@ from typing import Any
 from mechanisms import registry
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
+from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.mechanism import Microdata
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.protocol import PlanError
@@ -45,6 +46,5 @@ def public_people(result: MicrodataResult) -> int:
 def _planned(method: Microdata, plan: MicrodataPlan) -> MicrodataPlan:
     """Another method's plan at the same cost, of which as many columns are kept."""
     wishes = Wishes() if plan.keep is None else Wishes(target=plan.wishes.target)
-    return method.plan(
-        plan.domain, wishes, plan.loss, total=plan.total, keep=plan.keep, criterion=plan.criterion
-    )
+    choice = ColumnChoice(plan.keep, plan.criterion)
+    return method.plan(plan.domain, wishes, plan.loss, total=plan.total, choice=choice)

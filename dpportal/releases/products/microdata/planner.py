@@ -22,7 +22,7 @@ from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
-from mechanisms.microdata.features import DISTANCE
+from mechanisms.microdata.features import DISTANCE, ColumnChoice
 from mechanisms.microdata.mechanism import FEWEST_COLUMNS, Microdata, check_columns
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.protocol import PlanError
@@ -61,8 +61,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             loss,
             rows=draft.parameters.get("rows"),
             total=total,
-            keep=draft.parameters.get("keep"),
-            criterion=draft.parameters.get("criterion") or DISTANCE,
+            choice=ColumnChoice(draft.parameters.get("keep"), draft.parameters.get("criterion") or DISTANCE),
         )
         if obstacle := self.job_cost(plan, draft.people).obstacle():
             raise PlanError(obstacle)

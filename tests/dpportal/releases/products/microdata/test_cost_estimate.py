@@ -18,6 +18,7 @@ from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.microdata.constraints import Wishes
+from mechanisms.microdata.features import ColumnChoice
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.microdata.test_product import five_columns
@@ -92,5 +93,5 @@ def test_where_few_columns_are_kept_the_time_is_that_of_few() -> None:
     """Of 250 columns of 10 values and 5,000 people 12 were kept by clusters in 7.5 processor seconds."""
     domain = Domain(tuple(Integer(f"c{j}", lower=0, upper=9) for j in range(250)))
     loss = Loss(Definition.PURE, Fraction(2))
-    plan = registry.microdata("clusters").plan(domain, Wishes(target="c0"), loss, keep=12)
+    plan = registry.microdata("clusters").plan(domain, Wishes(target="c0"), loss, choice=ColumnChoice(12))
     assert 7.5 / 2 < cost_estimate.job_cost(plan, 5000).seconds < 7.5 * 2
