@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines.clickhouse.error_codes import PASSING
 
 QueryRunner = Callable[[str], list[dict[str, Any]]]
 TABLES_OF = """SELECT concat(database, '.', name) AS place, engine, create_table_query, as_select
@@ -99,7 +99,9 @@ class ClickHouseDefinitions:
             # Where the user may not see what a view reads, its words are all that is known of it.
             try:
                 self._read(self._tree(row["as_select"]), with_columns=True)
-            except SourceFault:
+            except SourceFault as fault:
+                if fault.code in PASSING:
+                    raise
                 self.shifts.add("hidden")
         elif not local:
             self.shifts.add("foreign")
@@ -107,9 +109,12 @@ class ClickHouseDefinitions:
     def _policies(self, listed: str) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {}
         # Not every user may see them.
-        with suppress(SourceFault):
+        try:
             for row in self.asked(POLICIES_OF.format(listed)):
                 found.setdefault(row.pop("place"), []).append(row)
+        except SourceFault as fault:
+            if fault.code in PASSING:
+                raise
         return found
 
     def _called(self, tree: list[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -243,8 +243,11 @@ class ClickHouseSession:
             inner: set[str] = set()
             if name in known and known[name]["engine"] == "View":
                 # Where the user may not read what a view reads, the view stands for it.
-                with suppress(SourceFault):
+                try:
                     inner = self._tables(known[name]["as_select"], seen)
+                except SourceFault as fault:
+                    if fault.code in codes.PASSING:
+                        raise
             found |= inner or {name}
         return found
 

@@ -220,16 +220,16 @@ def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
     """A second session, each of whose statements sees what is there at that moment; names are never sought in it."""
     opened = _connected(connection)
     opened.read_only = opened.autocommit = True
+    settings = {"search_path": "", "statement_timeout": str(connection.seconds * 1000)}
     try:
-        with (
-            _waited(opened, connection.seconds + PATIENCE_SECONDS),
-            opened.cursor(row_factory=dict_row) as cursor,
-        ):
-            cursor.execute("SELECT pg_catalog.set_config('search_path', '', false)")
+        with opened.cursor(row_factory=dict_row) as cursor:
 
             def run(statement: str, values: Any = None) -> list[dict[str, Any]]:
-                return cursor.execute(_trusted(statement), values).fetchall()
+                with _waited(opened, connection.seconds + PATIENCE_SECONDS):
+                    return cursor.execute(_trusted(statement), values).fetchall()
 
+            for name, value in settings.items():
+                run("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
             yield run
     finally:
         opened.close()

@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -99,18 +100,17 @@ class SparkReadSession:
     read_at: dt.datetime
     server: str
     lot: str
-    late: threading.Event = field(default_factory=threading.Event)
     one_snapshot = False
 
     def describe(self, source: str) -> list[ColumnInfo]:
         """The columns of what stands behind FROM."""
-        with self._told(), self._in_time():
+        with self._in_time():
             fields = self.spark.sql(f"SELECT * FROM {source} LIMIT 0").schema.fields
         return [ColumnInfo(found.name, _type(found.dataType.simpleString())) for found in fields]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to; a file without a name by its place."""
-        with self._told(), self._in_time():
+        with self._in_time():
             plan = self._plan(f"SELECT * FROM {source}")
         return sorted(
             f"{_address(self.connection)}/{name}" for name in relations_of(plan) or set(places(plan))
@@ -119,7 +119,7 @@ class SparkReadSession:
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
         select = f"SELECT * FROM {source(table)}"
-        with self._told(), self._in_time():
+        with self._in_time():
             relations = sorted(relations_of(self._plan(select)))
             plan = self._plan(select, "extended")
             return spark_definitions.definition(table, plan, relations, self._described)
@@ -130,7 +130,7 @@ class SparkReadSession:
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
-        with self._told(), self._in_time():
+        with self._in_time():
             check(self.connection, self._expected(statement))
             query = self.spark.sql(statement)
             client = self.spark.client
@@ -162,19 +162,29 @@ class SparkReadSession:
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Have the cluster end what still runs when the connection's time is over, and wait for it no longer then."""
-        done = threading.Event()
+        """Errors of the cluster as SourceFault; out of time is whatever ends after the connection's time.
+
+        The cluster ends what still runs then, and is waited for no longer. By the clock alone, an interruption that
+        comes too late to end anything lets nothing pass.
+        """
+        done, deadline = threading.Event(), time.monotonic() + self.connection.seconds
+
+        def late() -> bool:
+            return time.monotonic() > deadline
+
         threading.Thread(target=self._watch, args=[done], daemon=True).start()
         try:
-            yield
+            with translating_errors(late):
+                yield
         finally:
             done.set()
+        if late():
+            raise SourceFault(*_out_of_time())
 
     def _watch(self, done: threading.Event) -> None:
         """Interrupt again and again: what is planned still runs later."""
         if done.wait(self.connection.seconds):
             return
-        self.late.set()
         # An interruption may be waited for as well.
         closing = _closing(self.spark, PATIENCE_SECONDS)
         while not done.is_set():
@@ -182,12 +192,6 @@ class SparkReadSession:
                 self.spark.interruptTag(TAG)
             done.wait(1)
         closing.cancel()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Errors of the cluster as SourceFault: its own words can quote a value."""
-        with translating_errors(self.late.is_set):
-            yield
 
 
 @contextmanager
@@ -282,30 +286,33 @@ def _type(name: str) -> str:
 
 @contextmanager
 def translating_errors(late: Callable[[], bool], *, connecting: bool = False) -> Iterator[None]:
-    """Errors of the cluster as SourceFault. late: whether its query was ended."""
+    """Errors of the cluster as SourceFault: its own words can quote a value.
+
+    late: whether its query took too long, after which the client may fail in any way.
+    """
+    try:
+        yield
+    except SourceFault:
+        raise
+    except Exception as error:
+        if late():
+            raise SourceFault(*_out_of_time()) from None
+        if not _is_of_cluster(error):
+            raise
+        raise SourceFault(*_said(error, connecting)) from None
+
+
+def _is_of_cluster(error: Exception) -> bool:
     from grpc import RpcError
     from pyspark.errors import PySparkException
 
-    try:
-        yield
-    except (PySparkException, RpcError, ValueError) as error:
-        if (
-            isinstance(error, ValueError)
-            and not isinstance(error, PySparkException)
-            and CLOSED not in str(error)
-        ):
-            raise
-        code, message = _said(error, late(), connecting)
-        raise SourceFault(code, message) from None
+    return isinstance(error, PySparkException | RpcError) or (
+        isinstance(error, ValueError) and CLOSED in str(error)
+    )
 
 
-def _said(error: Exception, late: bool, connecting: bool) -> tuple[str, str]:
+def _said(error: Exception, connecting: bool) -> tuple[str, str]:
     status, condition = _status(error), _condition(error)
-    if late:
-        return "time", _(
-            "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
-            "or ask an administrator to allow more time."
-        )
     if status in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")
     # CANCELLED where the portal itself closed the way, as it waits no longer.
@@ -325,6 +332,13 @@ def _said(error: Exception, late: bool, connecting: bool) -> tuple[str, str]:
         return "rights", _("The connection's user may not read this table. Ask an administrator.")
     refused = _("The database refused the query (its code is %(code)s). Ask an administrator.")
     return "refused", refused % {"code": condition or status}
+
+
+def _out_of_time() -> tuple[str, str]:
+    return "time", _(
+        "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
+        "or ask an administrator to allow more time."
+    )
 
 
 def _unreachable() -> tuple[str, str]:
