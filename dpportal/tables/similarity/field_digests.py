@@ -11,7 +11,6 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -143,11 +142,11 @@ class FieldDigests:
 
     def _of_many(self, texts: pa.Array) -> np.ndarray:
         self._connection.register("texts", pa.table({"text": texts}))
-        found: Any = self._connection.sql(TEXTS).to_arrow_table()
+        found: pa.Table = self._connection.sql(TEXTS).to_arrow_table()
         self._connection.unregister("texts")
         number, digest = found["number"].combine_chunks(), found["digest"].combine_chunks()
         of_number = number.is_valid().to_numpy(zero_copy_only=False)
-        digests = digest.fill_null(EMPTY).to_numpy().copy()
+        digests: np.ndarray = digest.fill_null(EMPTY).to_numpy().copy()
         digests[of_number] = of_numbers(number.drop_null().to_numpy())
         return digests
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.clickhouse.error_codes import PASSING
 
-QueryRunner = Callable[[str], list[dict[str, Any]]]
+QueryRunner = Callable[[str], list[Json]]
 TABLES_OF = """SELECT concat(database, '.', name) AS place, engine, create_table_query, as_select
     FROM system.tables WHERE place IN ({})"""
 COLUMNS_OF = """SELECT concat(database, '.', table) AS place, name, type, default_kind,
@@ -80,7 +80,7 @@ class ClickHouseDefinitions:
             return
         listed = ", ".join(map(self.quote, sorted(names)))
         known = {row["place"]: row for row in self.asked(TABLES_OF.format(listed))}
-        columns: dict[str, list[Any]] = {}
+        columns: dict[str, list[Json]] = {}
         for row in self.asked(COLUMNS_OF.format(listed)):
             if with_columns or row["default_kind"] == "ALIAS":
                 columns.setdefault(row.pop("place"), []).append(row)
@@ -88,7 +88,7 @@ class ClickHouseDefinitions:
         for name in sorted(names):
             self._add(name, known.get(name), repr([columns.get(name), policies.get(name)]))
 
-    def _add(self, name: str, row: dict[str, Any] | None, further: str) -> None:
+    def _add(self, name: str, row: Json | None, further: str) -> None:
         if row is None:
             self.texts[name] = ""
             self.shifts.add("hidden")
@@ -106,8 +106,8 @@ class ClickHouseDefinitions:
         elif not local:
             self.shifts.add("foreign")
 
-    def _policies(self, listed: str) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {}
+    def _policies(self, listed: str) -> dict[str, list[Json]]:
+        found: dict[str, list[Json]] = {}
         # Not every user may see them.
         try:
             for row in self.asked(POLICIES_OF.format(listed)):

@@ -15,12 +15,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections import credentials
 from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.definitions import SourceDefinition
@@ -29,6 +30,9 @@ from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions
 from dpportal.tables.engines.clickhouse import error_codes as codes
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
 
 # 26.3 reads no text of a number beyond all doubles.
 OLDEST = (26, 9)
@@ -151,7 +155,7 @@ class ClickHouseSession:
     database in which names are sought.
     """
 
-    client: Any
+    client: Client
     connection: Connection
     settings: dict[str, str]
     version: str
@@ -192,7 +196,7 @@ class ClickHouseSession:
                 for batch in batches:
                     yield in_columns(batch)
 
-    def asked(self, statement: str, **further: str) -> list[dict[str, Any]]:
+    def asked(self, statement: str, **further: str) -> list[Json]:
         """What the server answers to a statement that reads no row of a table. further: settings."""
         settings = {**self.settings, **further}
         with translating_errors(self.connection):
@@ -224,7 +228,7 @@ class ClickHouseSession:
             all_bytes += size * wanted // max(held, 1)
         return Expected(all_rows, all_bytes)
 
-    def _plan(self, statement: str) -> dict[str, Any]:
+    def _plan(self, statement: str) -> Json:
         """The plan of a query, which is not run."""
         # Much of the time of a plan goes into what is made better of it, which changes nothing of what is read.
         [found] = self.asked(f"EXPLAIN json = 1, header = 1 {statement}", query_plan_enable_optimizations="0")
@@ -263,7 +267,7 @@ def reading(connection: Connection) -> Iterator[ClickHouseSession]:
         client.close()
 
 
-def _opened(connection: Connection, password: str) -> Any:
+def _opened(connection: Connection, password: str) -> Client:
     try:
         from clickhouse_connect import get_client
     except ImportError:
@@ -291,7 +295,7 @@ def _opened(connection: Connection, password: str) -> Any:
         )
 
 
-def _begun(client: Any, connection: Connection) -> ClickHouseSession:
+def _begun(client: Client, connection: Connection) -> ClickHouseSession:
     with translating_errors(connection):
         [found] = _rows(client.raw_query(BEGINNING, fmt="JSONEachRow"))
     version = [int(number) for number in found["version"].split(".")[:2]]
@@ -330,7 +334,7 @@ def type_of(name: str) -> str:
     return TYPES.get(kind, name)
 
 
-def leaves(plan: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def leaves(plan: Json) -> list[tuple[str, list[str]]]:
     """The indexed tables that a plan reads, by their places, each with the columns that it reads."""
     waiting, found = [plan], []
     while waiting:
@@ -371,7 +375,7 @@ def _broken(connection: Connection, begun: float, connecting: bool) -> tuple[str
     return codes.out_of_time() if time.monotonic() - begun > connection.seconds else codes.lost()
 
 
-def _rows(answer: bytes) -> list[dict[str, Any]]:
+def _rows(answer: bytes) -> list[Json]:
     return [json.loads(line) for line in answer.splitlines()]
 
 

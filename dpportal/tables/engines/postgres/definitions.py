@@ -7,15 +7,18 @@ the definitions that its queries are planned with.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 
-Plan = Sequence[dict[str, Any]]
+Plan = Sequence[Json]
+# What stands in the places of a statement, in order or by name.
+Values = Sequence[object] | Mapping[str, object] | None
 # Each (catalog, object) that a source comes to: views by the rule that makes them, policies, columns that are made of
 # others, and tables that inherit. Partitions come and go, so those of a table are not named.
 PARTS = """WITH RECURSIVE found (classid, objid) AS (
@@ -116,7 +119,7 @@ COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 class Catalogs(Protocol):
     """Runs a statement and gives its rows."""
 
-    def __call__(self, statement: str, values: Any = None) -> list[dict[str, Any]]: ...
+    def __call__(self, statement: str, values: Values = None) -> list[Json]: ...
 
 
 class Explainer(Protocol):
@@ -135,7 +138,7 @@ class PostgresDefinitions:
     named: Catalogs
     catalogs: Catalogs
     plan: Explainer
-    parents: Callable[[str, str], list[dict[str, Any]]]
+    parents: Callable[[str, str], list[Json]]
 
     def definition(self, table: SharedTable, source: str) -> SourceDefinition:
         """What stands behind FROM, and what that is made of."""
@@ -197,7 +200,7 @@ class PostgresDefinitions:
                 found.add("place")
         return found | self._called(sorted({name for node in plan for name in _called(node)}))
 
-    def _of_one_table(self, append: dict[str, Any]) -> bool:
+    def _of_one_table(self, append: Json) -> bool:
         """Whether what is put together are parts of one table, each once."""
         parts = [_relation(node) for node in append.get("Plans", [])]
         if None in parts or len(set(parts)) < len(parts):
@@ -223,26 +226,26 @@ class PostgresDefinitions:
         return found
 
 
-def _relation(node: dict[str, Any]) -> tuple[str, str] | None:
+def _relation(node: Json) -> tuple[str, str] | None:
     while "Relation Name" not in node and len(node.get("Plans", [])) == 1:
         node = node["Plans"][0]
     return (node.get("Schema", ""), node["Relation Name"]) if "Relation Name" in node else None
 
 
-def _is_of_its_row(function: dict[str, Any]) -> bool:
+def _is_of_its_row(function: Json) -> bool:
     """Whether somebody's own function says that it looks at its arguments alone, and seeks no table unseen."""
     immutable = function["volatile"] == "i" and function["language"] in READ_BY_NAME
     composed = function["language"] == "plpgsql" and DYNAMIC.search(function["body"])
     return immutable and not composed and not any(map(OWN_PATH.match, function["settings"] or []))
 
 
-def _called(node: dict[str, Any]) -> Iterator[str]:
+def _called(node: Json) -> Iterator[str]:
     for text in _expressions(node):
         for name in CALLED.findall(text):
             yield _parts_of(name)[0]
 
 
-def _expressions(node: dict[str, Any]) -> Iterator[str]:
+def _expressions(node: Json) -> Iterator[str]:
     """The expressions of a node of a plan, without the texts in them."""
     for key, value in node.items():
         if key not in NAMES:

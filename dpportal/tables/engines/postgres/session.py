@@ -14,7 +14,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import numpy as np
 import psycopg
@@ -22,12 +22,14 @@ from django.utils.translation import gettext as _
 from psycopg import errors, sql
 from psycopg.rows import dict_row
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections import credentials
 from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.postgres import definitions as postgres_definitions
+from dpportal.tables.engines.postgres.definitions import Values
 from dpportal.tables.engines.protocol import ColumnInfo
 
 CONNECT_SECONDS = 5
@@ -86,7 +88,7 @@ def source(table: SharedTable) -> str:
 class PostgresSession:
     """One read-only transaction. version: of the engine. read_at: when its snapshot was taken, by its own clock."""
 
-    cursor: psycopg.Cursor[Any]
+    cursor: psycopg.Cursor
     connection: Connection
     version: str
     read_at: dt.datetime
@@ -99,7 +101,7 @@ class PostgresSession:
         self._run(f"SELECT * FROM {source} LIMIT 0")
         found = [(column.name, column.type_code) for column in self.cursor.description or ()]
         self._run(TYPES_OF, [[oid for _name, oid in found]])
-        types = dict(self.cursor.fetchall())
+        types: dict[int, str] = dict(self.cursor.fetchall())
         return [ColumnInfo(name, types.get(oid, "unknown")) for name, oid in found]
 
     def relations(self, source: str) -> list[str]:
@@ -150,7 +152,7 @@ class PostgresSession:
             all_bytes += max(size, found * node["Plan Width"])
         return Expected(all_rows, all_bytes)
 
-    def _plan(self, statement: str) -> list[dict[str, Any]]:
+    def _plan(self, statement: str) -> list[Json]:
         """Every node of the plan of a query, which is not run; workers: how many processes share it beside one."""
         self._run(f"EXPLAIN (VERBOSE, FORMAT JSON) {statement}")
         row = self.cursor.fetchone()
@@ -164,12 +166,12 @@ class PostgresSession:
             waiting += [{**below, "workers": workers} for below in node.get("Plans", [])]
         return found
 
-    def _named(self, statement: str, values: Any = None) -> list[dict[str, Any]]:
+    def _named(self, statement: str, values: Values = None) -> list[Json]:
         self._run(statement, values)
         names = [column.name for column in self.cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in self.cursor.fetchall()]
 
-    def _wholes(self, schema: str, table: str) -> list[dict[str, Any]]:
+    def _wholes(self, schema: str, table: str) -> list[Json]:
         """The tables that a table is part of, with itself."""
         return self._named(WHOLES_OF, _names([(schema, table)]))
 
@@ -177,7 +179,7 @@ class PostgresSession:
         """No statement is waited for longer than the server lets it run."""
         return _waited(self.cursor.connection, self.connection.seconds + PATIENCE_SECONDS)
 
-    def _run(self, statement: str, values: list[Any] | None = None) -> None:
+    def _run(self, statement: str, values: Values = None) -> None:
         with translating_errors(), self._answered():
             # Prepared, so that the server takes no second statement after it.
             self.cursor.execute(_trusted(statement), values, prepare=True)
@@ -196,7 +198,7 @@ def reading(connection: Connection) -> Iterator[PostgresSession]:
         opened.close()
 
 
-def _connected(connection: Connection) -> psycopg.Connection[Any]:
+def _connected(connection: Connection) -> psycopg.Connection:
     password = credentials.password(connection)
     with translating_errors(connecting=True):
         return psycopg.connect(
@@ -224,7 +226,7 @@ def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
     try:
         with opened.cursor(row_factory=dict_row) as cursor:
 
-            def run(statement: str, values: Any = None) -> list[dict[str, Any]]:
+            def run(statement: str, values: Values = None) -> list[Json]:
                 with _waited(opened, connection.seconds + PATIENCE_SECONDS):
                     return cursor.execute(_trusted(statement), values).fetchall()
 
@@ -235,7 +237,7 @@ def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
         opened.close()
 
 
-def _begun(opened: psycopg.Connection[Any], connection: Connection) -> PostgresSession:
+def _begun(opened: psycopg.Connection, connection: Connection) -> PostgresSession:
     with translating_errors(), _waited(opened, PATIENCE_SECONDS):
         cursor = opened.cursor()
         limits = {"statement_timeout": str(connection.seconds * 1000), "lock_timeout": "30000"}
@@ -262,7 +264,7 @@ def _begun(opened: psycopg.Connection[Any], connection: Connection) -> PostgresS
 
 
 @contextmanager
-def _waited(opened: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+def _waited(opened: psycopg.Connection, seconds: float) -> Iterator[None]:
     """Cut the connection where the block takes longer: a server that is gone without a word would be waited for."""
     late = threading.Timer(seconds, _cut, [opened])
     late.daemon = True
@@ -273,23 +275,23 @@ def _waited(opened: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
         late.cancel()
 
 
-def _cut(opened: psycopg.Connection[Any]) -> None:
+def _cut(opened: psycopg.Connection) -> None:
     """What waits for an answer finds the connection lost."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(opened.fileno())) as way:
         way.shutdown(socket.SHUT_RDWR)
 
 
-def _place(node: dict[str, Any]) -> tuple[str, str]:
+def _place(node: Json) -> tuple[str, str]:
     """Schema and name of the table that a node reads."""
     return node.get("Schema", ""), node["Relation Name"]
 
 
-def _names(places: Collection[tuple[str, str]]) -> list[Any]:
+def _names(places: Collection[tuple[str, str]]) -> list[list[str]]:
     """Schemas and names, each in a list."""
     return [[schema for schema, _table in places], [table for _schema, table in places]]
 
 
-def _rows_of_all(node: dict[str, Any]) -> int:
+def _rows_of_all(node: Json) -> int:
     """The rows that a node of a plan finds, of which the plan tells one process's share where several divide them.
 
     As the planner divides: the process that waits for the others takes part, the less the more they are. A share is
@@ -308,13 +310,13 @@ def _pairs(waiting: bytearray) -> tuple[np.ndarray, np.ndarray]:
     return pairs["place"].astype(np.int64), pairs["rows"].astype(np.int64)
 
 
-def _end_with_client(opened: psycopg.Connection[Any]) -> None:
+def _end_with_client(opened: psycopg.Connection) -> None:
     """Have the server end a query whose worker is gone, where its system can tell."""
     with suppress(errors.InvalidParameterValue), opened.transaction():
         opened.execute("SELECT pg_catalog.set_config('client_connection_check_interval', '5000', true)")
 
 
-def _server(opened: psycopg.Connection[Any], connection: Connection) -> str:
+def _server(opened: psycopg.Connection, connection: Connection) -> str:
     """What is the same for one server under all its addresses, where the user may ask for it."""
     try:
         with opened.transaction(), opened.cursor() as cursor:

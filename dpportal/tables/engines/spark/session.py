@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -28,6 +28,11 @@ from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 from dpportal.tables.engines.spark import definitions as spark_definitions
 from dpportal.tables.engines.spark.plan_size import expected, leaves, places, relations_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.proto import Plan
+    from pyspark.sql.connect.session import SparkSession
 
 OLDEST = 4
 # Of an unanswered call; a lost connection is tried again for some seconds.
@@ -94,7 +99,7 @@ class SparkReadSession:
     server: its address and the catalog in which names are sought.
     """
 
-    spark: Any
+    spark: SparkSession
     connection: Connection
     version: str
     read_at: dt.datetime
@@ -132,9 +137,7 @@ class SparkReadSession:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
         with self._in_time():
             check(self.connection, self._expected(statement))
-            query = self.spark.sql(statement)
-            client = self.spark.client
-            for batch in client.to_table_as_iterator(query._plan.to_proto(client), {}):
+            for batch in self.spark.client.to_table_as_iterator(self._query(statement), {}):
                 if hasattr(batch, "column"):
                     yield in_columns(batch)
 
@@ -156,9 +159,12 @@ class SparkReadSession:
 
     def _plan(self, statement: str, mode: str = "cost") -> str:
         """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""
-        query = self.spark.sql(statement)
-        client = self.spark.client
-        return client.explain_string(query._plan.to_proto(client), mode)
+        return self.spark.client.explain_string(self._query(statement), mode)
+
+    def _query(self, statement: str) -> Plan:
+        """A query as the cluster takes it."""
+        query = cast("DataFrame", self.spark.sql(statement))
+        return query._plan.to_proto(self.spark.client)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -206,7 +212,7 @@ def reading(connection: Connection) -> Iterator[SparkReadSession]:
         opened.stop()
 
 
-def _opened(connection: Connection, token: str) -> Any:
+def _opened(connection: Connection, token: str) -> SparkSession:
     """The client's session, which has not spoken with the cluster yet."""
     try:
         with warnings.catch_warnings():
@@ -231,7 +237,7 @@ def _opened(connection: Connection, token: str) -> Any:
     return opened
 
 
-def _closing(opened: Any, seconds: float) -> threading.Timer:
+def _closing(opened: SparkSession, seconds: float) -> threading.Timer:
     """Will close the way to the cluster, on which whatever waits is told that it is closed."""
     timer = threading.Timer(seconds, opened.client.close)
     timer.daemon = True
@@ -239,7 +245,7 @@ def _closing(opened: Any, seconds: float) -> threading.Timer:
     return timer
 
 
-def _begun(opened: Any, connection: Connection) -> SparkReadSession:
+def _begun(opened: SparkSession, connection: Connection) -> SparkReadSession:
     closing = _closing(opened, connection.seconds + PATIENCE_SECONDS)
     try:
         return _asked(opened, connection)
@@ -247,7 +253,7 @@ def _begun(opened: Any, connection: Connection) -> SparkReadSession:
         closing.cancel()
 
 
-def _asked(opened: Any, connection: Connection) -> SparkReadSession:
+def _asked(opened: SparkSession, connection: Connection) -> SparkReadSession:
     with translating_errors(lambda: False, connecting=True):
         version = opened.version
         if int(version.partition(".")[0]) < OLDEST:
