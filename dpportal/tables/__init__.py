@@ -4,7 +4,7 @@ Nothing here knows Django; every function takes a local path.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpportal.tables.facts import Column, TableFacts
 from dpportal.tables.faults import UploadFault
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{LAZY[name]}"), name)

@@ -6,8 +6,9 @@ import unicodedata
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_NAME_LENGTH, ReadOptions
@@ -27,11 +28,11 @@ class Column:
     remark: str = ""
     identifies: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Column:
+    def from_json(cls, value: Json) -> Column:
         return cls(**value)
 
 
@@ -79,13 +80,13 @@ class TableFacts:
     oddities: Oddities = Oddities()
     sheets: tuple[Sheet, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         columns = [column.to_json() for column in self.columns]
         packed = {"options": self.options.to_json(), "sketch": b64encode(self.sketch).decode()}
         return {**asdict(self), "columns": columns, **packed}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> TableFacts:
+    def from_json(cls, value: Json) -> TableFacts:
         read = {
             "columns": tuple(map(Column.from_json, value["columns"])),
             "options": ReadOptions.from_json(value["options"]),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+
+from dpportal.platform.json_types import Json
 
 
 class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the portal
@@ -24,10 +25,10 @@ class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the port
         self.column = column
         self.origin = origin
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[[Json], UploadFault], tuple[Json]]:
         return UploadFault.from_json, (self.to_json(),)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return {
             "code": self.code,
             "message": self.message,
@@ -37,7 +38,7 @@ class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the port
         }
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> UploadFault:
+    def from_json(cls, value: Json) -> UploadFault:
         return cls(
             value["code"],
             value["message"],

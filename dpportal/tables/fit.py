@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute
 
 MISSING, UNREADABLE, BELOW, ABOVE, UNDECLARED = "missing", "unreadable", "below", "above", "undeclared"
@@ -54,7 +54,7 @@ class ColumnFit:
     frequent: tuple[FrequentMisfit, ...]
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> ColumnFit:
+    def from_json(cls, value: Json) -> ColumnFit:
         return cls(**{**value, "frequent": tuple(FrequentMisfit(**misfit) for misfit in value["frequent"])})
 
 
@@ -84,11 +84,11 @@ class TableFit:
         out = self.persons.beyond + self.persons.without if self.persons else 0
         return self.rows - self.left_out - out
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> TableFit:
+    def from_json(cls, value: Json) -> TableFit:
         persons = PersonFit(**value["persons"]) if value["persons"] else None
         return cls(
             **{**value, "columns": tuple(map(ColumnFit.from_json, value["columns"])), "persons": persons}

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TypeAlias
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db import models
+from django.db.models import QuerySet
+from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import current_user
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections import reachability
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import USUAL, Connection, SharedTable
 
+SharedTableFormSet: TypeAlias = "BaseInlineFormSet[SharedTable, Connection, forms.ModelForm[SharedTable]]"
 
-class SharedTableForm(forms.ModelForm):
+
+class SharedTableForm(forms.ModelForm[SharedTable]):
     class Meta:
         model = SharedTable
         fields = ["title", "schema", "table", "query", "vouched", "is_offered"]
         widgets = {"query": forms.Textarea(attrs={"rows": 3}), "vouched": forms.Textarea(attrs={"rows": 2})}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         """A word is for one table: another one needs it said again."""
         cleaned = super().clean() or self.cleaned_data
         moved = {"schema", "table", "query"} & set(self.changed_data)
@@ -34,7 +39,7 @@ class SharedTableForm(forms.ModelForm):
         return cleaned
 
 
-class SharedTables(admin.StackedInline):
+class SharedTables(admin.StackedInline[SharedTable, Connection]):
     """What is offered. A table that is offered as another one keeps its datasets from being counted."""
 
     model = SharedTable
@@ -42,7 +47,9 @@ class SharedTables(admin.StackedInline):
     extra = 0
     min_num = 1
 
-    def get_formset(self, request: HttpRequest, obj: Connection | None = None, **kwargs: Any) -> Any:
+    def get_formset(
+        self, request: HttpRequest, obj: Connection | None = None, **kwargs: object
+    ) -> type[SharedTableFormSet]:
         """With the schema that the connection's engine usually has."""
         formset = super().get_formset(request, obj, **kwargs)
         kind = request.POST.get("kind") or (obj.kind if obj else Connection.Kind.POSTGRESQL)
@@ -51,7 +58,7 @@ class SharedTables(admin.StackedInline):
 
 
 @admin.register(Connection)
-class ConnectionAdmin(admin.ModelAdmin):
+class ConnectionAdmin(admin.ModelAdmin[Connection]):
     list_display = ["name", "kind", "host", "database", "user", "table_count", "all_curators"]
     fieldsets = [
         (None, {"fields": ["name", "kind", "host", "port", "database", "user", "credential", "encryption"]}),
@@ -65,7 +72,9 @@ class ConnectionAdmin(admin.ModelAdmin):
     class Media:
         js = ["js/usual.js"]
 
-    def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_choice_field(
+        self, db_field: models.Field[object, object], request: HttpRequest, **kwargs: object
+    ) -> forms.TypedChoiceField | None:
         """For the script that writes what is usual when another kind is chosen."""
         if db_field.name == "kind":
             kwargs["widget"] = forms.Select(attrs={"data-usual": json.dumps(USUAL)})
@@ -80,18 +89,26 @@ class ConnectionAdmin(admin.ModelAdmin):
         """Sign in as a job does, and look at the columns of each offered table; no row is read."""
         for connection in connections:
             try:
-                for said in reachability.tried(connection):
-                    level = messages.SUCCESS if said.works else messages.WARNING
-                    self.message_user(request, f"{said.what}: {said.text}", level)
+                for result in reachability.tried(connection):
+                    level = messages.SUCCESS if result.works else messages.WARNING
+                    self.message_user(request, f"{result.what}: {result.text}", level)
             except SourceFault as fault:
                 self.message_user(request, f"{connection}: {fault.message}", messages.ERROR)
 
-    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: Connection, form: forms.ModelForm[Connection], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
         action = "changed a connection" if change else "added a connection"
         audit.record(current_user(request), action, obj, ", ".join(form.changed_data))
 
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+    def save_formset(
+        self,
+        request: HttpRequest,
+        form: forms.ModelForm[Connection],
+        formset: SharedTableFormSet,
+        change: bool,
+    ) -> None:
         super().save_formset(request, form, formset, change)
         saved = [table for table, _changed in formset.changed_objects] + formset.new_objects
         for inline in formset.forms:
@@ -99,7 +116,7 @@ class ConnectionAdmin(admin.ModelAdmin):
                 word = inline.instance.vouched or "(taken back)"
                 audit.record(current_user(request), "vouched for a table", inline.instance, word)
 
-    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+    def delete_model(self, request: HttpRequest, obj: Connection) -> None:
         audit.record(current_user(request), "deleted a connection", obj)
         super().delete_model(request, obj)
 

@@ -6,9 +6,10 @@ import datetime as dt
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.models import Connection, SharedTable
@@ -61,7 +62,7 @@ class Session(Protocol):
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
 
 
-def in_columns(batch: Any) -> tuple[np.ndarray, np.ndarray]:
+def in_columns(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
     """Places and numbers of rows of an Arrow batch of two columns, whichever integers the engine sent."""
     place, rows = (batch.column(number).to_numpy().astype(np.int64) for number in (0, 1))
     return place, rows

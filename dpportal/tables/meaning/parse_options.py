@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.meaning.dates import DateFormatError, date_pattern
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -100,11 +100,11 @@ class ReadOptions:
             date_format=self.date_format or "iso",
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return {**asdict(self), "missing": list(self.missing)}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> ReadOptions:
+    def from_json(cls, value: Json) -> ReadOptions:
         known = {f.name for f in fields(cls)}
         read = {key: item for key, item in value.items() if key in known}
         return cls(**{**read, "missing": tuple(read.get("missing", ()))})
@@ -149,9 +149,9 @@ class Limits:
         further = max(0, threads - self.threads) * self.memory_bytes // self.threads
         return replace(self, threads=threads, memory_bytes=self.memory_bytes + further)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Limits:
+    def from_json(cls, value: Json) -> Limits:
         return cls(**value)

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.engines.duckdb.session import stored_table
-from dpportal.tables.facts import Kind
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.meaning.parse_options import ReadOptions
 from dpportal.tables.pushdown.count_query import valued_rows
@@ -20,7 +19,7 @@ MOST_VALUES = 200
 VALUES = {"real": "value_0", "integer": "value_1", "date": "value_2"}
 
 
-def suggest(path: Path, column: str, options: ReadOptions | None = None) -> dict[str, Any]:
+def suggest(path: Path, column: str, options: ReadOptions | None = None) -> Json:
     """A column's range in the data, for a curator who vouches that it is public: NOT private.
 
     Returns kind (the narrowest that every text can be read as), missing (whether any value is), and: for text values
@@ -47,17 +46,17 @@ def suggest(path: Path, column: str, options: ReadOptions | None = None) -> dict
             raise UploadFault(
                 "no-values", "This column holds no values to take a range from. Type it instead."
             )
-        kinds: list[Any] = [kind for kind, count in zip(tests, fitting, strict=True) if count == present]
-        kind: Kind = kinds[0] if kinds else "text"
-        found: dict[str, Any] = {"kind": kind, "missing": rows > present}
+        kinds = [kind for kind, count in zip(tests, fitting, strict=True) if count == present]
+        kind = kinds[0] if kinds else "text"
+        suggestion: Json = {"kind": kind, "missing": rows > present}
         if value := VALUES.get(kind):
             low, high = connection.execute(
                 f"SELECT min({value}), max({value}) FROM ({texts}) "
                 + (f"WHERE isfinite({value})" if kind == "real" else "")
             ).fetchall()[0]
-            return {**found, "lower": low, "upper": high}
+            return {**suggestion, "lower": low, "upper": high}
         if kind == "boolean":
-            return found
+            return suggestion
         distinct = connection.execute(
             f"SELECT DISTINCT text FROM ({texts}) WHERE text IS NOT NULL ORDER BY text LIMIT {MOST_VALUES + 1}"
         ).fetchall()
@@ -67,4 +66,4 @@ def suggest(path: Path, column: str, options: ReadOptions | None = None) -> dict
             f"This column has more than {MOST_VALUES} different values, too many to list from the data. "
             "Import them from a codebook, or type those that you want to publish.",
         )
-    return {**found, "values": [value for (value,) in distinct]}
+    return {**suggestion, "values": [value for (value,) in distinct]}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines.clickhouse.error_codes import PASSING
 
-QueryRunner = Callable[[str], list[dict[str, Any]]]
+QueryRunner = Callable[[str], list[Json]]
 TABLES_OF = """SELECT concat(database, '.', name) AS place, engine, create_table_query, as_select
     FROM system.tables WHERE place IN ({})"""
 COLUMNS_OF = """SELECT concat(database, '.', table) AS place, name, type, default_kind,
@@ -52,9 +52,9 @@ CALLED = re.compile(r", function_name: (\w+), function_type: (\w+)")
 
 @dataclass
 class ClickHouseDefinitions:
-    """asked: runs a statement that reads no row. quote: a name as a literal."""
+    """fetch: runs a statement that reads no row. quote: a name as a literal."""
 
-    asked: QueryRunner
+    fetch: QueryRunner
     quote: Callable[[str], str]
     texts: dict[str, str] = field(default_factory=dict)
     shifts: set[str] = field(default_factory=set)
@@ -79,16 +79,16 @@ class ClickHouseDefinitions:
         if not names:
             return
         listed = ", ".join(map(self.quote, sorted(names)))
-        known = {row["place"]: row for row in self.asked(TABLES_OF.format(listed))}
-        columns: dict[str, list[Any]] = {}
-        for row in self.asked(COLUMNS_OF.format(listed)):
+        known = {row["place"]: row for row in self.fetch(TABLES_OF.format(listed))}
+        columns: dict[str, list[Json]] = {}
+        for row in self.fetch(COLUMNS_OF.format(listed)):
             if with_columns or row["default_kind"] == "ALIAS":
                 columns.setdefault(row.pop("place"), []).append(row)
         policies = self._policies(listed)
         for name in sorted(names):
             self._add(name, known.get(name), repr([columns.get(name), policies.get(name)]))
 
-    def _add(self, name: str, row: dict[str, Any] | None, further: str) -> None:
+    def _add(self, name: str, row: Json | None, further: str) -> None:
         if row is None:
             self.texts[name] = ""
             self.shifts.add("hidden")
@@ -99,24 +99,29 @@ class ClickHouseDefinitions:
             # Where the user may not see what a view reads, its words are all that is known of it.
             try:
                 self._read(self._tree(row["as_select"]), with_columns=True)
-            except SourceFault:
+            except SourceFault as fault:
+                if fault.code in PASSING:
+                    raise
                 self.shifts.add("hidden")
         elif not local:
             self.shifts.add("foreign")
 
-    def _policies(self, listed: str) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {}
+    def _policies(self, listed: str) -> dict[str, list[Json]]:
+        policies: dict[str, list[Json]] = {}
         # Not every user may see them.
-        with suppress(SourceFault):
-            for row in self.asked(POLICIES_OF.format(listed)):
-                found.setdefault(row.pop("place"), []).append(row)
-        return found
+        try:
+            for row in self.fetch(POLICIES_OF.format(listed)):
+                policies.setdefault(row.pop("place"), []).append(row)
+        except SourceFault as fault:
+            if fault.code in PASSING:
+                raise
+        return policies
 
     def _called(self, tree: list[str]) -> Iterator[str]:
         called = {match[1] for line in tree if (match := CALLED.search(line)) and match[2] == "ordinary"}
         if not called:
             return
-        for row in self.asked(FUNCTIONS_OF.format(", ".join(map(self.quote, sorted(called))))):
+        for row in self.fetch(FUNCTIONS_OF.format(", ".join(map(self.quote, sorted(called))))):
             if row["name"] == "arrayJoin":
                 yield "rows"
             elif row["origin"] != "System":
@@ -125,7 +130,7 @@ class ClickHouseDefinitions:
                 yield "volatile"
 
     def _tree(self, select: str) -> list[str]:
-        return [line["explain"] for line in self.asked(f"EXPLAIN QUERY TREE {select}")]
+        return [line["explain"] for line in self.fetch(f"EXPLAIN QUERY TREE {select}")]
 
 
 def _nodes(tree: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -16,9 +16,11 @@ SETTINGS = (115, 452)
 MEMORY = 241
 BUSY = 202
 LOST = (209, 210, 279, 394)
+# Faults of the moment, by their names: they say nothing of what a table is made of.
+PASSING = ("time", "lost", "busy", "memory")
 
 
-def said(code: int) -> tuple[str, str]:
+def fault_of(code: int) -> tuple[str, str]:
     """A stable name of what is wrong, and a message."""
     if code in CREDENTIAL:
         return "credential", _("The database refuses the user or its password. Ask an administrator.")

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 
 import numpy as np
 import psycopg
@@ -22,12 +22,14 @@ from django.utils.translation import gettext as _
 from psycopg import errors, sql
 from psycopg.rows import dict_row
 
+from dpportal.platform.json_types import Json
 from dpportal.tables.connections import credentials
 from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.postgres import definitions as postgres_definitions
+from dpportal.tables.engines.postgres.definitions import Values
 from dpportal.tables.engines.protocol import ColumnInfo
 
 CONNECT_SECONDS = 5
@@ -45,14 +47,14 @@ TYPES_OF = """SELECT oid, CASE WHEN typtype = 'e' THEN 'enum'
     ELSE pg_catalog.format('%%s.%%s', typnamespace::pg_catalog.regnamespace, typname) END
     FROM pg_catalog.pg_type WHERE oid = ANY(%s)"""
 # A plan's reading of a whole table, and what that takes.
-WHOLE = "Seq Scan"
+FULL_SCAN = "Seq Scan"
 SIZES_OF = """SELECT nspname::pg_catalog.text, relname::pg_catalog.text,
     reltuples::pg_catalog.int8, pg_catalog.pg_relation_size(c.oid)
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE (nspname, relname) IN
     (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))"""
 # Tables with those that they are parts of, on all levels.
-WHOLES_OF = """WITH RECURSIVE found AS (
+ANCESTORS_OF = """WITH RECURSIVE found AS (
     SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE (nspname, relname) IN
     (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s::name[]), pg_catalog.unnest(%s::name[])))
@@ -86,7 +88,7 @@ def source(table: SharedTable) -> str:
 class PostgresSession:
     """One read-only transaction. version: of the engine. read_at: when its snapshot was taken, by its own clock."""
 
-    cursor: psycopg.Cursor[Any]
+    cursor: psycopg.Cursor
     connection: Connection
     version: str
     read_at: dt.datetime
@@ -97,10 +99,10 @@ class PostgresSession:
     def describe(self, source: str) -> list[ColumnInfo]:
         """The columns of what stands behind FROM; from here to the end of the session nobody changes them."""
         self._run(f"SELECT * FROM {source} LIMIT 0")
-        found = [(column.name, column.type_code) for column in self.cursor.description or ()]
-        self._run(TYPES_OF, [[oid for _name, oid in found]])
-        types = dict(self.cursor.fetchall())
-        return [ColumnInfo(name, types.get(oid, "unknown")) for name, oid in found]
+        columns = [(column.name, column.type_code) for column in self.cursor.description or ()]
+        self._run(TYPES_OF, [[oid for _name, oid in columns]])
+        types: dict[int, str] = dict(self.cursor.fetchall())
+        return [ColumnInfo(name, types.get(oid, "unknown")) for name, oid in columns]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to, however many views lie between.
@@ -108,13 +110,15 @@ class PostgresSession:
         With each partition the table of which it is one, which may have others another day.
         """
         plan = self._plan(f"SELECT * FROM {source}")
-        self._run(WHOLES_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
+        self._run(ANCESTORS_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
         return sorted(f"{self.server}/{schema}.{table}" for schema, table in self.cursor.fetchall())
 
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now; from `describe` on, nobody changes it before the session ends."""
         with translating_errors(), _looking(self.connection) as looking:
-            reader = postgres_definitions.PostgresDefinitions(self._named, looking, self._plan, self._wholes)
+            reader = postgres_definitions.PostgresDefinitions(
+                self._named, looking, self._plan, self._ancestors
+            )
             return reader.definition(table, source(table))
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -139,45 +143,45 @@ class PostgresSession:
     def _expected(self, statement: str) -> Expected:
         """Rows and bytes of every table that the plan reads: a whole one as it is stored, of others what is found."""
         nodes = [node for node in self._plan(statement) if "Relation Name" in node]
-        whole = {_place(node) for node in nodes if node["Node Type"] == WHOLE}
-        self._run(SIZES_OF, _names(whole))
-        stored = {(schema, table): found for schema, table, *found in self.cursor.fetchall()}
+        scanned = {_place(node) for node in nodes if node["Node Type"] == FULL_SCAN}
+        self._run(SIZES_OF, _names(scanned))
+        stored = {(schema, table): sizes for schema, table, *sizes in self.cursor.fetchall()}
         all_rows = all_bytes = 0
         for node in nodes:
-            rows, size = stored.get(_place(node), (0, 0)) if node["Node Type"] == WHOLE else (0, 0)
-            found = _rows_of_all(node)
-            all_rows += max(rows, found)
-            all_bytes += max(size, found * node["Plan Width"])
+            rows, size = stored.get(_place(node), (0, 0)) if node["Node Type"] == FULL_SCAN else (0, 0)
+            planned = _rows_of_all(node)
+            all_rows += max(rows, planned)
+            all_bytes += max(size, planned * node["Plan Width"])
         return Expected(all_rows, all_bytes)
 
-    def _plan(self, statement: str) -> list[dict[str, Any]]:
+    def _plan(self, statement: str) -> list[Json]:
         """Every node of the plan of a query, which is not run; workers: how many processes share it beside one."""
         self._run(f"EXPLAIN (VERBOSE, FORMAT JSON) {statement}")
         row = self.cursor.fetchone()
         assert row is not None
         plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
-        waiting, found = [{**plan[0]["Plan"], "workers": 0}], []
+        waiting, nodes = [{**plan[0]["Plan"], "workers": 0}], []
         while waiting:
             node = waiting.pop()
-            found.append(node)
+            nodes.append(node)
             workers = node.get("Workers Planned", node["workers"])
             waiting += [{**below, "workers": workers} for below in node.get("Plans", [])]
-        return found
+        return nodes
 
-    def _named(self, statement: str, values: Any = None) -> list[dict[str, Any]]:
+    def _named(self, statement: str, values: Values = None) -> list[Json]:
         self._run(statement, values)
         names = [column.name for column in self.cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in self.cursor.fetchall()]
 
-    def _wholes(self, schema: str, table: str) -> list[dict[str, Any]]:
+    def _ancestors(self, schema: str, table: str) -> list[Json]:
         """The tables that a table is part of, with itself."""
-        return self._named(WHOLES_OF, _names([(schema, table)]))
+        return self._named(ANCESTORS_OF, _names([(schema, table)]))
 
     def _answered(self) -> AbstractContextManager[None]:
         """No statement is waited for longer than the server lets it run."""
         return _waited(self.cursor.connection, self.connection.seconds + PATIENCE_SECONDS)
 
-    def _run(self, statement: str, values: list[Any] | None = None) -> None:
+    def _run(self, statement: str, values: Values = None) -> None:
         with translating_errors(), self._answered():
             # Prepared, so that the server takes no second statement after it.
             self.cursor.execute(_trusted(statement), values, prepare=True)
@@ -196,7 +200,7 @@ def reading(connection: Connection) -> Iterator[PostgresSession]:
         opened.close()
 
 
-def _connected(connection: Connection) -> psycopg.Connection[Any]:
+def _connected(connection: Connection) -> psycopg.Connection:
     password = credentials.password(connection)
     with translating_errors(connecting=True):
         return psycopg.connect(
@@ -220,22 +224,22 @@ def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
     """A second session, each of whose statements sees what is there at that moment; names are never sought in it."""
     opened = _connected(connection)
     opened.read_only = opened.autocommit = True
+    settings = {"search_path": "", "statement_timeout": str(connection.seconds * 1000)}
     try:
-        with (
-            _waited(opened, connection.seconds + PATIENCE_SECONDS),
-            opened.cursor(row_factory=dict_row) as cursor,
-        ):
-            cursor.execute("SELECT pg_catalog.set_config('search_path', '', false)")
+        with opened.cursor(row_factory=dict_row) as cursor:
 
-            def run(statement: str, values: Any = None) -> list[dict[str, Any]]:
-                return cursor.execute(_trusted(statement), values).fetchall()
+            def run(statement: str, values: Values = None) -> list[Json]:
+                with _waited(opened, connection.seconds + PATIENCE_SECONDS):
+                    return cursor.execute(_trusted(statement), values).fetchall()
 
+            for name, value in settings.items():
+                run("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
             yield run
     finally:
         opened.close()
 
 
-def _begun(opened: psycopg.Connection[Any], connection: Connection) -> PostgresSession:
+def _begun(opened: psycopg.Connection, connection: Connection) -> PostgresSession:
     with translating_errors(), _waited(opened, PATIENCE_SECONDS):
         cursor = opened.cursor()
         limits = {"statement_timeout": str(connection.seconds * 1000), "lock_timeout": "30000"}
@@ -257,12 +261,12 @@ def _begun(opened: psycopg.Connection[Any], connection: Connection) -> PostgresS
         [(read_at, database)] = cursor.fetchall()
         _end_with_client(opened)
         server = _server(opened, connection)
-    told_version = f"PostgreSQL {version // 10000}.{version % 10000}"
-    return PostgresSession(cursor, connection, told_version, read_at, f"{server}/{database}")
+    version_text = f"PostgreSQL {version // 10000}.{version % 10000}"
+    return PostgresSession(cursor, connection, version_text, read_at, f"{server}/{database}")
 
 
 @contextmanager
-def _waited(opened: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+def _waited(opened: psycopg.Connection, seconds: float) -> Iterator[None]:
     """Cut the connection where the block takes longer: a server that is gone without a word would be waited for."""
     late = threading.Timer(seconds, _cut, [opened])
     late.daemon = True
@@ -273,23 +277,23 @@ def _waited(opened: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
         late.cancel()
 
 
-def _cut(opened: psycopg.Connection[Any]) -> None:
+def _cut(opened: psycopg.Connection) -> None:
     """What waits for an answer finds the connection lost."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(opened.fileno())) as way:
         way.shutdown(socket.SHUT_RDWR)
 
 
-def _place(node: dict[str, Any]) -> tuple[str, str]:
+def _place(node: Json) -> tuple[str, str]:
     """Schema and name of the table that a node reads."""
     return node.get("Schema", ""), node["Relation Name"]
 
 
-def _names(places: Collection[tuple[str, str]]) -> list[Any]:
+def _names(places: Collection[tuple[str, str]]) -> list[list[str]]:
     """Schemas and names, each in a list."""
     return [[schema for schema, _table in places], [table for _schema, table in places]]
 
 
-def _rows_of_all(node: dict[str, Any]) -> int:
+def _rows_of_all(node: Json) -> int:
     """The rows that a node of a plan finds, of which the plan tells one process's share where several divide them.
 
     As the planner divides: the process that waits for the others takes part, the less the more they are. A share is
@@ -308,13 +312,13 @@ def _pairs(waiting: bytearray) -> tuple[np.ndarray, np.ndarray]:
     return pairs["place"].astype(np.int64), pairs["rows"].astype(np.int64)
 
 
-def _end_with_client(opened: psycopg.Connection[Any]) -> None:
+def _end_with_client(opened: psycopg.Connection) -> None:
     """Have the server end a query whose worker is gone, where its system can tell."""
     with suppress(errors.InvalidParameterValue), opened.transaction():
         opened.execute("SELECT pg_catalog.set_config('client_connection_check_interval', '5000', true)")
 
 
-def _server(opened: psycopg.Connection[Any], connection: Connection) -> str:
+def _server(opened: psycopg.Connection, connection: Connection) -> str:
     """What is the same for one server under all its addresses, where the user may ask for it."""
     try:
         with opened.transaction(), opened.cursor() as cursor:
@@ -330,11 +334,11 @@ def translating_errors(*, connecting: bool = False) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        code, message = _said(error, connecting)
+        code, message = _fault_of(error, connecting)
         raise SourceFault(code, message) from None
 
 
-def _said(error: psycopg.Error, connecting: bool) -> tuple[str, str]:
+def _fault_of(error: psycopg.Error, connecting: bool) -> tuple[str, str]:
     if connecting:
         return _refused(str(error))
     state = error.sqlstate or ""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -27,6 +28,11 @@ from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 from dpportal.tables.engines.spark import definitions as spark_definitions
 from dpportal.tables.engines.spark.plan_size import expected, leaves, places, relations_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.proto import Plan
+    from pyspark.sql.connect.session import SparkSession
 
 OLDEST = 4
 # Of an unanswered call; a lost connection is tried again for some seconds.
@@ -93,24 +99,23 @@ class SparkReadSession:
     server: its address and the catalog in which names are sought.
     """
 
-    spark: Any
+    spark: SparkSession
     connection: Connection
     version: str
     read_at: dt.datetime
     server: str
     lot: str
-    late: threading.Event = field(default_factory=threading.Event)
     one_snapshot = False
 
     def describe(self, source: str) -> list[ColumnInfo]:
         """The columns of what stands behind FROM."""
-        with self._told(), self._in_time():
+        with self._in_time():
             fields = self.spark.sql(f"SELECT * FROM {source} LIMIT 0").schema.fields
-        return [ColumnInfo(found.name, _type(found.dataType.simpleString())) for found in fields]
+        return [ColumnInfo(field.name, _type(field.dataType.simpleString())) for field in fields]
 
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to; a file without a name by its place."""
-        with self._told(), self._in_time():
+        with self._in_time():
             plan = self._plan(f"SELECT * FROM {source}")
         return sorted(
             f"{_address(self.connection)}/{name}" for name in relations_of(plan) or set(places(plan))
@@ -119,7 +124,7 @@ class SparkReadSession:
     def definition(self, table: SharedTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
         select = f"SELECT * FROM {source(table)}"
-        with self._told(), self._in_time():
+        with self._in_time():
             relations = sorted(relations_of(self._plan(select)))
             plan = self._plan(select, "extended")
             return spark_definitions.definition(table, plan, relations, self._described)
@@ -130,11 +135,9 @@ class SparkReadSession:
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Places and numbers of rows of a query that gives two columns of bigint, batch by batch as they arrive."""
-        with self._told(), self._in_time():
+        with self._in_time():
             check(self.connection, self._expected(statement))
-            query = self.spark.sql(statement)
-            client = self.spark.client
-            for batch in client.to_table_as_iterator(query._plan.to_proto(client), {}):
+            for batch in self.spark.client.to_table_as_iterator(self._query(statement), {}):
                 if hasattr(batch, "column"):
                     yield in_columns(batch)
 
@@ -151,30 +154,45 @@ class SparkReadSession:
             }
         finally:
             self.spark.conf.set(MEASURED, "true")
-        wholes = {name: found[0].bytes for name, found in of_all.items() if len(found) == 1}
-        return expected(measured, files, wholes)
+        full_sizes = {
+            name: leaves_of_one[0].bytes for name, leaves_of_one in of_all.items() if len(leaves_of_one) == 1
+        }
+        return expected(measured, files, full_sizes)
 
     def _plan(self, statement: str, mode: str = "cost") -> str:
         """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""
-        query = self.spark.sql(statement)
-        client = self.spark.client
-        return client.explain_string(query._plan.to_proto(client), mode)
+        return self.spark.client.explain_string(self._query(statement), mode)
+
+    def _query(self, statement: str) -> Plan:
+        """A query as the cluster takes it."""
+        query = cast("DataFrame", self.spark.sql(statement))
+        return query._plan.to_proto(self.spark.client)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Have the cluster end what still runs when the connection's time is over, and wait for it no longer then."""
-        done = threading.Event()
+        """Errors of the cluster as SourceFault; out of time is whatever ends after the connection's time.
+
+        The cluster ends what still runs then, and is waited for no longer. By the clock alone, an interruption that
+        comes too late to end anything lets nothing pass.
+        """
+        done, deadline = threading.Event(), time.monotonic() + self.connection.seconds
+
+        def late() -> bool:
+            return time.monotonic() > deadline
+
         threading.Thread(target=self._watch, args=[done], daemon=True).start()
         try:
-            yield
+            with translating_errors(late):
+                yield
         finally:
             done.set()
+        if late():
+            raise SourceFault(*_out_of_time())
 
     def _watch(self, done: threading.Event) -> None:
         """Interrupt again and again: what is planned still runs later."""
         if done.wait(self.connection.seconds):
             return
-        self.late.set()
         # An interruption may be waited for as well.
         closing = _closing(self.spark, PATIENCE_SECONDS)
         while not done.is_set():
@@ -182,12 +200,6 @@ class SparkReadSession:
                 self.spark.interruptTag(TAG)
             done.wait(1)
         closing.cancel()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Errors of the cluster as SourceFault: its own words can quote a value."""
-        with translating_errors(self.late.is_set):
-            yield
 
 
 @contextmanager
@@ -202,7 +214,7 @@ def reading(connection: Connection) -> Iterator[SparkReadSession]:
         opened.stop()
 
 
-def _opened(connection: Connection, token: str) -> Any:
+def _opened(connection: Connection, token: str) -> SparkSession:
     """The client's session, which has not spoken with the cluster yet."""
     try:
         with warnings.catch_warnings():
@@ -227,7 +239,7 @@ def _opened(connection: Connection, token: str) -> Any:
     return opened
 
 
-def _closing(opened: Any, seconds: float) -> threading.Timer:
+def _closing(opened: SparkSession, seconds: float) -> threading.Timer:
     """Will close the way to the cluster, on which whatever waits is told that it is closed."""
     timer = threading.Timer(seconds, opened.client.close)
     timer.daemon = True
@@ -235,15 +247,15 @@ def _closing(opened: Any, seconds: float) -> threading.Timer:
     return timer
 
 
-def _begun(opened: Any, connection: Connection) -> SparkReadSession:
+def _begun(opened: SparkSession, connection: Connection) -> SparkReadSession:
     closing = _closing(opened, connection.seconds + PATIENCE_SECONDS)
     try:
-        return _asked(opened, connection)
+        return _sign_in(opened, connection)
     finally:
         closing.cancel()
 
 
-def _asked(opened: Any, connection: Connection) -> SparkReadSession:
+def _sign_in(opened: SparkSession, connection: Connection) -> SparkReadSession:
     with translating_errors(lambda: False, connecting=True):
         version = opened.version
         if int(version.partition(".")[0]) < OLDEST:
@@ -256,12 +268,12 @@ def _asked(opened: Any, connection: Connection) -> SparkReadSession:
                 opened.conf.set(name, value)
         if connection.database:
             opened.catalog.setCurrentCatalog(connection.database)
-        found = opened.sql(BEGINNING).toArrow().to_pylist()[0]
-    if not (found["composes"] and found["writes"]):
+        row = opened.sql(BEGINNING).toArrow().to_pylist()[0]
+    if not (row["composes"] and row["writes"]):
         raise SourceFault("functions", _(NO_FUNCTIONS))
-    read_at = found["at"].astimezone(dt.UTC)
-    server = f"{_address(connection)}/{found['catalog']}"
-    return SparkReadSession(opened, connection, f"Spark {version.split()[0]}", read_at, server, found["lot"])
+    read_at = row["at"].astimezone(dt.UTC)
+    server = f"{_address(connection)}/{row['catalog']}"
+    return SparkReadSession(opened, connection, f"Spark {version.split()[0]}", read_at, server, row["lot"])
 
 
 def _quoted_place(relation: str) -> str:
@@ -282,30 +294,33 @@ def _type(name: str) -> str:
 
 @contextmanager
 def translating_errors(late: Callable[[], bool], *, connecting: bool = False) -> Iterator[None]:
-    """Errors of the cluster as SourceFault. late: whether its query was ended."""
+    """Errors of the cluster as SourceFault: its own words can quote a value.
+
+    late: whether its query took too long, after which the client may fail in any way.
+    """
+    try:
+        yield
+    except SourceFault:
+        raise
+    except Exception as error:
+        if late():
+            raise SourceFault(*_out_of_time()) from None
+        if not _is_of_cluster(error):
+            raise
+        raise SourceFault(*_fault_of(error, connecting)) from None
+
+
+def _is_of_cluster(error: Exception) -> bool:
     from grpc import RpcError
     from pyspark.errors import PySparkException
 
-    try:
-        yield
-    except (PySparkException, RpcError, ValueError) as error:
-        if (
-            isinstance(error, ValueError)
-            and not isinstance(error, PySparkException)
-            and CLOSED not in str(error)
-        ):
-            raise
-        code, message = _said(error, late(), connecting)
-        raise SourceFault(code, message) from None
+    return isinstance(error, PySparkException | RpcError) or (
+        isinstance(error, ValueError) and CLOSED in str(error)
+    )
 
 
-def _said(error: Exception, late: bool, connecting: bool) -> tuple[str, str]:
+def _fault_of(error: Exception, connecting: bool) -> tuple[str, str]:
     status, condition = _status(error), _condition(error)
-    if late:
-        return "time", _(
-            "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
-            "or ask an administrator to allow more time."
-        )
     if status in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")
     # CANCELLED where the portal itself closed the way, as it waits no longer.
@@ -325,6 +340,13 @@ def _said(error: Exception, late: bool, connecting: bool) -> tuple[str, str]:
         return "rights", _("The connection's user may not read this table. Ask an administrator.")
     refused = _("The database refused the query (its code is %(code)s). Ask an administrator.")
     return "refused", refused % {"code": condition or status}
+
+
+def _out_of_time() -> tuple[str, str]:
+    return "time", _(
+        "The database stopped the query, since it ran longer than the connection allows. Declare fewer columns, "
+        "or ask an administrator to allow more time."
+    )
 
 
 def _unreachable() -> tuple[str, str]:

@@ -110,6 +110,12 @@ class TestADayOfAPartitionedTable(Failing):
             records.count(day, version, version.domain(), b"")
 
 
+def asleep(seconds: int) -> str:
+    """A query of one row, which takes so long on however fast a machine, and can be ended before."""
+    sleeps = f"reflect('java.lang.Thread', 'sleep', {seconds}000L) = 'null'"
+    return f"SELECT colour, if({sleeps}, age, 0) AS age, patient FROM (SELECT * FROM health.visits LIMIT 1)"
+
+
 class TestBadInput(ByExtra):
     client, extra = "pyspark.sql.connect.session", "requirements-spark.txt"
 
@@ -136,28 +142,44 @@ class TestBadInput(ByExtra):
         assert "a secret" not in "".join(capfd.readouterr())
 
     def test_a_query_that_runs_out_of_time(self, elsewhere, owner):
-        # It ends some day, since the cluster's tasks may go on for a while when nobody waits for them any more.
-        long = "SELECT v.* FROM (SELECT * FROM health.visits LIMIT 1) AS v CROSS JOIN range(2000000) AS r"
-        owner(f"CREATE OR REPLACE VIEW health.seen AS {long}")
+        owner(f"CREATE OR REPLACE VIEW health.seen AS {asleep(120)}")
         self.accept(elsewhere)
         self.limited(elsewhere, seconds=2, most_rows=10**12)
         begun = time.monotonic()
         assert "ran longer than the connection allows" in self.failed(elsewhere)
-        assert time.monotonic() - begun < 45
+        assert time.monotonic() - begun < 120
+
+    @pytest.mark.parametrize("step", ["_plan", "_expected"])
+    def test_a_step_that_no_interruption_ends_in_time(self, elsewhere, monkeypatch, step):
+        """It comes between two calls, and what follows would be counted late."""
+        original = getattr(spark.SparkReadSession, step)
+
+        def late(*args: object) -> object:
+            found = original(*args)
+            time.sleep(2.1)
+            return found
+
+        monkeypatch.setattr(spark.SparkReadSession, step, late)
+        self.limited(elsewhere, seconds=2)
+        assert "ran longer than the connection allows" in self.failed(elsewhere)
 
     def test_a_cluster_that_is_gone_without_a_word(self, connection, curator, administrator, monkeypatch):
         """Is not waited for longer than a query may take, nor are the interruptions that do not reach it."""
         monkeypatch.setattr(spark, "PATIENCE_SECONDS", 2)
         # No longer than it takes: no interruption reaches it, and it keeps the cluster from what comes next.
-        query = f"SELECT v.* FROM ({VISITS}) AS v CROSS JOIN range(150000) AS r"
+        query = asleep(20)
         with closing(Way(connection.port)) as way:
             connection.port, connection.most_rows = way.port, 10**13
             connection.save()
             credential_follows(connection)
             table = SharedTable.objects.create(connection=connection, title="Long", query=query, vouched="x")
             dataset = building.granted(connected(table, curator), administrator)
-            self.limited(dataset, seconds=5)
-            threading.Timer(3, way.ends.set).start()
+            self.limited(dataset, seconds=8)
+
+            def last_before_it_counts(*_expected: object) -> None:
+                threading.Timer(1, way.ends.set).start()
+
+            monkeypatch.setattr(spark, "check", last_before_it_counts)
             begun = time.monotonic()
             assert "ran longer than the connection allows" in self.failed(dataset)
             assert way.ends.is_set() and time.monotonic() - begun < 60
