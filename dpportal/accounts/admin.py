@@ -19,8 +19,18 @@ admin.site.unregister(Group)
 admin.site.site_header = admin.site.site_title = "Privacy portal administration"
 
 
+class OfferedFilters(admin.ModelAdmin):
+    """A list that is filtered by nothing but what it offers: any other filter would tell a field that no page shows."""
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Not Django's rule, which allows what belongs to the row, such as the keys of a person's sessions."""
+        offered = [*self.list_filter, self.date_hierarchy]
+        shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
+        return shown and bool(super().lookup_allowed(lookup, value, request))
+
+
 @admin.register(User)
-class PortalUserAdmin(admin.ModelAdmin):
+class PortalUserAdmin(OfferedFilters):
     """People and their roles; permissions follow from the role. No administrator learns or sets a password."""
 
     list_display = ["username", "email", "role", "is_active", "last_login"]
@@ -40,10 +50,6 @@ class PortalUserAdmin(admin.ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         return self.fieldsets if obj else self.add_fieldsets
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """A list that is filtered by the stored password would tell it."""
-        return not lookup.startswith("password") and bool(super().lookup_allowed(lookup, value, request))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """The record names people, so they are switched off instead."""
@@ -87,16 +93,10 @@ class PortalUserAdmin(admin.ModelAdmin):
         self.message_user(request, _("These people can try to sign in again at once."))
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(OfferedFilters):
     """A list to look at: nothing is added, changed or deleted by hand."""
 
     list_per_page = 50
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Nothing is filtered by but what the list offers: any other filter would tell a field that no page shows."""
-        offered = [*self.list_filter, self.date_hierarchy]
-        shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
-        return shown and bool(super().lookup_allowed(lookup, value, request))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
