@@ -15,7 +15,7 @@ STILL_AFTER_LOOKS = 16
 
 
 class Stopped:
-    """Looks whether a process was stopped by a signal: for one with processes of its own, which would share its byte."""
+    """Whether a signal has stopped a process: for one with processes of its own, which would share its byte."""
 
     def __init__(self) -> None:
         self._looks = 0
