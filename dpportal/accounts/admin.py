@@ -27,8 +27,18 @@ admin.site.unregister(Group)
 admin.site.site_header = admin.site.site_title = "Privacy portal administration"
 
 
+class OfferedFilters(admin.ModelAdmin[M]):
+    """A list that is filtered by nothing but what it offers: any other filter would reveal a field that no page shows."""
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Not Django's rule, which allows what belongs to the row, such as the keys of a person's sessions."""
+        offered = [*self.list_filter, self.date_hierarchy]
+        shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
+        return shown and bool(super().lookup_allowed(lookup, value, request))
+
+
 @admin.register(User)
-class PortalUserAdmin(admin.ModelAdmin[User]):
+class PortalUserAdmin(OfferedFilters[User]):
     """People and their roles; permissions follow from the role. No administrator learns or sets a password."""
 
     list_display = ["username", "email", "role", "is_active", "last_login"]
@@ -48,10 +58,6 @@ class PortalUserAdmin(admin.ModelAdmin[User]):
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> _FieldsetSpec:
         return self.fieldsets if obj else self.add_fieldsets
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Refuse filters by the stored password, which would reveal it."""
-        return not lookup.startswith("password") and bool(super().lookup_allowed(lookup, value, request))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """The record names people, so they are switched off instead."""
@@ -95,16 +101,10 @@ class PortalUserAdmin(admin.ModelAdmin[User]):
         self.message_user(request, _("These people can try to sign in again at once."))
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[M]):
+class ReadOnlyAdmin(OfferedFilters[M]):
     """A list to look at: nothing is added, changed or deleted by hand."""
 
     list_per_page = 50
-
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow only the filters that the list offers: another one would reveal a field that no page shows."""
-        offered = [*self.list_filter, self.date_hierarchy]
-        shown = any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
-        return shown and bool(super().lookup_allowed(lookup, value, request))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -22,6 +22,16 @@ OFFICE_WORDS = {
     "motdepasse",
     "contraseña",
     "wachtwoord",
+    "frühling",
+    "sommer",
+    "herbst",
+    "printemps",
+    "automne",
+    "verano",
+    "otoño",
+    "invierno",
+    "zomer",
+    "herfst",
 }
 # More than ten thousand million guesses.
 LEAST_SCORE = 4

@@ -14,6 +14,18 @@ BEAT_SECONDS = 1.0
 STILL_AFTER_LOOKS = 16
 
 
+class Stopped:
+    """Whether a signal has stopped a process: for one with processes of its own, which would share its byte."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def is_still(self, pid: int) -> bool:
+        """Look once, from outside. Returns whether it was stopped in each of the last STILL_AFTER_LOOKS looks."""
+        self._looks = self._looks + 1 if is_stopped(pid) else 0
+        return self._looks >= STILL_AFTER_LOOKS
+
+
 class Life:
     """A byte that a process shares with the one that started it, and that a thread of it moves on.
 
@@ -45,7 +57,17 @@ class Life:
 
 def processor_time(pid: int) -> int:
     """The time of all threads of a process, in ticks of the system; 0 where the system does not say."""
+    fields = _status_of(pid)
+    return int(fields[11]) + int(fields[12]) if fields else 0
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal has stopped a process; False where the system does not say."""
+    return _status_of(pid)[:1] == ["T"]
+
+
+def _status_of(pid: int) -> list[str]:
+    """What the system says of a process after its name; nothing where it does not."""
     with suppress(OSError):
-        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return int(after_name[11]) + int(after_name[12])
-    return 0
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return []

@@ -20,7 +20,7 @@ from multiprocessing.context import ForkProcess
 
 from django.db import connections
 
-from dpportal.jobs.process_activity import Life
+from dpportal.jobs.process_activity import Life, Stopped
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Process:
 
     run: what it does until it is told to end. vital: without it the portal ends; others are tried for ever, so that
     people can still sign in and read. watched: if it stands still it is killed, since it may hold SQLite's one lock;
-    not for one that has copies of its own.
+    not for one that has copies of its own, which is killed if a signal has stopped it.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Process:
     vital: bool = False
     watched: bool = False
     process: ForkProcess | None = None
-    life: Life | None = None
+    life: Life | Stopped | None = None
     started: float = 0.0
     short_lives: int = field(default=0)
     not_before: float = 0.0
@@ -68,7 +68,7 @@ class Process:
         arguments = (self.run, life, os.getpid())
         self.process = multiprocessing.get_context("fork").Process(target=_begin, args=arguments)
         self.process.start()
-        self.life = life
+        self.life = life or Stopped()
 
     def ended(self) -> bool:
         return self.process is not None and not self.process.is_alive()

@@ -37,13 +37,17 @@ class Bulkhead:
     def call(self, function: Callable[[], Result], seconds: float | None = None) -> Result:
         """What the function returns or raises. Raises HangsError; the call may still be done afterwards.
 
-        seconds: how long a page waits, if not as long as for all others.
+        seconds: how long a page waits once it is its turn, if not as long as for all others. Else pages that wait for
+        their turn would take all the threads.
         """
         if self._threads is None:
             return function()
         if self._stuck >= self.places:
             raise HangsError
-        future = self._threads.submit(function)
+        begun = threading.Event()
+        future = self._threads.submit(_telling(begun, function))
+        if seconds is not None and not begun.wait(self.seconds) and future.cancel():
+            raise HangsError
         try:
             return future.result(self.seconds if seconds is None else seconds)
         except TimeoutError:
@@ -60,6 +64,16 @@ class Bulkhead:
     def _count(self, change: int) -> None:
         with self._lock:
             self._stuck += change
+
+
+def _telling(begun: threading.Event, function: Callable[[], Result]) -> Callable[[], Result]:
+    """The function, which says first that it is its turn."""
+
+    def told() -> Result:
+        begun.set()
+        return function()
+
+    return told
 
 
 # The journal's folder; the server that keeps the files where it is not this machine, and files on their way there; the

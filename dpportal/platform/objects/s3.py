@@ -43,6 +43,8 @@ PIECES = 4
 READ_BYTES = 2**20
 # A file that comes or goes more slowly than that is taken for one that does not: a thread, or a job, waits for it.
 SLOWEST_BYTES_A_SECOND = 32 * 2**10
+# However large a file is: a page waits no longer than a job, or the sweep could take it for one that nobody waits for.
+LONGEST_SECONDS = 3600.0
 NOT_FOUND, FORBIDDEN, FULL = 404, (401, 403), 507
 # What servers call a bucket into which nothing more fits, whatever their status.
 FULL_CODES = {"InsufficientStorage", "QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded"}
@@ -153,7 +155,7 @@ class PrivateS3Storage(S3Storage):  # type: ignore[misc]
 
 def longest_seconds(size: int) -> float:
     """How long a server may take to accept a file of so many bytes, and to say so."""
-    return TRIES * (CONNECT_SECONDS + READ_SECONDS) + size / SLOWEST_BYTES_A_SECOND
+    return min(LONGEST_SECONDS, TRIES * (CONNECT_SECONDS + READ_SECONDS) + size / SLOWEST_BYTES_A_SECOND)
 
 
 class _Content(ReadBytesWrapper):  # type: ignore[misc]

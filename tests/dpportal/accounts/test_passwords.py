@@ -43,6 +43,8 @@ GUESSED = [
     "gesundheit-2026-amt",
     "Universitaetsklinikum2026",
     "Kr4nk3nh4us2026",
+    "S0mm3r2026!?",
+    "H3rbst-2026-!",
     "Passw0rt2026!!!!",
     "Das Passwort ist 1",
     "nnamretsuM-akirE-1985",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from dpportal.jobs import process_activity
+from dpportal.jobs import process_activity, supervisor
 from dpportal.jobs.process_activity import Life
 
 
@@ -59,3 +59,22 @@ def test_one_that_is_stopped_stands_still_until_it_goes_on(child):
 def test_one_that_calculates_without_beating_moves(child):
     watched, pid = child(lambda: sum(range(10_000)), beats=False)
     assert not any(looks(watched, pid))
+
+
+def test_a_web_server_that_a_signal_has_stopped_is_ended_and_started_anew(monkeypatch):
+    """Its own processes may be stopped with it, and then nobody else is there to end them."""
+    monkeypatch.setattr(supervisor.connections, "close_all", lambda: None)
+    monkeypatch.setattr(process_activity, "STILL_AFTER_LOOKS", 4)
+    server = supervisor.Process("web server", lambda: time.sleep(600), vital=True)
+    server.start()
+    assert server.process is not None and server.process.pid is not None
+    stopped = server.process
+    for _ in range(8):
+        server.keep()
+    assert server.process is stopped
+    os.kill(server.process.pid, signal.SIGSTOP)
+    until = time.monotonic() + 30
+    while server.process is stopped and time.monotonic() < until:
+        time.sleep(0.05)
+        server.keep()
+    assert server.process is None and not stopped.is_alive()

@@ -57,6 +57,20 @@ def test_whoever_comes_while_all_places_hang_is_told_at_once_and_later_it_goes_o
     assert closed.call(lambda: 5) == 5
 
 
+def test_whoever_waits_for_a_place_does_not_wait_as_long_as_whoever_has_one(hanging):
+    """Else uploads to a slow server would take all threads of the web, each for as long as its file may take."""
+    closed = Bulkhead(places=1, seconds=0.05)
+    closed.close()
+    has_a_place = threading.Thread(target=closed.call, args=(hanging.wait, 3600))
+    has_a_place.start()
+    try:
+        with pytest.raises(HangsError):
+            closed.call(lambda: 5, 3600)
+    finally:
+        hanging.set()
+        has_a_place.join()
+
+
 class Hanging(Bulkhead):
     """Whatever is asked of it hangs."""
 

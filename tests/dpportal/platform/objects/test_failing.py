@@ -200,6 +200,10 @@ def test_a_store_that_takes_a_file_at_a_trickle_is_refused_and_told_as_one_that_
     assert not failing.files and not Dataset.objects.exists()
 
 
+def test_no_file_however_large_may_take_longer_than_the_sweep_leaves_a_file_that_no_row_names():
+    assert s3.longest_seconds(8 * 2**30) < sweeping.ORPHANS_AFTER.total_seconds()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("_hasty")
 def test_a_result_that_a_store_takes_at_a_trickle_is_stored_with_the_next_try(failing):
