@@ -129,6 +129,17 @@ CODE: list[tuple[Rule, str, str]] = [
         "dpportal.accounts.forms",
         "apps.get_model('releases', 'Release').objects.all()",
     ),
+    (
+        code_rules.hidden_importers,
+        "dpportal.datasets.views",
+        "import_string('dpportal.releases.models.Release')",
+    ),
+    (
+        code_rules.hidden_importers,
+        "dpportal.datasets.views",
+        "sys.modules['dpportal.releases.models'].Release",
+    ),
+    (code_rules.hidden_importers, "dpportal.datasets.views", "apps.all_models['releases']['release']"),
     (code_rules.readers_of_records, "dpportal.releases.views", "import pandas as pd\npd.read_parquet(path)"),
     (
         code_rules.readers_of_records,
@@ -146,6 +157,13 @@ CODE: list[tuple[Rule, str, str]] = [
         "Path(default_storage.path(name)).read_bytes()",
     ),
     (code_rules.readers_of_records, "dpportal.operations.home", "np.load(folder / release.true_counts)"),
+    (code_rules.readers_of_records, "dpportal.releases.views", "(folder / dataset.table).read_bytes()"),
+    (
+        code_rules.readers_of_records,
+        "dpportal.operations.home",
+        "shutil.copy(folder / dataset.table, target)",
+    ),
+    (code_rules.readers_of_records, "dpportal.streams.views", "pa.memory_map(path)"),
     (
         code_rules.counters_of_people,
         "dpportal.releases.views",
@@ -162,10 +180,73 @@ CODE: list[tuple[Rule, str, str]] = [
         "with connection.cursor() as c:\n    c.execute('UPDATE budgets_budget SET total = 9000000')",
     ),
     (code_rules.speakers_of_sql, "dpportal.budgets.admin", "LedgerEntry.objects.raw('DELETE FROM x')"),
+    (
+        code_rules.speakers_of_sql,
+        "dpportal.budgets.views",
+        "with connection.schema_editor() as e:\n    e.execute('UPDATE x')",
+    ),
+    (
+        code_rules.speakers_of_sql,
+        "dpportal.operations.home",
+        "import sqlite3\nsqlite3.connect(path).execute('UPDATE x')",
+    ),
+    (
+        code_rules.speakers_of_sql,
+        "dpportal.budgets.views",
+        "from django.db.models.expressions import RawSQL as R\nR('1', [])",
+    ),
+    (
+        code_rules.writers_past_guards,
+        "dpportal.releases.views",
+        "models.QuerySet(Budget).update(total=9)",
+    ),
+    (
+        code_rules.writers_past_guards,
+        "dpportal.releases.views",
+        "QuerySet.update(dataset.budgets.all(), total=9)",
+    ),
+    (
+        code_rules.writers_past_guards,
+        "dpportal.streams.models",
+        "class Mine(Budget):\n    objects = models.Manager()\n    class Meta:\n        proxy = True",
+    ),
+    (
+        code_rules.writers_past_guards,
+        "dpportal.operations.home",
+        "from django.db.models.sql import UpdateQuery as U\nU(Budget).add_update_values({'total': 9})",
+    ),
+    (
+        code_rules.writers_past_guards,
+        "dpportal.datasets.services",
+        "from django.db.models.deletion import Collector as C\nC('default').collect(dataset.ledger.all())",
+    ),
+    (code_rules.writers_past_guards, "dpportal.datasets.services", "budget.save_base(raw=True)"),
+    (
+        code_rules.borrowers_of_doors,
+        "dpportal.releases.views",
+        "with ledger.writing():\n    budget.save()",
+    ),
+    (
+        code_rules.borrowers_of_doors,
+        "dpportal.streams.views",
+        "from dpportal.releases.execution import secret_noise as noise",
+    ),
+    (
+        code_rules.borrowers_of_doors,
+        "dpportal.releases.views",
+        "with records.reading():\n    default_storage.open(name)",
+    ),
     (code_rules.drawers_of_randomness, "mechanisms.error", "import numpy as n\nn.random.default_rng(1)"),
     (code_rules.drawers_of_randomness, "dpportal.releases.execution", "import os\nos.urandom(8)"),
     (code_rules.drawers_of_randomness, "dpportal.releases.execution", "from os import urandom as u\nu(8)"),
     (code_rules.drawers_of_randomness, "dpportal.streams.execution", "noise = uuid.uuid4().int % 100 - 50"),
+    (
+        code_rules.drawers_of_randomness,
+        "mechanisms.error",
+        "from scipy import stats\nstats.norm.rvs(size=3)",
+    ),
+    (code_rules.drawers_of_randomness, "dpportal.releases.results", "frame.sample(frac=1)"),
+    (code_rules.drawers_of_randomness, "dpportal.streams.execution", "int(uuid4().hex, 16) % 100"),
     (code_rules.makers_of_noise, "dpportal.datasets.views", "noise.Noise().draw(law, 1)"),
     (
         code_rules.loggers_of_data,
@@ -174,6 +255,18 @@ CODE: list[tuple[Rule, str, str]] = [
     ),
     (code_rules.loggers_of_data, "dpportal.streams.api", "log.debug(f'{increments}')"),
     (code_rules.loggers_of_data, "dpportal.releases.views", "print(counts)"),
+    (
+        code_rules.loggers_of_data,
+        "dpportal.releases.views",
+        "logging.getLogger(__name__).info('%s', counts)",
+    ),
+    (
+        code_rules.loggers_of_data,
+        "dpportal.releases.views",
+        "log.info('measured', extra={'counts': counts})",
+    ),
+    (code_rules.loggers_of_data, "dpportal.releases.views", "LOGGER.warning(counts)"),
+    (code_rules.loggers_of_data, "dpportal.streams.api", "sys.stderr.write(f'{counts}')"),
 ]
 
 

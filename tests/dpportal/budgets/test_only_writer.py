@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.core.serializers.base import DeserializationError
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import F
+from django.db.models.deletion import Collector
 from django.test import RequestFactory
 
 from dpportal.budgets import ledger
@@ -34,6 +35,16 @@ def one_attribute(budget: Budget) -> None:
 def many(budget: Budget) -> None:
     budget.total = NINE
     Budget.objects.bulk_update([budget], ["total"])
+
+
+def many_of_a_dataset(budget: Budget) -> None:
+    budget.total = NINE
+    budget.dataset.budgets.bulk_update([budget], ["total"])
+
+
+def past_its_save(budget: Budget) -> None:
+    budget.total = NINE
+    models.Model.save(budget)
 
 
 def over_it(budget: Budget) -> None:
@@ -67,6 +78,10 @@ PLANTED = {
     "delete by the related manager": lambda budget: budget.dataset.budgets.all().delete(),
     "raw delete": lambda budget: Budget.objects.all()._raw_delete("default"),
     "bulk update": many,
+    "bulk update by the related manager": many_of_a_dataset,
+    "the save of any model": past_its_save,
+    "delete of lines by the related manager": lambda budget: budget.entries.all().delete(),
+    "delete of a line": lambda budget: budget.dataset.ledger.get().delete(),
     "bulk create": lambda budget: Budget.objects.bulk_create([Budget(dataset=budget.dataset, is_fixed=True)]),
     "bulk create over it": over_it,
     "create": lambda budget: Budget.objects.create(dataset=budget.dataset, is_fixed=True),
@@ -108,6 +123,10 @@ def test_a_query_that_is_not_the_models_own_meets_the_database(budget: Budget) -
         models.QuerySet(Budget).update(total=NINE)
     with pytest.raises(IntegrityError, match="never deleted"), transaction.atomic():
         models.QuerySet(LedgerEntry)._raw_delete("default")
+    with pytest.raises(IntegrityError, match="never deleted"), transaction.atomic():
+        collector = Collector("default")
+        collector.collect(list(budget.entries.all()))
+        collector.delete()
 
 
 def test_a_cursor_meets_the_database(budget: Budget) -> None:
