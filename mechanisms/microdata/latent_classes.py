@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from mechanisms.accounting import Loss
-from mechanisms.arrays import Integers
+from mechanisms.arrays import Floats, Integers
 from mechanisms.microdata import mixture
+from mechanisms.microdata.agreement import agreed
 from mechanisms.microdata.apportioning import dealt, systematic
 from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
@@ -35,6 +36,8 @@ CAUTION = 0.5
 # Columns up to which rows are settled, and cells of all of them up to which they are to tables of single cells. Of more
 # columns an exchange of one column's values moves ever more tables, by less than the noise in them.
 MOST_SETTLED, MOST_REFINED = 60, 2_500
+# Fits whose tables rows are settled to the mean of.
+STARTS = 4
 # Rounds of settling rows to tables of groups, and of single cells.
 GROUP_ROUNDS, CELL_ROUNDS = 60, 150
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
@@ -148,10 +151,15 @@ class LatentClasses(Microdata):
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
         model = fitted_mixture(grouping, margins, tables)
         groups = rows_of(model, len(result.rows), random)
+        if len(plan.domain.shape) > MOST_SETTLED:
+            rows = within_groups(groups, grouping, margins, random)
+            return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
+        target = target_tables(model, margins, tables)
+        groups = settle(groups, grouping.sizes, target, GROUP_ROUNDS, random)
         rows = within_groups(groups, grouping, margins, random)
-        if len(plan.domain.shape) <= MOST_SETTLED and sum(plan.domain.shape) <= MOST_REFINED:
+        if sum(plan.domain.shape) <= MOST_REFINED:
             impossible = plan.wishes.impossible(plan.domain)
-            cells = refined(plan.domain.attributes, grouping, margins, model.tables(), impossible)
+            cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
             rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
         return replace(result, rows=rows, grouping=grouping, tables=tuple(tables))
 
@@ -201,14 +209,30 @@ def _weighted(plan: MicrodataPlan, pair: Pair, value: float) -> float:
     return value * plan.wishes.pair_weight(plan.domain, pair) if value > 0 else value
 
 
-def fitted_mixture(grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable]) -> Mixture:
-    """The mixture for what was measured; a pair's repeated tables are combined by their precision."""
+def fitted_mixture(
+    grouping: Grouping, margins: Margins, tables: Sequence[MeasuredTable], start_number: int = 0
+) -> Mixture:
+    """The mixture for what was measured."""
+    counts, targets = grouped(grouping, margins), targets_of(tables)
+    return mixture.fit(grouping, counts, margins.variances, targets, margins.total, start_number)
+
+
+def target_tables(model: Mixture, margins: Margins, tables: Sequence[MeasuredTable]) -> Floats:
+    """(S, S) shares of all pairs of groups that rows are settled to: of the model and of fits from other starts."""
+    fits = [model.tables()]
+    for number in range(1, STARTS):
+        fits.append(fitted_mixture(model.grouping, margins, tables, number).tables())
+    return agreed(model.grouping, fits, targets_of(tables), margins.total)
+
+
+def targets_of(tables: Sequence[MeasuredTable]) -> dict[Pair, Target]:
+    """What was measured of each pair; repeated tables are combined by their precision."""
     targets: dict[Pair, Target] = {}
     for table in tables:
         own = Target(table.values.astype(float), table.variance)
         before = targets.get(table.pair)
         targets[table.pair] = own if before is None else _combined(before, own)
-    return mixture.fit(grouping, grouped(grouping, margins), margins.variances, targets, margins.total)
+    return targets
 
 
 def _combined(one: Target, other: Target) -> Target:
@@ -217,15 +241,12 @@ def _combined(one: Target, other: Target) -> Target:
 
 
 def rows_of(model: Mixture, count: int, random: np.random.Generator) -> CellRows:
-    """(count, d) groups, whose tables of pairs are near to the mixture's."""
+    """(count, d) groups, class by class."""
     sizes = systematic(model.weights[None, :].astype(float), np.array([count]), random)[0]
     classes = np.repeat(np.arange(sizes.size), sizes)
     places = [model.grouping.place(j) for j in range(len(model.grouping.sizes))]
     columns = (dealt(classes, model.shares[:, place].astype(float), random) for place in places)
-    rows = from_columns(columns, count, model.grouping.sizes)
-    if len(places) > MOST_SETTLED:
-        return rows
-    return settle(rows, model.grouping.sizes, model.tables(), GROUP_ROUNDS, random)
+    return from_columns(columns, count, model.grouping.sizes)
 
 
 def _fit_seconds(plan: MicrodataPlan, people: int) -> float:

@@ -20,7 +20,11 @@ from mechanisms.noise import repeatable
 CLASSES = 400
 START_SPREAD = 0.3
 STEP, MOMENTS, PULL = 0.1, (0.9, 0.99), 0.05
-FEWEST_STEPS, MOST_STEPS, LOOK_EVERY = 60, 1000, 5
+FEWEST_STEPS, MOST_STEPS, LOOK_EVERY = 60, 1000, 10
+# Steps after which tables that are met badly count more, and how much more than the others one can.
+FIRST_EMPHASIS, MOST_EMPHASIS = 40, 16.0
+# A fit has come near enough when its tables' discrepancies, none taken for less than 1, have this mean.
+NEAR_ENOUGH = 1.1
 _TINY = 1e-12
 
 
@@ -65,23 +69,28 @@ def fit(
     variances: Sequence[float],
     targets: Mapping[Pair, Target],
     total: float,
+    start_number: int = 0,
 ) -> Mixture:
     """The mixture whose tables come as near to the targets as their noise says the truth is.
 
-    margins: for each column (groups,) counts >= 0. variances: of each column's counts of single cells.
-    Gradient descent (Adam) from independent columns, stopped by the discrepancy principle (Morozov): when the mean of
-    squared distance over variance is 1, what is left is noise. Deterministic: its random start is public.
+    margins: for each column (groups,) counts >= 0. variances: of each column's counts of single cells. start_number:
+    which of the public random starts.
+    Gradient descent (Adam) from independent columns, stopped by the discrepancy principle (Morozov) table by table: of
+    a table whose squared distance is its variance, what is left is noise. Tables that are met worse come to count more.
+    Deterministic: its random start is public.
     """
     problem = _Problem(grouping, margins, variances, targets, total)
-    start = problem.start()
+    start = problem.start(start_number)
     logits, moments = (
         [part.copy() for part in start],
         [(np.zeros_like(part), np.zeros_like(part)) for part in start],
     )
     for step in range(1, MOST_STEPS + 1):
-        gradients, discrepancy = problem.gradient(*logits)
-        if step > FEWEST_STEPS and step % LOOK_EVERY == 0 and discrepancy <= 1:
+        gradients, discrepancies = problem.gradient(*logits)
+        if step % LOOK_EVERY == 0 and step > FEWEST_STEPS and problem.is_near(discrepancies):
             break
+        if step % LOOK_EVERY == 0 and step >= FIRST_EMPHASIS:
+            problem.emphasise(discrepancies)
         rate = STEP * (0.55 + 0.45 * math.cos(math.pi * step / MOST_STEPS))
         for place, (value, gradient) in enumerate(zip(logits, gradients, strict=True)):
             moments[place] = _moved(moments[place], gradient)
@@ -109,15 +118,22 @@ def _direction(moments: tuple[Floats, Floats], step: int) -> Floats:
 class _PairBlock:
     """The known tables of one column with later ones, side by side, as the fit sees them.
 
-    rows: where the column's groups lie. others: (n,) where those of its partners do. wanted, weight: (g, n) shares, and
-    how much a cell counts. noisy: (g, n) cells that were measured, but for zeros that are public.
+    rows: where the column's groups lie. others: (n,) where those of its partners do. sizes: (tables,) how many are of
+    each. goal, weight: (g, n) shares, and how much a cell counts. noisy: (g, n) cells that were measured, but for
+    zeros that are public.
     """
 
     rows: slice
     others: Integers
+    sizes: Integers
     goal: np.ndarray
     weight: np.ndarray
     noisy: Flags
+
+    @property
+    def starts(self) -> Integers:
+        """(tables,): the first column of each table."""
+        return np.cumsum(self.sizes) - self.sizes
 
 
 class _Problem:
@@ -139,7 +155,10 @@ class _Problem:
             self._part([pair for pair in known if pair[0] == column], targets, total, precision)
             for column in sorted({pair[0] for pair in known})
         ]
-        self._cells = sum(int(part.noisy.sum()) for part in self._parts)
+        cells = [np.add.reduceat(part.noisy.sum(axis=0), part.starts) for part in self._parts]
+        self._cells = np.concatenate([np.empty(0), *cells])
+        # How much more than by its noise each table counts.
+        self._emphasis = np.ones(self._cells.size)
         self._margins = np.concatenate([np.asarray(m) for m in margins]) / total
         merged = np.concatenate([np.bincount(g) for g in grouping.groups])
         spread = np.repeat(np.asarray(variances), grouping.sizes)
@@ -158,11 +177,12 @@ class _Problem:
             noisy.append(~nobody & (target is not None))
         others = np.concatenate([np.arange(self._places[b].start, self._places[b].stop) for _a, b in pairs])
         tables: list[Floats] = [np.hstack(rows).astype(np.float32) for rows in (goal, weight)]
-        return _PairBlock(self._places[pairs[0][0]], others, tables[0], tables[1], np.hstack(noisy))
+        sizes = np.array([self._grouping.sizes[b] for _a, b in pairs])
+        return _PairBlock(self._places[pairs[0][0]], others, sizes, tables[0], tables[1], np.hstack(noisy))
 
-    def start(self) -> list[Floats]:
+    def start(self, number: int) -> list[Floats]:
         """Logits of the shares and of the weights: the columns' own shares, with a public random spread."""
-        random = repeatable(sha256(b"latent classes").digest())
+        random = repeatable(sha256(b"latent classes" + b"." * number).digest())
         spread = START_SPREAD * random.standard_normal((CLASSES, self._margins.size))
         own = np.log(np.maximum(self._margins, 1e-7))
         return [(own + spread).astype(np.float32), np.zeros(CLASSES, np.float32)]
@@ -176,20 +196,37 @@ class _Problem:
             shares[:, place] /= np.maximum(shares[:, place].sum(axis=1, keepdims=True), _TINY)
         return shares
 
-    def gradient(self, logits: Floats, weight_logits: Floats) -> tuple[list[Floats], float]:
-        """The gradient in both logits, and the mean of squared distance over variance, over all measured cells."""
+    def is_near(self, discrepancies: Floats) -> bool:
+        """Whether measured tables are met as well as their noise lets them be, on the whole."""
+        own = discrepancies[self._cells > 0]
+        return not own.size or float(np.maximum(own, 1).mean()) <= NEAR_ENOUGH
+
+    def emphasise(self, discrepancies: Floats) -> None:
+        """Have tables count more that are met worse than their noise explains; those that are met, less again."""
+        before = self._emphasis
+        changed = before * np.sqrt(np.clip(discrepancies, 0.5, 4))
+        # The one that counts least counts as by its noise: single columns have no emphasis.
+        self._emphasis = np.clip(changed / changed.min(initial=np.inf), 1, MOST_EMPHASIS)
+        change, place = (self._emphasis / before).astype(np.float32), 0
+        for part in self._parts:
+            part.weight[:] *= np.repeat(change[place : place + part.sizes.size], part.sizes)
+            place += part.sizes.size
+
+    def gradient(self, logits: Floats, weight_logits: Floats) -> tuple[list[Floats], Floats]:
+        """The gradient in both logits, and each table's mean of squared distance over variance, 1 if not measured."""
         shares, weights = self._shares(logits), _softmax(weight_logits)
-        by_group, squares = np.ascontiguousarray(shares.T), 0.0
+        by_group, squares = np.ascontiguousarray(shares.T), [np.empty(0)]
         pulled = np.zeros_like(by_group)
         for part in self._parts:
             own, others = by_group[part.rows], by_group[part.others]
             distance = (own * weights) @ others.T - part.goal
             pull = distance * part.weight
-            squares += float(np.vdot(pull * part.noisy, distance))
+            squares.append(np.add.reduceat(np.einsum("gn,gn,gn->n", pull, part.noisy, distance), part.starts))
             pulled[part.rows] += pull @ others
             pulled[part.others] += pull.T @ own
         by_share = np.ascontiguousarray(pulled.T)
-        discrepancy = squares / max(1, self._cells)
+        squared = np.concatenate(squares) / self._emphasis
+        discrepancies = np.divide(squared, self._cells, where=self._cells > 0, out=np.ones(squared.size))
         margin_pull = (self._margin_weight * (weights @ shares - self._margins)).astype(np.float32)
         by_weight = 0.5 * np.einsum("ks,ks->k", by_share, shares) + shares @ margin_pull
         by_share += margin_pull
@@ -197,7 +234,7 @@ class _Problem:
         by_share *= shares
         for place in self._places:
             by_share[:, place] -= shares[:, place] * by_share[:, place].sum(axis=1, keepdims=True)
-        return [by_share, weights * (by_weight - weights @ by_weight)], discrepancy
+        return [by_share, weights * (by_weight - weights @ by_weight)], discrepancies
 
 
 def _softmax(logits: Floats) -> Floats:
