@@ -45,7 +45,7 @@ class Bulkhead:
         if self._stuck >= self.places:
             raise HangsError
         begun = threading.Event()
-        future = self._threads.submit(_telling(begun, function))
+        future = self._threads.submit(_announcing(begun, function))
         if seconds is not None and not begun.wait(self.seconds) and future.cancel():
             raise HangsError
         try:
@@ -66,16 +66,18 @@ class Bulkhead:
             self._stuck += change
 
 
-def _telling(begun: threading.Event, function: Callable[[], Result]) -> Callable[[], Result]:
+def _announcing(begun: threading.Event, function: Callable[[], Result]) -> Callable[[], Result]:
     """The function, which says first that it is its turn."""
 
-    def told() -> Result:
+    def announced() -> Result:
         begun.set()
         return function()
 
-    return told
+    return announced
 
 
 # The journal's folder; the server that keeps the files where it is not this machine, and files on their way there; the
 # server that has the queue.
-MEMORY, STORE, SENDING, QUEUE = Bulkhead(), Bulkhead(), Bulkhead(), Bulkhead()
+MEMORY, STORE, QUEUE = Bulkhead(), Bulkhead(), Bulkhead()
+# A large file that is on its way keeps its place for some while, and whoever comes next has sent a file already.
+SENDING = Bulkhead(seconds=30)
