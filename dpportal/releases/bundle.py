@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.publications import codebook, descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.downloads import store
@@ -87,7 +87,7 @@ def _explanations(
     return [about, package, readme, report]
 
 
-def _report(made: AnyReconstructed, words: DisplayTexts, shown: dict[str, Any], folder: Path) -> BundleFile:
+def _report(made: AnyReconstructed, words: DisplayTexts, shown: Json, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
     release, product = made.release, product_of(made.release)
     context = {
@@ -107,7 +107,7 @@ def _report(made: AnyReconstructed, words: DisplayTexts, shown: dict[str, Any], 
     return descriptions.report_file(folder, "releases/report.html", context)
 
 
-def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> dict[str, Any]:
+def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> Json:
     """Everything needed to check how the release was made."""
     release = made.release
     assert release.measured_at is not None and release.domain_version is not None
@@ -133,7 +133,7 @@ def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile])
     }
 
 
-def _columns_in_files(release: Release, files: list[BundleFile]) -> dict[str, Any]:
+def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:
     """What the files call the columns, which all else in release.json calls as the curator's table does."""
     if not any(file.name == codebook.NAME for file in files):
         return {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -39,7 +38,7 @@ class DisplayTexts:
 
     @property
     def digest(self) -> str:
-        said: list[Any] = [self.title, self.dataset, self.curator, self.about.facts()]
+        said: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
         if self.others != OtherPromises():
             said.append(self.others.facts())
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import AnnouncedJob
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.releases import titles
@@ -101,7 +100,7 @@ class Release(ChargedPublication):
         return titles.named(self.columns, self._question) if self.columns else ""
 
     @property
-    def _question(self) -> dict[str, Any]:
+    def _question(self) -> Json:
         return self.parameters if self.product == self.Product.SELECTION else {}
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 from django.core.files.storage import default_storage
 
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
 from dpportal.releases.products.shared import stored_estimates
@@ -49,10 +49,11 @@ def keep_page(made: AnyReconstructed) -> None:
         storage.keep(path, _name(made.release))
 
 
-def kept_page(release: Release) -> dict[str, Any]:
+def kept_page(release: Release) -> Json:
     """What `keep_page` stored."""
     with default_storage.open(_name(release)) as file:
-        return json.load(file)
+        page: Json = json.load(file)
+    return page
 
 
 def _name(release: Release) -> str:

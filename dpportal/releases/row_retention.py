@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 
 # Where a stored comparison says how many rows were counted.
@@ -38,7 +37,7 @@ class Keeping:
         return not (self.person_column or self.closed)
 
 
-def rows_counted(comparison: Mapping[str, Any]) -> int | None:
+def rows_counted(comparison: Json) -> int | None:
     """How many rows were counted, a true number; None where the counts of the product do not tell.
 
     comparison: as stored for the curator.

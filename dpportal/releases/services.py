@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -21,6 +20,7 @@ from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
+from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest
 from dpportal.releases import drafts
@@ -197,7 +197,7 @@ def ask_simulation(draft: Release) -> StoredQuestion | None:
     return next(iter(simulations), None)
 
 
-def _of_workers(draft: Release, kind: QuestionKind) -> list[dict[str, Any]]:
+def _of_workers(draft: Release, kind: QuestionKind) -> list[Json]:
     """What workers find for the draft, of one kind. Raises DraftError."""
     _version, domain = drafts.domain_of(draft)
     asked = planner_of(draft).worker_questions(draft, domain, drafts.loss_at(draft, Decimal(1)))

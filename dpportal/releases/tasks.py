@@ -1,11 +1,11 @@
 """When the files of releases are written again, and what an administrator sets going again."""
 
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from dpportal.datasets.models import Dataset
+from dpportal.accounts.models import User
+from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.jobs import claims
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.clock import db_ago
@@ -35,24 +35,24 @@ def sweep_words() -> None:
     write_anew(Release.objects.all())
 
 
-def dataset_saved(instance: Any, **_signal: Any) -> None:
+def dataset_saved(instance: Dataset, **_signal: object) -> None:
     """Its name may be another one."""
     write_anew(Release.objects.filter(dataset=instance))
 
 
-def description_saved(instance: Any, **_signal: Any) -> None:
+def description_saved(instance: PublicDescription, **_signal: object) -> None:
     """It may say something else, or not be for readers any more."""
     write_anew(Release.objects.filter(dataset=instance.dataset_id))
 
 
-def budget_charged(dataset: Dataset, **_signal: Any) -> None:
+def budget_charged(dataset: Dataset, **_signal: object) -> None:
     """What else is promised of the same people stands in the files of releases under other promises, of copies too."""
     copies = list(dataset.copies)
     if copies or dataset.budgets.count() > 1:
         write_anew(Release.objects.filter(dataset__in=[dataset, *copies]))
 
 
-def person_saved(instance: Any, update_fields: frozenset[str] | None, **_signal: Any) -> None:
+def person_saved(instance: User, update_fields: frozenset[str] | None, **_signal: object) -> None:
     """Readers may know them by another name."""
     if update_fields is None or "display_name" in update_fields:
         write_anew(Release.objects.filter(created_by=instance))

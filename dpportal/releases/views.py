@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -25,6 +25,7 @@ from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.notifications import ended_jobs, shared_with
 from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.publications.descriptions import styles
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
@@ -191,7 +192,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if comparison is None:
         return redirect("releases:job", release.pk)
     plan = confirmed_plan(release)
-    context: dict[str, Any] = {
+    context: Json = {
         "release": release,
         "dataset": release.dataset,
         "budget": release.account,
@@ -250,7 +251,7 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     return response
 
 
-def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None:
+def _comparison(request: HttpRequest, release: Release) -> Json | None:
     """The stored comparison, its look recorded; None with a message where there is none, or where it is not shown."""
     if kept := why_true_counts_hidden(release.dataset, current_user(request)):
         messages.error(request, kept)
@@ -269,7 +270,9 @@ def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None
     return found
 
 
-def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpResponseBase:
+def _act(
+    request: HttpRequest, release_id: UUID, act: Callable[[Release], None], done: str
+) -> HttpResponseBase:
     release = release_for(request, release_id)
     try:
         act(release)
@@ -279,7 +282,7 @@ def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpRes
     return redirect("releases:job", release.pk)
 
 
-def _job_steps(job: ReleaseJob) -> list[dict[str, Any]]:
+def _job_steps(job: ReleaseJob) -> list[Json]:
     """The job's steps with their states, for the step list."""
     names = ("queued", *JOB_STEPS)
     here = names.index(job.step) if job.step in names else 0

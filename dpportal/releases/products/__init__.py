@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dpportal.releases.models import Release
@@ -46,7 +47,8 @@ def presenter_of(release: Release) -> Presenter[Any, Any]:
 
 def method_of(product: str, mechanism: str) -> Method:
     """A product's method by its name."""
-    return next(method for method in PRODUCTS[product].planner.methods if method.name == mechanism)
+    methods: Sequence[Method] = PRODUCTS[product].planner.methods
+    return next(method for method in methods if method.name == mechanism)
 
 
 def method_title(product: str, mechanism: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from django.core.exceptions import ValidationError
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.jobs.memoised import StoredQuestion
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost
 from dpportal.publications.cost_search import ends
 from dpportal.releases import drafts
@@ -29,7 +29,7 @@ def declared_columns(draft: Release) -> Domain:
     return version.domain() if version else Domain(())
 
 
-def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, Any]:
+def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     """How many cells the chosen columns make, and how many people to expect in one."""
     names = [name for name in declared.names if name in chosen]
     size = declared.project(names).size if names else 0
@@ -43,7 +43,7 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, 
     }
 
 
-def method_initial(draft: Release, budget: Budget, asked: str = "") -> dict[str, Any]:
+def method_initial(draft: Release, budget: Budget, asked: str = "") -> Json:
     """What was chosen before, or a tenth of what is left. asked: a cost that the address proposes, if it is one."""
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
     amount = _proposed(asked) or draft.amount or tenth or Decimal("0.1")
@@ -65,7 +65,7 @@ def _proposed(asked: str) -> Decimal | None:
     return proposed
 
 
-def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
+def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> Json:
     """The dial's ends, as powers of ten; what the form's cost means; what others have chosen; which error it buys."""
     amount = _proposed(form["amount"].value())
     return {
@@ -82,7 +82,7 @@ def methods(
     form: MethodForm,
     searches: list[StoredQuestion],
     simulation: StoredQuestion | None,
-) -> dict[str, Any]:
+) -> Json:
     """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
 
     searches: those that some methods wait for. simulation: what to expect of them, where the product has one.
@@ -111,7 +111,7 @@ def methods(
     }
 
 
-def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal) -> dict[str, Any]:
+def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal) -> Json:
     """What a simulation found, at this cost."""
     budget = drafts.budget_of(draft)
     return {
@@ -121,7 +121,7 @@ def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal
     }
 
 
-def active_searches(draft: Release, searches: list[StoredQuestion]) -> list[dict[str, Any]]:
+def active_searches(draft: Release, searches: list[StoredQuestion]) -> list[Json]:
     """The strategies that are still being worked out, each with its method's title."""
     titles = {m.name: m.title for m in planner_of(draft).methods}
     return [

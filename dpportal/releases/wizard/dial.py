@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, ReleasePlan, planner_of
 
 
-def turned(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
+def turned(draft: Release, asked: dict[str, str]) -> Json:
     """One position of the dial: the cost, what it means, and the error that it buys.
 
     asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error, in the product's unit), and "mechanism".

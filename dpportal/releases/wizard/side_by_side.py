@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.publications.cost_search import shown
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AnyPlanner, ReleasePlan, method_title, planner_of
+from dpportal.releases.products.shared.recommendation import Recommendations
 
 
 class SideBySide:
@@ -23,13 +24,14 @@ class SideBySide:
         self._planner: AnyPlanner = planner_of(draft)
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Json:
         return {
             **self._of_the_chosen,
             "best_method": self._best,
-            "recommended": self._recommended,
-            "chosen_among_others": self.chosen not in [choice.mechanism for choice in self._recommended],
-            "advice": self._advice,
+            "recommended": self._recommended.methods,
+            "chosen_among_others": self.chosen
+            not in [method.mechanism for method in self._recommended.methods],
+            "advice": self._recommended.grounds,
             "offers": [row for row in self._rows if _is_suited(row)],
             "unsuited": [row for row in self._rows if not _is_suited(row)],
             "figure": self._noise_picture(),
@@ -42,10 +44,10 @@ class SideBySide:
             return self._asked
         if self._asked in self._made:
             return self._asked
-        return self._recommended[0].mechanism if self._recommended else None
+        return next((method.mechanism for method in self._recommended.methods), None)
 
     @property
-    def _of_the_chosen(self) -> dict[str, Any]:
+    def _of_the_chosen(self) -> Json:
         plan, chosen = self._plan_of_the_chosen, self.chosen
         verdict = self._planner.verdict(plan, self._draft) if plan else None
         better = verdict and plan and verdict.amount(self._amount, plan.loss.definition)
@@ -64,10 +66,10 @@ class SideBySide:
         return self._made.get(self.chosen or "") or self._made.get(self._best or "")
 
     @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[Json]:
         return [self._row(offer) for offer in sorted(self._offers, key=_place(self._planner))]
 
-    def _row(self, offer: Offer) -> dict[str, Any]:
+    def _row(self, offer: Offer) -> Json:
         """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why no plan."""
         if offer.plan is None:
             return {"mechanism": offer.mechanism, "refusal": offer.refusal}
@@ -94,12 +96,8 @@ class SideBySide:
         return {name: plan for name, plan in self._made.items() if not self._unsuited[name]} or self._made
 
     @cached_property
-    def _advice(self) -> Any:
-        return self._planner.advice(self._draft, self._plans) if self._plans else None
-
-    @cached_property
-    def _recommended(self) -> list[Any]:
-        return self._planner.recommendations(self._draft, self._plans, self._advice) if self._plans else []
+    def _recommended(self) -> Recommendations:
+        return self._planner.recommend(self._draft, self._plans) if self._plans else Recommendations([])
 
     @cached_property
     def _best(self) -> str | None:
@@ -123,5 +121,5 @@ def _place(planner: AnyPlanner) -> Callable[[Offer], tuple[float, ...]]:
     return place
 
 
-def _is_suited(row: dict[str, Any]) -> bool:
+def _is_suited(row: Json) -> bool:
     return bool(row.get("plan")) and not row["unsuited"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpportal.charts.counts import counts_figure, cumulative_figure, residuals_figure
 from dpportal.charts.differences import difference_figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.histogram.page import first_cells, interval, labels_of
 from dpportal.releases.products.shared.figures import figure_json, whole
 from mechanisms.arrays import let_go, runs, summed
@@ -19,7 +18,7 @@ WORST = 20
 SORTED_AT_ONCE = 1 << 16
 
 
-def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
+def build(plan: Plan, result: Result, true: np.ndarray) -> Json:
     """The compare page as JSON: figures, error table, first cells. Holds true counts; stored with the records."""
     return {
         "figures": _figures(plan, result, true),
@@ -33,7 +32,7 @@ def build(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
+def _figures(plan: Plan, result: Result, true: np.ndarray) -> Json:
     raw, counts, half_width = whole(result.raw), result.counts, interval(plan, result)
     figures = {
         "counts": counts_figure(
@@ -50,7 +49,7 @@ def _figures(plan: Plan, result: Result, true: np.ndarray) -> dict[str, Any]:
     return {name: figure_json(figure) for name, figure in figures.items()}
 
 
-def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]]:
+def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[Json]:
     """One row a measure: expected of the raw counts, observed for raw and for post-processed counts."""
     people, half_width = max(1, summed(true)), interval(plan, result)
     expected = expectation(plan, people)
@@ -68,12 +67,12 @@ def _errors(plan: Plan, result: Result, true: np.ndarray) -> list[dict[str, Any]
     return [{k: None if isinstance(v, float) and v != v else v for k, v in row.items()} for row in rows]
 
 
-def _table(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
+def _table(plan: Plan, result: Result, true: np.ndarray) -> list[list[object]]:
     rows = first_cells(plan, result)
     return [[*row, int(t)] for row, t in zip(rows, true[: len(rows)], strict=True)]
 
 
-def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
+def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[object]]:
     """Labels, noisy, synthetic and true count, and error of the cells whose noisy counts are farthest off."""
     cells = farthest(result.raw, true, WORST)
     labels = labels_of(plan.domain, cells)
@@ -84,7 +83,7 @@ def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[Any]]:
 
 def _at(counts: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The counts of a few cells; of a mapped file each brings many neighbours into memory, which leave it again."""
-    found = counts[cells]
+    found: np.ndarray = counts[cells]
     let_go(counts)
     return found
 

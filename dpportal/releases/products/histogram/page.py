@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.counts import counts_figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.shared.figures import figure_json, whole
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
@@ -22,7 +22,7 @@ def interval(plan: Plan, result: Result) -> int | None:
     return plan.half_width
 
 
-def page(plan: Plan, result: Result) -> dict[str, Any]:
+def page(plan: Plan, result: Result) -> Json:
     """Chart, first cells, interval, and the method where it was chosen privately, as JSON."""
     half_width = interval(plan, result)
     figure = counts_figure(
@@ -49,7 +49,7 @@ def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:
     return [[names[i] for i in place] for names, place in columns]
 
 
-def first_cells(plan: Plan, result: Result) -> list[list[Any]]:
+def first_cells(plan: Plan, result: Result) -> list[list[object]]:
     """Rows of the table for the first cells: labels, noisy count, count, and the interval if there is one."""
     size = min(plan.domain.size, MAX_TABLE_CELLS)
     labels = labels_of(plan.domain, np.arange(size))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from django.http import QueryDict
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
@@ -29,16 +28,16 @@ class HistogramPresenter(Presenter[Plan, Result]):
         is_plain = registry.mechanism(made.plan.mechanism).is_plain
         return tables.write(made.plan, made.result, made.seed, folder, is_plain)
 
-    def page(self, made: ReconstructedRelease[Plan, Result]) -> dict[str, Any]:
+    def page(self, made: ReconstructedRelease[Plan, Result]) -> Json:
         return page.page(made.plan, made.result)
 
-    def compare(self, made: ReconstructedRelease[Plan, Result], true: np.ndarray) -> dict[str, Any]:
+    def compare(self, made: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
         return comparison.build(made.plan, made.result, true)
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return moved_verdict(comparison["errors"])
 
-    def facts(self, made: ReconstructedRelease[Plan, Result]) -> dict[str, Any]:
+    def facts(self, made: ReconstructedRelease[Plan, Result]) -> Json:
         chosen = {"chosen_method": made.result.method} if made.result.method else {}
         return {"synthetic_rows": int(made.result.counts.sum()), **chosen}
 
@@ -47,7 +46,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
         few = made.plan.domain.size <= explorer.MAX_CELLS
         return made.result.raw if few and not registry.mechanism(made.plan.mechanism).is_linear else None
 
-    def explore(self, release: Release, plan: Plan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         method = registry.mechanism(plan.mechanism)
         stored = stored_estimates.measured if method.is_linear else stored_estimates.estimates
 

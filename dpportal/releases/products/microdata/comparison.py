@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.domain import Boolean
@@ -36,7 +36,7 @@ def further_cells(plan: MicrodataPlan) -> int:
     return sum(plan.domain.project(list(columns)).size for columns in further_tables(plan))
 
 
-def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dict[str, Any]:
+def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Json:
     """The compare page as JSON; holds true counts; stored with the records."""
     counted, kept = _tables(plan, result.columns, true), plan.of_columns(result.columns)
     shape, names = kept.domain.shape, kept.domain.names
@@ -91,7 +91,7 @@ def _values(found: Closeness) -> tuple[float, float, float]:
     return found.synthetic, found.independent, found.resample
 
 
-def _mean(size: int, columns: int, found: Sequence[Closeness]) -> dict[str, Any]:
+def _mean(size: int, columns: int, found: Sequence[Closeness]) -> Json:
     synthetic, independent, resample = np.mean([_values(c) for c in found], axis=0)
     return {
         "columns": size,
@@ -108,7 +108,7 @@ def _figures(
     of_rows: np.ndarray,
     counted: dict[Places, np.ndarray],
     found: dict[Places, Closeness],
-) -> dict[str, Any]:
+) -> Json:
     names, size = plan.domain.names, len(plan.domain.shape)
     errors = np.full((size, size), np.nan)
     for a, b in plan.tables.pairs:
@@ -128,9 +128,7 @@ def _figures(
     return figures
 
 
-def _worst(
-    plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]
-) -> dict[str, Any]:
+def _worst(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]) -> Json:
     """A pair's cells with the largest differences, synthetic counts scaled to the true number of rows."""
     made = table_of_rows(result.rows, plan.domain.shape, pair) * (true.sum() / max(1, len(result.rows)))
     labels = [plan.domain.attributes[j].labels() for j in pair]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dpportal.platform.json_types import Json
 from mechanisms.microdata.components import UNIT
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.principal_components import ordered_columns
 
 
-def component_lines(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
+def component_lines(plan: MicrodataPlan, result: MicrodataResult) -> Json:
     """Of each component its share of the columns' variance and each column's loading, from noisy answers; or empty."""
     found = result.components
     if found is None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dpportal.platform.json_types import Json
 from mechanisms import registry
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
@@ -12,7 +11,7 @@ from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.protocol import PlanError
 
 
-def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[dict[str, Any]]:
+def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
     """A line for each method that could have made the release, for the noisy number of people, as JSON.
 
     That of the release itself tells how many pairs were measured.

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Domain
 
 # Targets with more cells are asked a question with two answers.
@@ -30,7 +30,7 @@ def available() -> bool:
     return find_spec("sklearn") is not None
 
 
-def learned(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> dict[str, Any]:
+def learned(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Json:
     """How well classifiers tell the target of held-out real rows, as JSON.
 
     synthetic, real: (n, d) cells of the domain in random order. One half of the real rows trains the one classifier,

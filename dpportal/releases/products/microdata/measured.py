@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
 from dpportal.publications.spreadsheet import inert_frame
@@ -72,7 +72,7 @@ def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Pat
     ]
 
 
-def shown(domain: Domain, result: MicrodataResult) -> list[dict[str, Any]]:
+def shown(domain: Domain, result: MicrodataResult) -> list[Json]:
     """Every measured table with its largest counts, as JSON."""
     if result.grouping is None:
         return []
@@ -87,7 +87,7 @@ def shown(domain: Domain, result: MicrodataResult) -> list[dict[str, Any]]:
     ]
 
 
-def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[Any]]:
+def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[object]]:
     places = np.argsort(-table.values, axis=None, kind="stable")[:MOST_SHOWN]
     a, b = table.pair
     counts = [(labels[a][x], labels[b][y], int(table.values[x, y])) for x, y in _cells(table, places)]

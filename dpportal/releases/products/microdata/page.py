@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata import measured, relied_pairs
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
@@ -21,7 +20,7 @@ MOST_LINES = 2_000
 MOST_IMPOSSIBLE = 20
 
 
-def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
+def page(plan: MicrodataPlan, result: MicrodataResult) -> Json:
     """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
     kept = plan.of_columns(result.columns)
     counts, pairs = column_counts(plan, result), measured_pairs(kept, result)

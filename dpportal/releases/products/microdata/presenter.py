@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets import records
+from dpportal.platform.json_types import Json
 from dpportal.publications.headers import Headers
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
@@ -46,12 +45,10 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
             *measured.write(_released(made), made.result, Headers.of(made.plan.domain), folder),
         ]
 
-    def page(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+    def page(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
         return page.page(made.plan, made.result)
 
-    def compare(
-        self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult], true: np.ndarray
-    ) -> dict[str, Any]:
+    def compare(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult], true: np.ndarray) -> Json:
         """Distances of tables, and what takes real rows where these lie here."""
         found = comparison.build(made.plan, made.result, true)
         if made.release.dataset.is_elsewhere:
@@ -60,7 +57,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
         real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
         return {**found, **assessment.assess(domain, target, made.result.rows, real)}
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return usefulness.observed(comparison)
 
     def stored_estimates(
@@ -72,7 +69,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
             return None
         return np.ascontiguousarray(rows.T)
 
-    def explore(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> Json:
         method = registry.microdata(plan.mechanism)
 
         def answer(picks: Picks) -> CellSum | None:
@@ -84,7 +81,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
 
         return explorer.explored(plan.domain, question, answer, reason=str(MODELLED), note=str(MEASURED))
 
-    def facts(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
+    def facts(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
         names = _released(made).names
         measured = sorted({table.pair for table in made.result.tables})
         return {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
@@ -22,7 +22,7 @@ COLUMN_FIELDS = [
     {"name": "value", "type": "string"},
     *COUNT_FIELDS,
 ]
-PAIR_FIELDS: list[dict[str, Any]] = [
+PAIR_FIELDS: list[Json] = [
     {"name": "first", "type": "string", "title": "Column"},
     {"name": "second", "type": "string", "title": "Column"},
     {"name": "measured", "type": "boolean", "trueValues": ["True"], "falseValues": ["False"]},

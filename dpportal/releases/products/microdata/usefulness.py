@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, percent
 from mechanisms import registry
 from mechanisms.microdata.cost_estimate import foresee
@@ -30,7 +28,7 @@ def expected(plan: MicrodataPlan, people: int) -> Verdict:
     return Verdict(level, told, max(1.0, share / SHARES[0]))
 
 
-def observed(comparison: Mapping[str, Any]) -> Verdict | None:
+def observed(comparison: Json) -> Verdict | None:
     """After measuring, from the tables of two columns. For the curator only."""
     pairs = [mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2]
     if not pairs:

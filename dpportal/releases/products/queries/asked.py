@@ -69,4 +69,4 @@ def _texts(column: LabelColumn, attribute: Attribute, factor: Factor, queries: I
     ends = np.array([label or MISSING_LABEL for label in column.labels], dtype=object)
     texts = np.where(first == last, labels[first], ends[first] + TO + ends[last])
     texts[(first == 0) & (last == attribute.size - 1)] = ALL
-    return texts
+    return np.asarray(texts)

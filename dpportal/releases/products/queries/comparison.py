@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from dpportal.charts.queries import (
     tables_figure,
 )
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.page import figures_json, first_answers, root_mean
 from dpportal.releases.products.queries.strategy import strategy_figures
@@ -39,7 +39,7 @@ HEADER = [
 ]
 
 
-def build(plan: QueryPlan, result: QueryResult, counts: np.ndarray) -> dict[str, Any]:
+def build(plan: QueryPlan, result: QueryResult, counts: np.ndarray) -> Json:
     """The compare page as JSON. Holds true answers; stored with the records.
 
     counts: true, of the tables of `plan.counted`.
@@ -62,7 +62,7 @@ def _against_truth(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Fi
     return comparison_figure(labels, result.answers[shown], result.half_widths[shown], true[shown], true.size)
 
 
-def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> dict[str, Any]:
+def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Json:
     """Headline numbers, observed and expected; `possible` is of the answers from the non-negative cells."""
     error = result.answers - true
     possible = None if result.cells is None else root_mean(plan.workload.answers(result.cells) - true)
@@ -78,7 +78,7 @@ def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> dict[str
     }
 
 
-def _table(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> list[list[Any]]:
+def _table(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> list[list[object]]:
     rows = first_answers(plan, result)
     exact = np.round(true[: len(rows)], 2).tolist()
     return [[*row, t, round(row[2] - t, 2)] for row, t in zip(rows, exact, strict=True)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import product
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import scipy.sparse
@@ -270,12 +270,12 @@ def _from_npz(file: IO[bytes], cells: int) -> UploadedMatrix:
     return UploadedMatrix(_checked(scipy.sparse.load_npz(file)), names)
 
 
-def _checked_shape(shape: Any) -> tuple[int, int]:
+def _checked_shape(shape: np.ndarray) -> tuple[int, int]:
     queries, width = (int(number) for number in shape)
     return queries, width
 
 
-def _checked(matrix: Any) -> scipy.sparse.csr_array:
+def _checked(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> scipy.sparse.csr_array:
     """The matrix row by row, its indices within its shape. Raises MatrixError if its entries are no real numbers."""
     if matrix.format in ("csr", "csc", "bsr"):
         matrix.check_format(full_check=True)

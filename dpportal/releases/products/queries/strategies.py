@@ -16,6 +16,7 @@ from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.memoised import RETRY_AFTER, QuestionKind, Topic
 from dpportal.jobs.runner import register
+from dpportal.platform.json_types import Json
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
 from mechanisms import registry
@@ -50,7 +51,7 @@ class Strategies(QuestionKind):
         except KeyError:
             return None
 
-    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Json:
         result = _optimise(question, claim)
         name, _digest = arrays.keep(result.arrays, FOLDER)
         return {"arrays": name, "facts": dict(result.facts)}
@@ -59,7 +60,7 @@ class Strategies(QuestionKind):
 STRATEGIES = register(Strategies())
 
 
-def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> dict[str, Any]:
+def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> Json:
     """All that an optimised strategy depends on: neither data nor the size of the loss."""
     return Topic(NAME, registry.query_mechanism(mechanism).version).asks(
         mechanism=mechanism, domain=domain.to_json(), workload=workload, definition=definition.value
@@ -75,7 +76,7 @@ def kept(name: str) -> Optimised:
     return Optimised(arrays.kept(name), answer["facts"] if answer else {}, name)
 
 
-def stored(question: Mapping[str, Any]) -> str:
+def stored(question: Json) -> str:
     """The name of the strategy that was found. Raises PlanError while there is none."""
     return str(STRATEGIES.answer_of(STRATEGIES.look_up(question))["arrays"])
 

@@ -26,7 +26,8 @@ def largest_tables(wanted: Sequence[Columns]) -> dict[Columns, Columns]:
 
 def margin(table: np.ndarray, whole: Columns, columns: Columns) -> np.ndarray:
     """The table of some of the columns of a larger one, both in domain order."""
-    return table.sum(axis=tuple(axis for axis, name in enumerate(whole) if name not in columns))
+    others = tuple(axis for axis, name in enumerate(whole) if name not in columns)
+    return np.asarray(table.sum(axis=others))
 
 
 def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:

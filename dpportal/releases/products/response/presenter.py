@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from django.http import QueryDict
 
 from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
 from dpportal.publications.headers import valid_names
 from dpportal.publications.label_columns import LabelColumn, label_columns
@@ -60,7 +60,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             codebook.write(domain, folder),
         ]
 
-    def page(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> dict[str, Any]:
+    def page(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> Json:
         answers = made.result
         return {
             "figure": figure_json(_figure(made)),
@@ -69,7 +69,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             "people": len(answers.reports),
         }
 
-    def compare(self, made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Any]:
+    def compare(self, made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> Json:
         answers = made.result
         raw = whole(answers.estimate.counts)
         figures = {
@@ -96,7 +96,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             "interval": answers.half_width,
         }
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return moved_verdict(comparison["errors"])
 
     def stored_estimates(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> np.ndarray:
@@ -106,7 +106,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
         )
         return np.array([len(made.result.reports), *reports], dtype=np.int64)
 
-    def explore(self, release: Release, plan: ResponsePlan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: ResponsePlan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:
             with stored_estimates.estimates(release) as (rows, *reports):
                 return cell_sum(
@@ -143,7 +143,7 @@ def _figure(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray 
     )
 
 
-def _table(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[Any]]:
+def _table(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[object]]:
     """Rows of the page's table: value, estimate, count, interval."""
     answers = made.result
     estimate, half_width = answers.estimate.counts, answers.estimate.half_width
@@ -153,7 +153,7 @@ def _table(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[Any]]
     return [list(row) for row in zip(_labels(made), *numbers, strict=True)]
 
 
-def _errors(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, dict[str, Any]]:
+def _errors(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Json]:
     answers = made.result
     raw, counts = (
         observed_error(true, c, answers.half_width) for c in (whole(answers.estimate.counts), answers.counts)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.selection import verdict
@@ -44,12 +44,10 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
         score = score_of(question, domain, Fraction(draft.parameters.get("level", "1/2")))
         return method.plan(score, loss, int(draft.parameters.get("picks", 1)))
 
-    def read_plan(self, value: Mapping[str, Any]) -> SelectionPlan:
+    def read_plan(self, value: Json) -> SelectionPlan:
         return SelectionPlan.from_json(value)
 
-    def offer(
-        self, plan: SelectionPlan, draft: Release, plans: Sequence[SelectionPlan] = ()
-    ) -> dict[str, Any]:
+    def offer(self, plan: SelectionPlan, draft: Release, plans: Sequence[SelectionPlan] = ()) -> Json:
         return {"resolved": plan.resolved}
 
     def error_label(self, draft: Release) -> ErrorLabel:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.label_columns import LabelColumn, label_columns
 from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
@@ -37,7 +36,7 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         fields = [{"name": "rank", "type": "integer"}, *(column.field() for column in columns)]
         return [Table(path, "What was chosen, best first", fields)]
 
-    def page(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> dict[str, Any]:
+    def page(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
         plan = made.plan
         return {
             "choices": made.result,
@@ -47,9 +46,7 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
             "resolved": [list(pair) for pair in plan.resolved],
         }
 
-    def compare(
-        self, made: ReconstructedRelease[SelectionPlan, list[str]], true: np.ndarray
-    ) -> dict[str, Any]:
+    def compare(self, made: ReconstructedRelease[SelectionPlan, list[str]], true: np.ndarray) -> Json:
         plan = made.plan
         scores = plan.score.scores(true)
         chances = registry.selection(plan.mechanism).probabilities(plan, scores)
@@ -73,10 +70,10 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
             "good_chance": verdict.good_chance(plan, scores, chances, int(true.sum())),
         }
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return verdict.observed(comparison["good_chance"])
 
-    def facts(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> dict[str, Any]:
+    def facts(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
         return {"choice": made.result}
 
 

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import numpy as np
 from django import forms
@@ -15,6 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Domain, Integer, Real
@@ -37,7 +37,7 @@ WITHOUT_VALUE = (
     (LEFT_OUT, gettext_lazy("left out")),
     (ALONE, gettext_lazy("they alone")),
 )
-_READERS: dict[str, Callable[[str], Any]] = {
+_READERS: dict[str, Callable[[str], int | float | date]] = {
     Integer.kind: int,
     Real.kind: float,
     Date.kind: date.fromisoformat,
@@ -96,7 +96,7 @@ class PickForm(forms.Form):
             ticked = isinstance(fields[0].field.widget, forms.CheckboxSelectMultiple)
             yield ExplorerColumn(attribute.name, fields, ticked)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         self.picks: list[Integers] = [np.arange(attribute.size) for attribute in self.domain.attributes]
         for place in self.asked:
@@ -107,7 +107,7 @@ class PickForm(forms.Form):
                 self.add_error(f"{'to' if attribute.ordered else 'in'}-{place}", wrong)
         return data
 
-    def _picked(self, attribute: Attribute, place: int, data: dict[str, Any]) -> Integers:
+    def _picked(self, attribute: Attribute, place: int, data: Json) -> Integers:
         """The places that are picked of a column. Raises ValidationError with what to change."""
         if not attribute.ordered:
             chosen = data.get(f"in-{place}")
@@ -188,7 +188,7 @@ def _end(attribute: Attribute, text: str) -> int | None:
         return int(text)
     assert isinstance(attribute, Integer | Real | Date)
     try:
-        value: Any = _READERS[attribute.kind](text.strip())
+        value = _READERS[attribute.kind](text.strip())
         cell = bisect_right(range(attribute.regular_size), value, key=lambda c: attribute.bounds(c)[0]) - 1
     except (ValueError, OverflowError):
         raise forms.ValidationError(
@@ -200,7 +200,7 @@ def _end(attribute: Attribute, text: str) -> int | None:
 
 def explored(
     domain: Domain, question: QueryDict, answer: Answer, *, reason: str = "", note: str = ""
-) -> dict[str, Any]:
+) -> Json:
     """What the page shows of a reader's pick.
 
     answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
@@ -213,7 +213,7 @@ def explored(
         asked = which.cleaned_data["columns"]
     is_asked = bool(answered - {f"{ASKED}-columns", f"{ASKED}-which"})
     form = PickForm(domain, question if is_asked else None, asked)
-    context: dict[str, Any] = {
+    context: Json = {
         "explorer": form,
         "explorer_asked": asked,
         "explorer_reason": reason,
@@ -236,7 +236,7 @@ def without_picks(question: QueryDict) -> QueryDict:
     return other
 
 
-def has_form(explored: dict[str, Any]) -> bool:
+def has_form(explored: Json) -> bool:
     """Whether cells can be picked."""
     return "explorer" in explored or "explorer_columns" in explored
 

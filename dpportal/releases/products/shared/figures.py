@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 
 
 def whole(raw: np.ndarray) -> np.ndarray:
@@ -14,5 +13,5 @@ def whole(raw: np.ndarray) -> np.ndarray:
     return raw if np.issubdtype(raw.dtype, np.integer) else np.rint(raw).astype(np.int64)
 
 
-def figure_json(figure: Figure) -> dict[str, Any]:
+def figure_json(figure: Figure) -> Json:
     return {"json": figure.json, "title": figure.title, "caption": figure.caption}
