@@ -11,7 +11,7 @@ class ReleasesConfig(AppConfig):
         from dpportal.releases.products.queries import strategies
         from mechanisms.matrix.mechanism import kept_by
 
-        kept_by(strategies.Kept())
+        kept_by(strategies.StoredInputs())
         self._listen()
 
     def _listen(self) -> None:

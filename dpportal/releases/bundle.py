@@ -20,20 +20,20 @@ from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
-from dpportal.releases.row_retention import Keeping
+from dpportal.releases.row_retention import RowRetention
 
 
-def write(made: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
+def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows.
 
     words: read once, so that no two files say different things.
     """
-    release = made.release
+    release = reconstructed.release
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
-        tables = presenter_of(release).tables(made, folder)
+        tables = presenter_of(release).tables(reconstructed, folder)
         files = with_workbooks(tables)
-        files += _explanations(made, words, tables, files, folder)
+        files += _explanations(reconstructed, words, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")
         archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
         row = partial(Artifact, release=release)
@@ -48,10 +48,17 @@ def filled_columns(release: Release) -> list[str]:
 
 
 def _explanations(
-    made: AnyReconstructed, words: DisplayTexts, tables: list[Table], files: list[BundleFile], folder: Path
+    reconstructed: AnyReconstructed,
+    words: DisplayTexts,
+    tables: list[Table],
+    files: list[BundleFile],
+    folder: Path,
 ) -> list[BundleFile]:
-    release, promised = made.release, promise(made.release, made.plan.loss, words.others)
-    shown = presenter_of(release).page(made)
+    release, promised = (
+        reconstructed.release,
+        promise(reconstructed.release, reconstructed.plan.loss, words.others),
+    )
+    shown = presenter_of(release).page(reconstructed)
     cells = next((table.path.name for table in tables if table.has_independent_cells), "")
     package = descriptions.package_file(
         folder,
@@ -67,39 +74,39 @@ def _explanations(
         {
             "release": release,
             "words": words,
-            "plan": made.plan,
+            "plan": reconstructed.plan,
             "shown": shown,
             "statement": promised,
             "files": files,
             "filled": filled_columns(release),
             "product": product_of(release),
-            "method": method_of(release.product, made.plan.mechanism),
-            "keeping": Keeping.of(release),
+            "method": method_of(release.product, reconstructed.plan.mechanism),
+            "retention": RowRetention.of(release),
             "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
             "independent_cells": bool(cells),
             "measured": measured_in(tables),
             "has_codebook": any(table.path.name == codebook.NAME for table in tables),
         },
     )
-    report = _report(made, words, shown, folder)
-    facts = _facts(made, words, files)
+    report = _report(reconstructed, words, shown, folder)
+    facts = _facts(reconstructed, words, files)
     about = descriptions.about_file(folder, facts, [*files, package, readme, report])
     return [about, package, readme, report]
 
 
-def _report(made: AnyReconstructed, words: DisplayTexts, shown: Json, folder: Path) -> BundleFile:
+def _report(reconstructed: AnyReconstructed, words: DisplayTexts, shown: Json, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
-    release, product = made.release, product_of(made.release)
+    release, product = reconstructed.release, product_of(reconstructed.release)
     context = {
         "title": words.title,
         "about": words.about,
         "release": release,
         "product": product,
-        "plan": made.plan,
-        "method_title": method_title(release.product, made.plan.mechanism),
-        "statement": promise(release, made.plan.loss, words.others),
-        "loss": str(made.plan.loss),
-        "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
+        "plan": reconstructed.plan,
+        "method_title": method_title(release.product, reconstructed.plan.mechanism),
+        "statement": promise(release, reconstructed.plan.loss, words.others),
+        "loss": str(reconstructed.plan.loss),
+        "epsilon_delta": epsilon_delta_text(reconstructed.plan.loss, release.delta),
         "filled": filled_columns(release),
         "words": words,
         "shown": stilled(shown),
@@ -107,9 +114,9 @@ def _report(made: AnyReconstructed, words: DisplayTexts, shown: Json, folder: Pa
     return descriptions.report_file(folder, "releases/report.html", context)
 
 
-def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> Json:
+def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> Json:
     """Everything needed to check how the release was made."""
-    release = made.release
+    release = reconstructed.release
     assert release.measured_at is not None and release.domain_version is not None
     return {
         "release": str(release.pk),
@@ -119,17 +126,17 @@ def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile])
         "curator": words.curator,
         **({"about": about} if (about := words.about.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
-        "statement": promise(release, made.plan.loss, words.others),
+        "statement": promise(release, reconstructed.plan.loss, words.others),
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": {
-            **release.protects(made.plan.loss.unit, words.others),
+            **release.protects(reconstructed.plan.loss.unit, words.others),
             **({"rows_without_person": "left out"} if release.person_column else {}),
         },
         **_columns_in_files(release, files),
-        "plan": made.plan.to_json(),
+        "plan": reconstructed.plan.to_json(),
         "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
-        **presenter_of(release).facts(made),
+        **presenter_of(release).facts(reconstructed),
     }
 
 

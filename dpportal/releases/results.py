@@ -37,20 +37,20 @@ def reconstruct(release: Release) -> AnyReconstructed:
     return AnyReconstructed(release, plan, runner.reconstruct(plan, measurement))
 
 
-def keep_page(made: AnyReconstructed) -> None:
+def store_page(reconstructed: AnyReconstructed) -> None:
     """Store what the public page shows, and what answers a reader's questions there."""
-    presenter = presenter_of(made.release)
-    shown, estimates = presenter.page(made), presenter.stored_estimates(made)
+    presenter = presenter_of(reconstructed.release)
+    shown, estimates = presenter.page(reconstructed), presenter.stored_estimates(reconstructed)
     if estimates is not None:
-        stored_estimates.keep_estimates(made.release, estimates)
+        stored_estimates.keep_estimates(reconstructed.release, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(shown))
-        storage.keep(path, _name(made.release))
+        storage.keep(path, _name(reconstructed.release))
 
 
-def kept_page(release: Release) -> Json:
-    """What `keep_page` stored."""
+def stored_page(release: Release) -> Json:
+    """What `store_page` stored."""
     with default_storage.open(_name(release)) as file:
         page: Json = json.load(file)
     return page

@@ -12,7 +12,7 @@ ROWS_COUNTED = "rows_counted"
 
 
 @dataclass(frozen=True)
-class Keeping:
+class RowRetention:
     """What decides whether a row counts; declared, so public.
 
     person_column: names the person, of whom at most max_rows rows count; empty where each person has one row.
@@ -24,17 +24,12 @@ class Keeping:
     closed: tuple[str, ...]
 
     @classmethod
-    def of(cls, release: Release) -> Keeping:
+    def of(cls, release: Release) -> RowRetention:
         version = release.domain_version
         assert version is not None
         released = version.domain().project(release.columns).attributes
         closed = tuple(attribute.name for attribute in released if attribute.leaves_out)
         return cls(version.unit_column, version.max_rows, closed)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every row of the table counts."""
-        return not (self.person_column or self.closed)
 
 
 def rows_counted(comparison: Json) -> int | None:

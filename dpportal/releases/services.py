@@ -29,7 +29,7 @@ from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import ReleasePlan, planner_of
 from dpportal.releases.products.microdata.simulations import SIMULATIONS
 from dpportal.releases.products.queries.strategies import STRATEGIES
-from dpportal.releases.tasks import write_anew
+from dpportal.releases.tasks import rewrite_files
 
 
 class ReleaseError(Exception):
@@ -183,7 +183,7 @@ def rename(release: Release, title: str, by: User) -> None:
         return
     audit.record(by, "renamed", release, f"from {release.title or release.proposed_title!r} to {title!r}")
     Release.objects.filter(pk=release.pk).update(title=title)
-    write_anew(Release.objects.filter(pk=release.pk))
+    rewrite_files(Release.objects.filter(pk=release.pk))
 
 
 def ask_strategies(draft: Release) -> list[StoredQuestion]:
@@ -200,5 +200,5 @@ def ask_simulation(draft: Release) -> StoredQuestion | None:
 def _of_workers(draft: Release, kind: QuestionKind) -> list[Json]:
     """What workers find for the draft, of one kind. Raises DraftError."""
     _version, domain = drafts.domain_of(draft)
-    asked = planner_of(draft).worker_questions(draft, domain, drafts.loss_at(draft, Decimal(1)))
-    return [each.question for each in asked if each.kind is kind]
+    questions = planner_of(draft).worker_questions(draft, domain, drafts.loss_at(draft, Decimal(1)))
+    return [each.question for each in questions if each.kind is kind]

@@ -17,8 +17,8 @@ NAMED_COLUMNS = 4
 
 def proposed(columns: Sequence[str], dataset: str, parameters: Json) -> str:
     """Its columns, or how many, what was asked of them if it is a private choice, and the dataset."""
-    asked = _asked(parameters.get("question", ""), named(columns, parameters), parameters)
-    return f"{asked}, {dataset}"[:LONGEST]
+    question = _question_text(parameters.get("question", ""), named(columns, parameters), parameters)
+    return f"{question}, {dataset}"[:LONGEST]
 
 
 def named(columns: Sequence[str], parameters: Json) -> str:
@@ -28,7 +28,7 @@ def named(columns: Sequence[str], parameters: Json) -> str:
     return (" / " if options else " × ").join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
 
 
-def _asked(question: str, columns: str, parameters: Json) -> str:
+def _question_text(question: str, columns: str, parameters: Json) -> str:
     """A question with the names of its columns."""
     texts = {
         Quantile.kind: _("Quantile %(level)s of %(columns)s"),

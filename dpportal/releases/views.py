@@ -38,7 +38,7 @@ from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.privacy_statement import promise
 from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
-from dpportal.releases.row_retention import Keeping, rows_counted
+from dpportal.releases.row_retention import RowRetention, rows_counted
 from dpportal.releases.services import ReleaseError
 
 PAGE_SIZE = 25
@@ -59,8 +59,8 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = shows_own(request)
     finished = Q(dataset__in=open_datasets(request), state=Release.State.READY)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | finished
-    wanted = mine if own else PUBLIC
-    shown = Release.objects.filter(wanted).select_related("charge__budget", "dataset__owner", "job")
+    listed = mine if own else PUBLIC
+    shown = Release.objects.filter(listed).select_related("charge__budget", "dataset__owner", "job")
     shown = shown.listed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
     for release in page:
@@ -84,8 +84,8 @@ def finished(request: HttpRequest) -> HttpResponseBase:
         "shares": list(shares[:ANSWERS_SHOWN]),
         "nav_section": "releases",
     }
-    for told in (answers, shares):
-        told.filter(seen=False).update(seen=True)
+    for notified in (answers, shares):
+        notified.filter(seen=False).update(seen=True)
     return render(request, "releases/finished.html", context)
 
 
@@ -156,12 +156,12 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
         cells % {"column": column, "own": own, "there": there}
         for column, own, there in services.changed_columns(release, other)
     ]
-    said = {"name": other.name, "columns": ", ".join(differ)}
+    names = {"name": other.name, "columns": ", ".join(differ)}
     if differ:
-        messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % said)
+        messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % names)
     if release.account and other.budgets.exists() and not services.same_budget_kind(release, other):
         not_taken = _("The cost in %(symbol)s is not taken over: the budget of “%(name)s” is another kind.")
-        messages.warning(request, not_taken % {**said, "symbol": release.account.symbol})
+        messages.warning(request, not_taken % {**names, "symbol": release.account.symbol})
     messages.info(
         request,
         _("The choices are those for “%(name)s”, the estimate of the number of people too: check it.")
@@ -201,7 +201,7 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "comparison": comparison,
         "verdict": presenter_of(release).verdict(comparison),
         "method_title": method_title(release.product, plan.mechanism),
-        "keeping": Keeping.of(release),
+        "retention": RowRetention.of(release),
         "rows_counted": rows_counted(comparison),
         "product": product_of(release),
         "other_tables": tables_for(request, release),
@@ -253,11 +253,11 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
 
 def _comparison(request: HttpRequest, release: Release) -> Json | None:
     """The stored comparison, its look recorded; None with a message where there is none, or where it is not shown."""
-    if kept := why_true_counts_hidden(release.dataset, current_user(request)):
-        messages.error(request, kept)
+    if reason := why_true_counts_hidden(release.dataset, current_user(request)):
+        messages.error(request, reason)
         return None
-    found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
-    if found is None:
+    comparison = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
+    if comparison is None:
         messages.info(
             request,
             _(
@@ -267,7 +267,7 @@ def _comparison(request: HttpRequest, release: Release) -> Json | None:
         )
     else:
         record_comparison(release, current_user(request))
-    return found
+    return comparison
 
 
 def _act(

@@ -43,10 +43,10 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     }
 
 
-def method_initial(draft: Release, budget: Budget, asked: str = "") -> Json:
-    """What was chosen before, or a tenth of what is left. asked: a cost that the address proposes, if it is one."""
+def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
+    """What was chosen before, or a tenth of what is left. proposed: a cost that the address proposes, if it is one."""
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
-    amount = _proposed(asked) or draft.amount or tenth or Decimal("0.1")
+    amount = _proposed(proposed) or draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
@@ -57,9 +57,9 @@ def method_initial(draft: Release, budget: Budget, asked: str = "") -> Json:
     }
 
 
-def _proposed(asked: str) -> Decimal | None:
+def _proposed(text: str) -> Decimal | None:
     try:
-        proposed: Decimal = amount_formfield().clean(asked)
+        proposed: Decimal = amount_formfield().clean(text)
     except ValidationError:
         return None
     return proposed
@@ -87,8 +87,8 @@ def methods(
 
     searches: those that some methods wait for. simulation: what to expect of them, where the product has one.
     """
-    asked = form["mechanism"].value()
-    shared = {"budget": budget, "chosen_method": asked, **dial_shown(draft, budget, form)}
+    checked = form["mechanism"].value()
+    shared = {"budget": budget, "chosen_method": checked, **dial_shown(draft, budget, form)}
     if form["purpose"].value() in Release.Purpose.values:
         draft.purpose = form["purpose"].value()
     try:
@@ -98,7 +98,7 @@ def methods(
         return {**shared, "refusal": error.messages[0]}
     except DraftError as error:
         return {**shared, "refusal": error.message}
-    compared = SideBySide(draft, offers, asked, amount)
+    compared = SideBySide(draft, offers, checked, amount)
     return {
         **shared,
         **compared.context,

@@ -17,10 +17,10 @@ from dpportal.releases.products.shared.recommendation import Recommendations
 
 
 class SideBySide:
-    """Works out what the wizard shows of all methods. asked: the method that the form holds, if any."""
+    """Works out what the wizard shows of all methods. checked: the method that the form holds, if any."""
 
-    def __init__(self, draft: Release, offers: list[Offer], asked: str | None, amount: Decimal) -> None:
-        self._draft, self._offers, self._asked, self._amount = draft, offers, asked, amount
+    def __init__(self, draft: Release, offers: list[Offer], checked: str | None, amount: Decimal) -> None:
+        self._draft, self._offers, self._checked, self._amount = draft, offers, checked, amount
         self._planner: AnyPlanner = planner_of(draft)
 
     @property
@@ -40,10 +40,10 @@ class SideBySide:
     @cached_property
     def chosen(self) -> str | None:
         """The method asked for, where it has a plan; else the first that is recommended."""
-        if self._asked == AUTOMATIC and self._planner.has_automatic:
-            return self._asked
-        if self._asked in self._made:
-            return self._asked
+        if self._checked == AUTOMATIC and self._planner.has_automatic:
+            return self._checked
+        if self._checked in self._method_plans:
+            return self._checked
         return next((method.mechanism for method in self._recommended.methods), None)
 
     @property
@@ -63,7 +63,7 @@ class SideBySide:
     @property
     def _plan_of_the_chosen(self) -> ReleasePlan | None:
         """That of the best method, where the choice is left to the portal."""
-        return self._made.get(self.chosen or "") or self._made.get(self._best or "")
+        return self._method_plans.get(self.chosen or "") or self._method_plans.get(self._best or "")
 
     @cached_property
     def _rows(self) -> list[Json]:
@@ -77,11 +77,11 @@ class SideBySide:
             "mechanism": offer.mechanism,
             "plan": offer.plan,
             "unsuited": "",
-            **self._planner.offer(offer.plan, self._draft, list(self._made.values())),
+            **self._planner.offer(offer.plan, self._draft, list(self._method_plans.values())),
         }
 
     @cached_property
-    def _made(self) -> dict[str, ReleasePlan]:
+    def _method_plans(self) -> dict[str, ReleasePlan]:
         """The plans by method."""
         return {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
 
@@ -93,7 +93,8 @@ class SideBySide:
     @cached_property
     def _plans(self) -> dict[str, ReleasePlan]:
         """The plans of methods that are made for the columns, or of all if none is."""
-        return {name: plan for name, plan in self._made.items() if not self._unsuited[name]} or self._made
+        suited = {name: plan for name, plan in self._method_plans.items() if not self._unsuited[name]}
+        return suited or self._method_plans
 
     @cached_property
     def _recommended(self) -> Recommendations:
@@ -104,7 +105,7 @@ class SideBySide:
         return self._planner.best_method(self._draft, self._plans) if self._plans else None
 
     def _noise_picture(self) -> Figure | None:
-        picked = self.chosen if self.chosen in self._made else next(iter(self._made), None)
+        picked = self.chosen if self.chosen in self._method_plans else next(iter(self._method_plans), None)
         row = next((row for row in self._rows if row["mechanism"].name == picked), {})
         draw: Callable[[], Figure | None] | None = row.get("noise_figure")
         return None if draw is None else draw()

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpportal.charts.counts import counts_figure
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.figures import figure_json, whole
+from dpportal.releases.products.shared.figures import as_integers, figure_json
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
 
@@ -27,7 +27,7 @@ def page(plan: Plan, result: Result) -> Json:
     half_width = interval(plan, result)
     figure = counts_figure(
         plan.domain,
-        raw=whole(result.raw),
+        raw=as_integers(result.raw),
         counts=result.counts,
         half_width=half_width,
         partition=result.partition,
@@ -53,7 +53,7 @@ def first_cells(plan: Plan, result: Result) -> list[list[object]]:
     """Rows of the table for the first cells: labels, noisy count, count, and the interval if there is one."""
     size = min(plan.domain.size, MAX_TABLE_CELLS)
     labels = labels_of(plan.domain, np.arange(size))
-    raw, half_width = whole(result.raw[:size]), interval(plan, result)
+    raw, half_width = as_integers(result.raw[:size]), interval(plan, result)
     numbers = [raw.tolist(), result.counts[:size].tolist()]
     if half_width is not None:
         numbers += [(raw - half_width).tolist(), (raw + half_width).tolist()]

@@ -44,8 +44,8 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
         self, method: Mechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> Plan:
         # What the release is for is the draft's, whatever was said of it with a method chosen before.
-        said = {**draft.parameters, "purpose": draft.purpose}
-        plan = method.plan(domain, {**said, **_public_total(draft, loss.for_domain(domain).unit)}, loss)
+        parameters = {**draft.parameters, "purpose": draft.purpose}
+        plan = method.plan(domain, {**parameters, **_public_total(draft, loss.for_domain(domain).unit)}, loss)
         if obstacle := self.job_cost(plan, draft.people).obstacle():
             raise PlanError(obstacle)
         return plan

@@ -25,10 +25,10 @@ def assess(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray)
 
 def _learning(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Json:
     """What `learning.learned` says, or which of its conditions is not met."""
-    found = {"target": target, "installed": learning.available()}
-    if target and found["installed"]:
-        return {**found, **learning.learned(domain, target, synthetic, real)}
-    return found
+    conditions = {"target": target, "installed": learning.available()}
+    if target and conditions["installed"]:
+        return {**conditions, **learning.learned(domain, target, synthetic, real)}
+    return conditions
 
 
 def _nearest(synthetic: np.ndarray, real: np.ndarray) -> Json:

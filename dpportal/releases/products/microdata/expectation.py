@@ -24,13 +24,13 @@ def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
             other = plan if used else _planned(method, plan)
         except PlanError:
             continue
-        of_kept = foresee(other.of_columns(result.columns), people)
+        of_released = foresee(other.of_columns(result.columns), people)
         lines.append(
             {
                 "title": method.title,
                 "used": used,
                 "column": foresee(other, people).column,
-                "pairs": len({table.pair for table in result.tables}) if used else of_kept.pairs,
+                "pairs": len({table.pair for table in result.tables}) if used else of_released.pairs,
             }
         )
     return lines

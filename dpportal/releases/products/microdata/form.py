@@ -196,15 +196,15 @@ class ColumnsForm(ChoiceForm):
         )
 
 
-def _fields(text: str, wanted: tuple[int, ...], label: str) -> list[list[str]]:
+def _fields(text: str, numbers: tuple[int, ...], label: str) -> list[list[str]]:
     """The fields of each line that is not empty. Raises PlanError unless every line has as many as wanted."""
     lines = [
         [field.strip() for field in fields] for fields in csv.reader(text.splitlines(), skipinitialspace=True)
     ]
     lines = [fields for fields in lines if any(fields)]
-    if any(len(fields) not in wanted for fields in lines):
+    if any(len(fields) not in numbers for fields in lines):
         message = _("%(label)s: each line needs %(wanted)s parts with commas between.")
-        raise PlanError(message % {"label": label, "wanted": _(" or ").join(map(str, wanted))})
+        raise PlanError(message % {"label": label, "wanted": _(" or ").join(map(str, numbers))})
     return lines
 
 

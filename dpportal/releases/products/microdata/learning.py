@@ -42,16 +42,16 @@ def learned(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray
         return {}
     question, labels = _question(domain.attributes[place], trained[:, place])
     truth = labels(tested[:, place])
-    made = synthetic[: len(trained)]
+    sample = synthetic[: len(trained)]
     lines = [
         [name, *_figures(_chances(domain, place, rows, labels(rows[:, place]), tested), truth)]
-        for name, rows in ((_("real rows"), trained), (_("synthetic rows"), made))
+        for name, rows in ((_("real rows"), trained), (_("synthetic rows"), sample))
     ]
     values, counts = np.unique(labels(trained[:, place]), return_counts=True)
     guess = float((truth == values[counts.argmax()]).mean())
     return {
         "question": question,
-        "trained": [len(trained), len(made)],
+        "trained": [len(trained), len(sample)],
         "tested": len(tested),
         "lines": [*lines, [_("nothing: always the most common answer"), guess, 0.5]],
     }

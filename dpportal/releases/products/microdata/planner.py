@@ -124,5 +124,5 @@ def _simulated(draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple
 
     plans: by method, for the same columns and cost.
     """
-    found = simulations.ranking(next(iter(plans.values())), draft.people)
-    return [(name, error) for name, error in found if name in plans]
+    ranked = simulations.ranking(next(iter(plans.values())), draft.people)
+    return [(name, error) for name, error in ranked if name in plans]

@@ -28,8 +28,8 @@ class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
         """
         dataset, version = release.dataset, release.domain_version
         assert version is not None
-        asked = [*plan.counted, *comparison.further_tables(plan)]
-        counts = records.count_tables(dataset, version, plan.domain, asked, key)
+        tables = [*plan.counted, *comparison.further_tables(plan)]
+        counts = records.count_tables(dataset, version, plan.domain, tables, key)
         if not registry.microdata(plan.mechanism).whole_rows:
             return Counted(counts[: plan.cells], counts)
         rows = records.packed_rows(dataset, version, plan.domain, key)

@@ -75,8 +75,10 @@ def _after_choice(amount: float, keep: int | None) -> float:
 def _complete(simulation: StoredQuestion, definition: Definition) -> list[Simulated]:
     """The lines of methods that could be simulated at every cost."""
     lines, amounts = [Simulated(**line) for line in simulation.answer or ()], AMOUNTS[definition]
-    whole = {m for m in {line.method for line in lines} if sum(x.method == m for x in lines) == len(amounts)}
-    return [line for line in lines if line.method in whole]
+    complete = {
+        m for m in {line.method for line in lines} if sum(x.method == m for x in lines) == len(amounts)
+    }
+    return [line for line in lines if line.method in complete]
 
 
 def _lines(question: Mapping[str, Any], claim: Claim) -> list[Json]:

@@ -21,11 +21,11 @@ def expected(plan: MicrodataPlan, people: int) -> Verdict:
     text = _("Noise is expected to put %(percent)s of the rows into a wrong cell of each single column.")
     if level is VerdictLevel.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
-    told = text % {"percent": about(share)}
+    sentence = text % {"percent": about(share)}
     if not registry.microdata(plan.mechanism).has_dependence:
-        told += " " + _("They hold no dependence between columns, whatever they cost.")
-        return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, told)
-    return Verdict(level, told, max(1.0, share / SHARES[0]))
+        sentence += " " + _("They hold no dependence between columns, whatever they cost.")
+        return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, sentence)
+    return Verdict(level, sentence, max(1.0, share / SHARES[0]))
 
 
 def observed(comparison: Json) -> Verdict | None:

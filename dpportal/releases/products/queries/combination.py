@@ -79,13 +79,13 @@ def _released(release: Release, numbers: Mapping[int, int]) -> dict[int, dict[st
     """The lines of answers.csv with these numbers."""
     stored = release.artifacts.get(name="answers.csv").stored
     last = max(numbers, default=0)
-    found: dict[int, dict[str, str]] = {}
+    lines: dict[int, dict[str, str]] = {}
     with default_storage.open(stored) as file:
         for place, line in enumerate(
             csv.DictReader(TextIOWrapper(file, encoding="utf-8", newline="")), start=1
         ):
             if place in numbers:
-                found[place] = line
+                lines[place] = line
             if place >= last:
                 break
-    return found
+    return lines

@@ -26,7 +26,7 @@ from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.union import EVERYTHING, Term
 
 COVERAGE = 0.95
-MAX_TERMS_DRAWN = 3
+MAX_TERM_FIGURES = 3
 HEADER = [
     "number",
     "query",
@@ -89,7 +89,7 @@ def _by_part(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Iterator
     squared, expected = (result.answers - true) ** 2, result.standard_errors**2
     if len(plan.workload.terms) > 1 and plan.workload.marginals() is not None:
         yield _by_table(plan, squared, expected)
-    for term, place in islice(plan.workload.offsets(), MAX_TERMS_DRAWN):
+    for term, place in islice(plan.workload.offsets(), MAX_TERM_FIGURES):
         sides = _sides(term)
         if 1 <= len(sides) <= 2:
             yield _by_sides(plan, sides, squared[place], expected[place])
@@ -116,12 +116,12 @@ def _by_sides(
     lengths = [distinct for distinct, _places in grouped]
     shape = tuple(distinct.size for distinct in lengths)
     groups = np.asarray(np.ravel_multi_index(tuple(places for _lengths, places in grouped), shape))
-    observed, foreseen = (
+    observed, predicted = (
         np.sqrt(_mean_by(groups, values, math.prod(shape))).reshape(shape) for values in (squared, expected)
     )
     if len(sides) == 1:
-        return lengths_figure(lengths[0], observed, foreseen, names[0])
-    return lengths_map((lengths[0], lengths[1]), observed, foreseen, names)
+        return lengths_figure(lengths[0], observed, predicted, names[0])
+    return lengths_map((lengths[0], lengths[1]), observed, predicted, names)
 
 
 def _grouped(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,9 +138,9 @@ def _mean_by(groups: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
 
 
 def _by_table(plan: QueryPlan, squared: np.ndarray, expected: np.ndarray) -> Figure:
-    names, observed, foreseen = [], [], []
+    names, observed, predicted = [], [], []
     for term, place in plan.workload.offsets():
         names.append(" × ".join(table_of(plan, term)) or EVERYTHING)
         observed.append(squared[place].mean())
-        foreseen.append(expected[place].mean())
-    return tables_figure(names, np.sqrt(observed), np.sqrt(foreseen))
+        predicted.append(expected[place].mean())
+    return tables_figure(names, np.sqrt(observed), np.sqrt(predicted))

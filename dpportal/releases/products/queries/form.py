@@ -134,12 +134,12 @@ class WorkloadForm(ChoiceForm):
         self.chosen_columns: list[str] = []
 
     def chosen(self, draft: Release) -> Json:
-        asked = draft.parameters.get("asked", {})
-        self.digest: str = asked.get("digest", "")
+        choices = draft.parameters.get("asked", {})
+        self.digest: str = choices.get("digest", "")
         self.strategy_digest: str = draft.parameters.get("strategy", "")
         return {
             "kind": "ranges",
-            **asked,
+            **choices,
             "columns": draft.columns,
             "text": draft.parameters.get("workload", ""),
         }
@@ -184,20 +184,20 @@ class WorkloadForm(ChoiceForm):
                 if strategy.rows.shape[0] > MAX_STRATEGY_ROWS:
                     text = _("A strategy of your own can have at most %(limit)s rows. Leave some out.")
                     raise PlanError(text % {"limit": f"{MAX_STRATEGY_ROWS:,}"})
-                self.strategy_digest = matrices.keep(strategy)
-            elif self.strategy_digest and matrices.kept(self.strategy_digest).rows.shape[1] != domain.size:
+                self.strategy_digest = matrices.store(strategy)
+            elif self.strategy_digest and matrices.load(self.strategy_digest).rows.shape[1] != domain.size:
                 self.strategy_digest = ""
         except PlanError as refusal:
             self.add_error("strategy", str(refusal))
 
     def apply(self, draft: Release) -> None:
         data = self.cleaned_data
-        kept = ("kind", "column", "width", "ways", "tables", *(field.name for field in self.asks))
+        stored = ("kind", "column", "width", "ways", "tables", *(field.name for field in self.asks))
         draft.columns = self.chosen_columns
         draft.parameters = {
             "workload": data["text"],
             "strategy": self.strategy_digest,
-            "asked": {**{name: data[name] for name in kept}, "digest": self.digest},
+            "asked": {**{name: data[name] for name in stored}, "digest": self.digest},
         }
 
     def described(self) -> Json:
@@ -266,8 +266,8 @@ class WorkloadForm(ChoiceForm):
         )
 
     def _product(self, data: Json) -> tuple[list[str], str]:
-        asked = {a.name: data[f"{ASK}{place}"] for place, a in enumerate(self.declared.attributes)}
-        used = {name: ask for name, ask in asked.items() if ask}
+        choices = {a.name: data[f"{ASK}{place}"] for place, a in enumerate(self.declared.attributes)}
+        used = {name: ask for name, ask in choices.items() if ask}
         if not used:
             raise PlanError(_("Ask something of at least one column."))
         return list(used), " x ".join(f"{ask}({_quoted([name])})" for name, ask in used.items())
@@ -281,7 +281,7 @@ class WorkloadForm(ChoiceForm):
             )
             raise PlanError(text % {"cells": f"{domain.size:,}", "limit": f"{MAX_MATRIX_CELLS:,}"})
         if data["matrix"]:
-            self.digest = matrices.keep(_read_matrix(data["matrix"], domain))
+            self.digest = matrices.store(_read_matrix(data["matrix"], domain))
         if not self.digest:
             raise PlanError(_("Choose a file with the matrix."))
         return columns, f"uploaded({_quoted([self.digest])})"

@@ -53,8 +53,8 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         """The strategies that are searched for."""
         workload, definition = _workload(draft, domain), loss.definition
         able = (m for m in self.methods if m.optimises and not m.refusal(domain, workload, definition))
-        asked = (strategies.question(m.name, domain, workload.text, definition) for m in able)
-        return [WorkerQuestion(strategies.STRATEGIES, question) for question in asked]
+        questions = (strategies.question(m.name, domain, workload.text, definition) for m in able)
+        return [WorkerQuestion(strategies.STRATEGIES, question) for question in questions]
 
     def plan(
         self, method: QueryMechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
@@ -71,9 +71,9 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         stored = _stored_strategy(method, draft, workload, domain, loss.definition)
         if method.optimises:
             with strategies.replaced_if_unreadable(stored):
-                plan = method.plan(domain, workload, loss, strategies.kept(stored))
+                plan = method.plan(domain, workload, loss, strategies.load(stored))
         else:
-            plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
+            plan = method.plan(domain, workload, loss, strategies.load(stored) if stored else None)
         if draft.people and draft.people > most_rows(plan.sensitivity):
             raise PlanError(
                 _(
@@ -86,7 +86,7 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
     def read_plan(self, value: Json) -> QueryPlan:
         workload = workloads.read(value["workload"], Domain.from_json(value["domain"]))
         stored = value["details"][STORED]
-        return QueryPlan.from_json(value, workload, strategies.kept(stored) if stored else None)
+        return QueryPlan.from_json(value, workload, strategies.load(stored) if stored else None)
 
     def offer(self, plan: QueryPlan, draft: Release, plans: Sequence[QueryPlan] = ()) -> Json:
         """gap: how far from the best possible the search has shown its strategy to be at most, in words.

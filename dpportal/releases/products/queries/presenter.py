@@ -32,14 +32,16 @@ SUM = "sum"
 class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
     """Answers with their intervals, what was measured, and synthetic rows where there are any."""
 
-    def tables(self, made: ReconstructedRelease[QueryPlan, QueryResult], folder: Path) -> list[Table]:
-        return tables.write(made.plan, made.result, made.seed, folder)
+    def tables(
+        self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult], folder: Path
+    ) -> list[Table]:
+        return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder)
 
-    def page(self, made: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
-        return page.page(made.plan, made.result)
+    def page(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
+        return page.page(reconstructed.plan, reconstructed.result)
 
-    def compare(self, made: ReconstructedRelease[QueryPlan, QueryResult], true: np.ndarray) -> Json:
-        return comparison.build(made.plan, made.result, true)
+    def compare(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult], true: np.ndarray) -> Json:
+        return comparison.build(reconstructed.plan, reconstructed.result, true)
 
     def verdict(self, comparison: Json) -> Verdict | None:
         numbers = comparison["numbers"]
@@ -47,9 +49,9 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
             return None
         return answers_found(numbers["root_mean"] / numbers["typical"])
 
-    def facts(self, made: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
-        counts = made.result.counts
-        return {"queries": made.plan.workload.queries} | (
+    def facts(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
+        counts = reconstructed.result.counts
+        return {"queries": reconstructed.plan.workload.queries} | (
             {} if counts is None else {"synthetic_rows": int(counts.sum())}
         )
 

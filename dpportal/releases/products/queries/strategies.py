@@ -1,4 +1,4 @@
-"""Optimised strategies: asked for in the wizard, found by a worker, kept by workload and domain for every loss."""
+"""Optimised strategies: the wizard asks, a worker searches; the answer serves every loss of a workload and domain."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Strategies(QuestionKind):
 
     def answer(self, question: Mapping[str, Any], claim: Claim) -> Json:
         result = _optimise(question, claim)
-        name, _digest = arrays.keep(result.arrays, FOLDER)
+        name, _digest = arrays.store(result.arrays, FOLDER)
         return {"arrays": name, "facts": dict(result.facts)}
 
 
@@ -68,12 +68,12 @@ def question(mechanism: str, domain: Domain, workload: str, definition: Definiti
 
 
 @lru_cache(maxsize=16)
-def kept(name: str) -> Optimised:
+def load(name: str) -> Optimised:
     """A stored strategy, searched for or uploaded; the same object for the same name."""
     if matrix := matrices.of_name(name):
         return Optimised({"strategy": matrix.rows.toarray()}, name=name)
     answer = STRATEGIES.jobs().filter(answer__arrays=name).values_list("answer", flat=True).first()
-    return Optimised(arrays.kept(name), answer["facts"] if answer else {}, name)
+    return Optimised(arrays.load(name), answer["facts"] if answer else {}, name)
 
 
 def stored(question: Json) -> str:
@@ -106,14 +106,14 @@ def replaced_if_unreadable(name: str) -> Iterator[None]:
         ) from None
 
 
-class Kept:
-    """What a worker finds by name: methods, stored strategies, uploaded workloads."""
+class StoredInputs:
+    """Looks up by name what plans need: methods, stored strategies, uploaded workloads."""
 
     def method(self, name: str) -> QueryMechanism:
         return registry.query_mechanism(name)
 
     def strategy(self, name: str) -> Optimised:
-        return kept(name)
+        return load(name)
 
     def workload(self, text: str, domain: Domain) -> Workload:
         return workloads.read(text, domain)

@@ -82,9 +82,9 @@ class QuestionForm(ChoiceForm):
         return [a.name for a in self.declared.attributes if isinstance(a, Boolean)]
 
     def chosen(self, draft: Release) -> Json:
-        said = {"question": MostCommonValue.kind, "picks": 1, "level": "1/2", **super().chosen(draft)}
+        initial = {"question": MostCommonValue.kind, "picks": 1, "level": "1/2", **super().chosen(draft)}
         # A draft keeps a fraction, which a field of numbers would show as empty and send back as the median.
-        return {**said, "level": f"{float(Fraction(said['level'])):g}"}
+        return {**initial, "level": f"{float(Fraction(initial['level'])):g}"}
 
     def clean(self) -> Json:
         data = super().clean() or {}

@@ -63,15 +63,15 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
         lead = self.error_of(plan, draft)
         if not draft.people:
             return verdict.without_people(lead)
-        return verdict.expected(plan, lead, draft.people, _asked_column(draft))
+        return verdict.expected(plan, lead, draft.people, _only_column(draft))
 
     def rank(self, plan: SelectionPlan) -> tuple[float, ...]:
         """The method that most often tells the better candidate, over the gaps that the page shows."""
         return (-sum(chance for _gap, chance in plan.resolved),)
 
 
-def _asked_column(draft: Release) -> Attribute | None:
+def _only_column(draft: Release) -> Attribute | None:
     """The one column that is asked of, as it was declared when that was confirmed, or for a draft is now."""
     version = draft.domain_version or draft.dataset.current_domain()
-    asked = [a for a in (version.domain().attributes if version else ()) if a.name in draft.columns]
-    return asked[0] if len(asked) == 1 else None
+    columns = [a for a in (version.domain().attributes if version else ()) if a.name in draft.columns]
+    return columns[0] if len(columns) == 1 else None

@@ -26,8 +26,8 @@ LISTED = 400
 TICKED = 24
 LONGEST_TEXT = 4_000
 # Columns up to which cells of all are asked for; of more, a reader says first which matter, at most so many.
-ASKED_AT_ONCE = 6
-ASKED = "pick"
+MAX_PICKED_COLUMNS = 6
+PREFIX = "pick"
 NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no interval can be stated.")
 # Of an ordered column the missing cell is in no range, so it is asked for by itself.
 UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
@@ -64,33 +64,33 @@ class ExplorerForm(forms.Form):
     )
 
     def __init__(self, domain: Domain, data: QueryDict | None) -> None:
-        super().__init__(data, prefix=ASKED, label_suffix="")
+        super().__init__(data, prefix=PREFIX, label_suffix="")
         field = self.fields["columns"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(str(place), name) for place, name in enumerate(domain.names)]
 
     def clean_columns(self) -> list[int]:
         places = sorted({int(place) for place in self.cleaned_data["columns"]})
-        if len(places) > ASKED_AT_ONCE:
+        if len(places) > MAX_PICKED_COLUMNS:
             text = _("Pick at most %(limit)s columns; of the others all cells count.")
-            raise forms.ValidationError(text % {"limit": ASKED_AT_ONCE})
+            raise forms.ValidationError(text % {"limit": MAX_PICKED_COLUMNS})
         return places
 
 
 class PickForm(forms.Form):
     """Cells of some columns: from one to another where they have an order, else any of them. Nothing said means all."""
 
-    def __init__(self, domain: Domain, data: QueryDict | None, asked: Sequence[int] | None = None) -> None:
-        """asked: the places of the columns that are asked about; None: all."""
-        super().__init__(data, prefix=ASKED, label_suffix="")
+    def __init__(self, domain: Domain, data: QueryDict | None, places: Sequence[int] | None = None) -> None:
+        """places: the places of the columns that are asked about; None: all."""
+        super().__init__(data, prefix=PREFIX, label_suffix="")
         self.domain = domain
-        self.asked = range(len(domain.attributes)) if asked is None else asked
-        for place in self.asked:
+        self.places = range(len(domain.attributes)) if places is None else places
+        for place in self.places:
             fields = _fields(domain.attributes[place])
             self.fields.update({f"{name}-{place}": field for name, field in fields.items()})
 
     def columns(self) -> Iterator[ExplorerColumn]:
-        for place in self.asked:
+        for place in self.places:
             attribute = self.domain.attributes[place]
             fields = [self[name] for name in self.fields if name.endswith(f"-{place}")]
             ticked = isinstance(fields[0].field.widget, forms.CheckboxSelectMultiple)
@@ -99,7 +99,7 @@ class PickForm(forms.Form):
     def clean(self) -> Json:
         data = super().clean() or {}
         self.picks: list[Integers] = [np.arange(attribute.size) for attribute in self.domain.attributes]
-        for place in self.asked:
+        for place in self.places:
             attribute = self.domain.attributes[place]
             try:
                 self.picks[place] = self._picked(attribute, place, data)
@@ -205,33 +205,33 @@ def explored(
 
     answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
     """
-    answered, asked = {key for key in question if key.startswith(f"{ASKED}-")}, None
-    if len(domain.attributes) > ASKED_AT_ONCE:
+    answered, places = {key for key in question if key.startswith(f"{PREFIX}-")}, None
+    if len(domain.attributes) > MAX_PICKED_COLUMNS:
         which = ExplorerForm(domain, question if answered else None)
         if not which.is_valid():
             return {"explorer_columns": which}
-        asked = which.cleaned_data["columns"]
-    is_asked = bool(answered - {f"{ASKED}-columns", f"{ASKED}-which"})
-    form = PickForm(domain, question if is_asked else None, asked)
+        places = which.cleaned_data["columns"]
+    has_picks = bool(answered - {f"{PREFIX}-columns", f"{PREFIX}-which"})
+    form = PickForm(domain, question if has_picks else None, places)
     context: Json = {
         "explorer": form,
-        "explorer_asked": asked,
+        "explorer_places": places,
         "explorer_reason": reason,
         "explorer_note": note,
     }
-    if is_asked and form.is_valid():
-        found = answer(form.picks)
-        context |= {"picked": _words(domain, form.picks), "explored": found, "unexplored": found is None}
-        if found is not None and found.half_width is not None:
-            context["explored_from"] = found.estimate - found.half_width
-            context["explored_to"] = found.estimate + found.half_width
+    if has_picks and form.is_valid():
+        total = answer(form.picks)
+        context |= {"picked": _words(domain, form.picks), "explored": total, "unexplored": total is None}
+        if total is not None and total.half_width is not None:
+            context["explored_from"] = total.estimate - total.half_width
+            context["explored_to"] = total.estimate + total.half_width
     return context
 
 
 def without_picks(question: QueryDict) -> QueryDict:
     """What a reader asks but for cells: the public page shows the form empty."""
     other = question.copy()
-    for key in [key for key in other if key.startswith(f"{ASKED}-")]:
+    for key in [key for key in other if key.startswith(f"{PREFIX}-")]:
         del other[key]
     return other
 

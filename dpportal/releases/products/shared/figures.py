@@ -8,7 +8,7 @@ from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 
 
-def whole(raw: np.ndarray) -> np.ndarray:
+def as_integers(raw: np.ndarray) -> np.ndarray:
     """Estimates as whole rows, as pages show them."""
     return raw if np.issubdtype(raw.dtype, np.integer) else np.rint(raw).astype(np.int64)
 
