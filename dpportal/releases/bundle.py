@@ -42,8 +42,7 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact
 
 def filled_columns(release: Release) -> list[str]:
     """The released columns whose domain was taken from the data."""
-    assert release.domain_version is not None
-    filled = release.domain_version.attributes.filter(filled_from_data=True, column__in=release.columns)
+    filled = release.declaration.attributes.filter(filled_from_data=True, column__in=release.columns)
     return list(filled.values_list("column", flat=True))
 
 
@@ -54,70 +53,71 @@ def _explanations(
     files: list[BundleFile],
     folder: Path,
 ) -> list[BundleFile]:
-    release, promised = (
-        reconstructed.release,
-        promise(reconstructed.release, reconstructed.plan.loss, words.others),
-    )
-    shown = presenter_of(release).page(reconstructed)
-    cells = next((table.path.name for table in tables if table.has_independent_cells), "")
+    """What explains the data files: release.json, package description, readme and report."""
+    context = _context(reconstructed, words)
     package = descriptions.package_file(
         folder,
         tables,
-        name=f"release-{release.pk}",
+        name=f"release-{reconstructed.release.pk}",
         title=words.title,
-        description=promised,
+        description=context["statement"],
         about=words.about,
     )
-    readme = descriptions.readme_file(
-        folder,
-        "releases/bundle_readme.md",
-        {
-            "release": release,
-            "words": words,
-            "plan": reconstructed.plan,
-            "shown": shown,
-            "statement": promised,
-            "files": files,
-            "filled": filled_columns(release),
-            "product": product_of(release),
-            "method": method_of(release.product, reconstructed.plan.mechanism),
-            "retention": RowRetention.of(release),
-            "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
-            "independent_cells": bool(cells),
-            "measured": measured_in(tables),
-            "has_codebook": any(table.path.name == codebook.NAME for table in tables),
-        },
-    )
-    report = _report(reconstructed, words, shown, folder)
+    readme = _readme(context, tables, files, folder)
+    report = _report(context, folder)
     facts = _facts(reconstructed, words, files)
     about = descriptions.about_file(folder, facts, [*files, package, readme, report])
     return [about, package, readme, report]
 
 
-def _report(reconstructed: AnyReconstructed, words: DisplayTexts, shown: Json, folder: Path) -> BundleFile:
+def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:
+    """What the readme and the report both show."""
+    release, plan = reconstructed.release, reconstructed.plan
+    return {
+        "release": release,
+        "words": words,
+        "product": product_of(release),
+        "plan": plan,
+        "shown": presenter_of(release).page(reconstructed),
+        "statement": promise(release, plan.loss, words.others),
+        "filled": filled_columns(release),
+    }
+
+
+def _readme(context: Json, tables: list[Table], files: list[BundleFile], folder: Path) -> BundleFile:
+    release = context["release"]
+    independent = next((table.path.name for table in tables if table.has_independent_cells), "")
+    first_csv = next(table.path.name for table in tables if table.path.suffix == ".csv")
+    further = {
+        "files": files,
+        "method": method_of(release.product, context["plan"].mechanism),
+        "retention": RowRetention.of(release),
+        "first_table": independent or first_csv,
+        "independent_cells": bool(independent),
+        "measured": measured_in(tables),
+        "has_codebook": any(table.path.name == codebook.NAME for table in tables),
+    }
+    return descriptions.readme_file(folder, "releases/bundle_readme.md", {**context, **further})
+
+
+def _report(context: Json, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
-    release, product = reconstructed.release, product_of(reconstructed.release)
-    context = {
+    release, plan, words = context["release"], context["plan"], context["words"]
+    further = {
         "title": words.title,
         "about": words.about,
-        "release": release,
-        "product": product,
-        "plan": reconstructed.plan,
-        "method_title": method_title(release.product, reconstructed.plan.mechanism),
-        "statement": promise(release, reconstructed.plan.loss, words.others),
-        "loss": str(reconstructed.plan.loss),
-        "epsilon_delta": epsilon_delta_text(reconstructed.plan.loss, release.delta),
-        "filled": filled_columns(release),
-        "words": words,
-        "shown": stilled(shown),
+        "method_title": method_title(release.product, plan.mechanism),
+        "loss": str(plan.loss),
+        "epsilon_delta": epsilon_delta_text(plan.loss, release.delta),
+        "shown": stilled(context["shown"]),
     }
-    return descriptions.report_file(folder, "releases/report.html", context)
+    return descriptions.report_file(folder, "releases/report.html", {**context, **further})
 
 
 def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> Json:
     """Everything needed to check how the release was made."""
     release = reconstructed.release
-    assert release.measured_at is not None and release.domain_version is not None
+    assert release.measured_at is not None
     return {
         "release": str(release.pk),
         "product": release.product,
@@ -134,7 +134,7 @@ def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[Bun
         },
         **_columns_in_files(release, files),
         "plan": reconstructed.plan.to_json(),
-        "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
+        "domain": {"version": release.declaration.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
         **presenter_of(release).facts(reconstructed),
     }
@@ -144,8 +144,5 @@ def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:
     """What the files call the columns, which all else in release.json calls as the curator's table does."""
     if not any(file.name == codebook.NAME for file in files):
         return {}
-    assert release.domain_version is not None
-    domain = release.domain_version.domain().project(release.columns)
-    return {
-        "columns": [{"name": name, "column": column} for column, name in Headers.of(domain).columns.items()]
-    }
+    named = Headers.of(release.domain).columns
+    return {"columns": [{"name": name, "column": column} for column, name in named.items()]}

@@ -104,9 +104,8 @@ def measure(release_id: UUID, claim: Claim) -> None:
     What was measured when the portal died, or before an older copy of its database was put back, is taken as it is.
     """
     release = _release(release_id)
-    assert release.charge is not None
     _check_right(release)
-    outcome = ledger.outcome_of(release.charge)
+    outcome = ledger.outcome_of(release.confirmed_charge)
     if outcome is not None:
         commit(release, claim, CommittedMeasurement.again(outcome))
         return
@@ -195,9 +194,8 @@ def commit(release: Release, claim: Claim, measured: CommittedMeasurement) -> No
 
 def _record(release: Release, measured: CommittedMeasurement) -> None:
     """Spend, and point at what the charge has settled on: an earlier attempt's measurement where that came first."""
-    assert release.charge is not None
     outcome = asdict(measured)
-    settled = ledger.spend(release.charge, outcome)
+    settled = ledger.spend(release.confirmed_charge, outcome)
     if settled != outcome:
         outcome = asdict(CommittedMeasurement.again(settled))
     Release.objects.filter(pk=release.pk).update(
@@ -257,16 +255,14 @@ def _is_measured(job: ReleaseJob) -> bool:
 
 def _void_unless_measured(release: Release) -> None:
     if release.state == Release.State.REQUESTED and not _recorded_again(release):
-        assert release.charge is not None
         Release.objects.filter(pk=release.pk).update(state=Release.State.FAILED)
-        ledger.void(release.charge)
+        ledger.void(release.confirmed_charge)
 
 
 def _recorded_again(release: Release) -> bool:
     """Whether a measurement is remembered, and now is a fact, so that the curator can resume."""
-    assert release.charge is not None
     try:
-        outcome = ledger.outcome_of(release.charge)
+        outcome = ledger.outcome_of(release.confirmed_charge)
         if outcome is None:
             return False
         with transaction.atomic():
@@ -282,8 +278,7 @@ def void_left() -> None:
     """Void reservations of releases that ended while the memory could not be reached."""
     ended = Release.objects.filter(state__in=(Release.State.FAILED, Release.State.CANCELLED))
     for release in ended.filter(charge__state=LedgerEntry.State.RESERVED).select_related("charge__dataset"):
-        assert release.charge is not None
-        ledger.void(release.charge)
+        ledger.void(release.confirmed_charge)
 
 
 def pending_files() -> set[str]:

@@ -13,6 +13,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.releases import titles
+from mechanisms.domain import Domain
 
 
 class Releases(models.QuerySet["Release"]):
@@ -104,10 +105,26 @@ class Release(ChargedPublication):
         return self.parameters if self.product == self.Product.SELECTION else {}
 
     @property
+    def declaration(self) -> DomainVersion:
+        """The declared domains of the whole table, as the release was confirmed."""
+        assert self.domain_version is not None
+        return self.domain_version
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of its columns, as the release was confirmed."""
+        return self.declaration.domain().project(self.columns)
+
+    @property
+    def confirmed_charge(self) -> LedgerEntry:
+        """What it costs, from the confirmation on."""
+        assert self.charge is not None
+        return self.charge
+
+    @property
     def person_column(self) -> str:
         """Whose equal values are one person's rows, as it was confirmed; empty where each person has one row."""
-        assert self.domain_version is not None
-        return self.domain_version.unit_column
+        return self.declaration.unit_column
 
     @property
     def is_draft(self) -> bool:

@@ -18,8 +18,7 @@ from mechanisms.accounting import Loss
 
 def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
     """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
-    assert release.domain_version is not None
-    promised = promise_of_draft(loss, release.delta, release.domain_version, others)
+    promised = promise_of_draft(loss, release.delta, release.declaration, others)
     return f"{promised} {_where(release)}".rstrip()
 
 

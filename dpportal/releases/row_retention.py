@@ -25,11 +25,8 @@ class RowRetention:
 
     @classmethod
     def of(cls, release: Release) -> RowRetention:
-        version = release.domain_version
-        assert version is not None
-        released = version.domain().project(release.columns).attributes
-        closed = tuple(attribute.name for attribute in released if attribute.leaves_out)
-        return cls(version.unit_column, version.max_rows, closed)
+        closed = tuple(attribute.name for attribute in release.domain.attributes if attribute.leaves_out)
+        return cls(release.person_column, release.declaration.max_rows, closed)
 
 
 def rows_counted(comparison: Json) -> int | None:

@@ -90,15 +90,14 @@ def cancel(release: Release) -> None:
     )
     if not queued.update(state=JobState.CANCELLED, finished_at=timezone.now()):
         raise ReleaseError(_("The job has already begun and cannot be cancelled any more."))
-    assert release.charge is not None
     try:
-        measured = ledger.outcome_of(release.charge) is not None
+        measured = ledger.outcome_of(release.confirmed_charge) is not None
     except BudgetRefusedError as refusal:
         raise ReleaseError(str(refusal)) from None
     if measured:  # before the database was put back from an older copy
         raise ReleaseError(_("This was measured already, and its charge is spent. The job finishes it."))
     Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
-    ledger.void(release.charge)
+    ledger.void(release.confirmed_charge)
 
 
 @transaction.atomic

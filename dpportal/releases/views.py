@@ -37,7 +37,7 @@ from dpportal.releases.database_time import database_time
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.privacy_statement import promise
-from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
+from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention, rows_counted
 from dpportal.releases.services import ReleaseError
 
@@ -193,17 +193,13 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         return redirect("releases:job", release.pk)
     plan = confirmed_plan(release)
     context: Json = {
-        "release": release,
+        **_compared(release, comparison, plan),
         "dataset": release.dataset,
         "budget": release.account,
-        "plan": plan,
-        "statement": promise(release, plan.loss, release.other_promises),
-        "comparison": comparison,
         "verdict": presenter_of(release).verdict(comparison),
         "method_title": method_title(release.product, plan.mechanism),
         "retention": RowRetention.of(release),
         "rows_counted": rows_counted(comparison),
-        "product": product_of(release),
         "other_tables": tables_for(request, release),
         "nav_section": "releases",
     }
@@ -236,19 +232,25 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
-    product, plan = product_of(release), confirmed_plan(release)
-    context = {
-        "release": release,
-        "product": product,
-        "plan": plan,
-        "statement": promise(release, plan.loss, release.other_promises),
-        "comparison": comparison,
+    context: Json = {
+        **_compared(release, comparison, confirmed_plan(release)),
         "styles": styles(),
         "maps": stilled(list(comparison["figures"].values())),
     }
-    response = render(request, product.template("report.html"), context)
+    response = render(request, product_of(release).template("report.html"), context)
     response["Content-Disposition"] = f'attachment; filename="confidential-quality-{release.pk}.html"'
     return response
+
+
+def _compared(release: Release, comparison: Json, plan: ReleasePlan) -> Json:
+    """What the compare page and its file both show."""
+    return {
+        "release": release,
+        "product": product_of(release),
+        "plan": plan,
+        "statement": promise(release, plan.loss, release.other_promises),
+        "comparison": comparison,
+    }
 
 
 def _comparison(request: HttpRequest, release: Release) -> Json | None:

@@ -26,8 +26,7 @@ class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
         Compared: these tables, and those that only the compare page needs; of whole rows nothing. The same rows count
         everywhere.
         """
-        dataset, version = release.dataset, release.domain_version
-        assert version is not None
+        dataset, version = release.dataset, release.declaration
         tables = [*plan.counted, *comparison.further_tables(plan)]
         counts = records.count_tables(dataset, version, plan.domain, tables, key)
         if not registry.microdata(plan.mechanism).whole_rows:

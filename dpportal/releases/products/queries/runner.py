@@ -24,11 +24,9 @@ class QueriesRunner(Runner[QueryPlan, QueryResult]):
         One key for all, and rows that any column leaves out are in none: the same rows of a person are kept in each.
         Tables within a larger one that is counted are summed from it.
         """
-        version = release.domain_version
-        assert version is not None
         largest_of = largest_tables(plan.counted)
         largest = list(dict.fromkeys(largest_of.values()))
-        counts = records.count_each(release.dataset, version, plan.domain, largest, key)
+        counts = records.count_each(release.dataset, release.declaration, plan.domain, largest, key)
         counted = {
             table: cells.reshape(plan.domain.project(table).shape)
             for table, cells in zip(largest, counts, strict=True)

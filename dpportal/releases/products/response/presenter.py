@@ -28,7 +28,6 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
-from mechanisms.domain import Domain
 from mechanisms.evaluate import observed_error
 from mechanisms.protocol import Measurement
 from mechanisms.response import ResponsePlan
@@ -42,7 +41,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
     """Every randomised answer, and the counts estimated from them."""
 
     def tables(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers], folder: Path) -> list[Table]:
-        domain = _domain(reconstructed)
+        domain = reconstructed.release.domain
         named = label_columns(domain)
         answers, estimates = folder / "answers.csv", folder / "estimates.csv"
         fields = _write_answers(reconstructed, named, answers)
@@ -76,7 +75,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             "counts": figure_json(_figure(reconstructed, true)),
             "residuals": figure_json(
                 residuals_figure(
-                    _domain(reconstructed),
+                    reconstructed.release.domain,
                     raw=raw,
                     counts=answers.counts,
                     true=true,
@@ -88,7 +87,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             "figures": figures,
             "errors": _errors(reconstructed, true),
             "header": [
-                _domain(reconstructed).names[0],
+                reconstructed.release.domain.names[0],
                 "estimate",
                 "count",
                 "interval_lower",
@@ -119,21 +118,11 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
 
         if not stored_estimates.has_estimates(release):
             return {}
-        return explorer.explored(_released(release), question, answer)
-
-
-def _domain(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> Domain:
-    return _released(reconstructed.release)
-
-
-def _released(release: Release) -> Domain:
-    """The one column that is released."""
-    assert release.domain_version is not None
-    return release.domain_version.domain().project(release.columns)
+        return explorer.explored(release.domain, question, answer)
 
 
 def _labels(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[str]:
-    return _domain(reconstructed).attributes[0].labels()
+    return reconstructed.release.domain.attributes[0].labels()
 
 
 def _figure(
@@ -141,7 +130,7 @@ def _figure(
 ) -> Figure:
     answers = reconstructed.result
     return counts_figure(
-        _domain(reconstructed),
+        reconstructed.release.domain,
         raw=as_integers(answers.estimate.counts),
         counts=answers.counts,
         half_width=answers.half_width,

@@ -83,11 +83,9 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
 
 def _names_in_files(reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:
     """What each candidate is called: a value by its code, too, and an option by the name of its column."""
-    version = reconstructed.release.domain_version
-    assert version is not None
     if reconstructed.plan.score.kind not in ONE_COLUMN:
         return [LabelColumn("choice", 0, list(reconstructed.plan.candidates), "choice")]
-    columns = label_columns(version.domain().project(reconstructed.release.columns))
+    columns = label_columns(reconstructed.release.domain)
     # Candidates are the first cells, in order.
     return [
         replace(column, name=name) for name, column in zip(("choice", "choice_label"), columns, strict=False)
