@@ -81,7 +81,7 @@ def _drawn(question: Mapping[str, Any]) -> dict[str, Any]:
     if "stream" in question:
         return _of_stream(UUID(question["stream"]), question["periods"])
     release = Release.objects.get(pk=question["release"])
-    figure = results.kept_page(release).get("figure") if release.published_at else None
+    figure = results.stored_page(release).get("figure") if release.published_at else None
     if not figure:
         return {"marks": [], "about": ""}
     return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"]}

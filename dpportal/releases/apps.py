@@ -11,7 +11,7 @@ class ReleasesConfig(AppConfig):
         from dpportal.releases.products.queries import strategies
         from mechanisms.matrix.mechanism import set_keeper
 
-        set_keeper(strategies.Kept())
+        set_keeper(strategies.StoredInputs())
         self._listen()
 
     def _listen(self) -> None:

@@ -27,7 +27,7 @@ def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
                 np.lib.format.write_array(file, np.asanyarray(arrays[name]), allow_pickle=False)
 
 
-def keep(arrays: Mapping[str, np.ndarray], folder: str) -> tuple[str, str]:
+def store(arrays: Mapping[str, np.ndarray], folder: str) -> tuple[str, str]:
     """Store the arrays in the private storage, named by their SHA-256; returns (name, digest)."""
     with storage.scratch_folder() as scratch:
         path = scratch / "arrays.npz"
@@ -35,7 +35,7 @@ def keep(arrays: Mapping[str, np.ndarray], folder: str) -> tuple[str, str]:
         return storage.keep_by_digest(path, folder)
 
 
-def kept(name: str) -> dict[str, np.ndarray]:
+def load(name: str) -> dict[str, np.ndarray]:
     """What `keep` stored under that name."""
     with storage.local_path(name) as path, np.load(path, allow_pickle=False) as arrays:
         return {key: arrays[key] for key in arrays.files}

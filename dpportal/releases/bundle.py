@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.publications import codebook, descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.downloads import store
@@ -20,20 +20,20 @@ from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.models import Artifact, Release
 from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
-from dpportal.releases.row_retention import Keeping
+from dpportal.releases.row_retention import RowRetention
 
 
-def write(made: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
+def write(reconstructed: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
     """Write and store the bundle of a measured release; returns its files, not yet saved as rows.
 
     words: read once, so that no two files say different things.
     """
-    release = made.release
+    release = reconstructed.release
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
-        tables = presenter_of(release).tables(made, folder)
+        tables = presenter_of(release).tables(reconstructed, folder)
         files = with_workbooks(tables)
-        files += _explanations(made, words, tables, files, folder)
+        files += _explanations(reconstructed, words, tables, files, folder)
         together = folder_name(words.title, f"release-{release.pk}")
         archive = write_zip(folder / f"release-{release.pk}.zip", files, release.measured_at, together)
         row = partial(Artifact, release=release)
@@ -42,75 +42,82 @@ def write(made: AnyReconstructed, words: DisplayTexts) -> list[Artifact]:
 
 def filled_columns(release: Release) -> list[str]:
     """The released columns whose domain was taken from the data."""
-    assert release.domain_version is not None
-    filled = release.domain_version.attributes.filter(filled_from_data=True, column__in=release.columns)
+    filled = release.declaration.attributes.filter(filled_from_data=True, column__in=release.columns)
     return list(filled.values_list("column", flat=True))
 
 
 def _explanations(
-    made: AnyReconstructed, words: DisplayTexts, tables: list[Table], files: list[BundleFile], folder: Path
+    reconstructed: AnyReconstructed,
+    words: DisplayTexts,
+    tables: list[Table],
+    files: list[BundleFile],
+    folder: Path,
 ) -> list[BundleFile]:
-    release, promised = made.release, promise(made.release, made.plan.loss, words.others)
-    shown = presenter_of(release).page(made)
-    cells = next((table.path.name for table in tables if table.has_independent_cells), "")
+    """What explains the data files: release.json, package description, readme and report."""
+    context = _context(reconstructed, words)
     package = descriptions.package_file(
         folder,
         tables,
-        name=f"release-{release.pk}",
+        name=f"release-{reconstructed.release.pk}",
         title=words.title,
-        description=promised,
+        description=context["statement"],
         about=words.about,
     )
-    readme = descriptions.readme_file(
-        folder,
-        "releases/bundle_readme.md",
-        {
-            "release": release,
-            "words": words,
-            "plan": made.plan,
-            "shown": shown,
-            "statement": promised,
-            "files": files,
-            "filled": filled_columns(release),
-            "product": product_of(release),
-            "method": method_of(release.product, made.plan.mechanism),
-            "keeping": Keeping.of(release),
-            "first_table": cells or next(table.path.name for table in tables if table.path.suffix == ".csv"),
-            "independent_cells": bool(cells),
-            "measured": measured_in(tables),
-            "has_codebook": any(table.path.name == codebook.NAME for table in tables),
-        },
-    )
-    report = _report(made, words, shown, folder)
-    facts = _facts(made, words, files)
+    readme = _readme(context, tables, files, folder)
+    report = _report(context, folder)
+    facts = _facts(reconstructed, words, files)
     about = descriptions.about_file(folder, facts, [*files, package, readme, report])
     return [about, package, readme, report]
 
 
-def _report(made: AnyReconstructed, words: DisplayTexts, shown: dict[str, Any], folder: Path) -> BundleFile:
+def _context(reconstructed: AnyReconstructed, words: DisplayTexts) -> Json:
+    """What the readme and the report both show."""
+    release, plan = reconstructed.release, reconstructed.plan
+    return {
+        "release": release,
+        "words": words,
+        "product": product_of(release),
+        "plan": plan,
+        "shown": presenter_of(release).page(reconstructed),
+        "statement": promise(release, plan.loss, words.others),
+        "filled": filled_columns(release),
+    }
+
+
+def _readme(context: Json, tables: list[Table], files: list[BundleFile], folder: Path) -> BundleFile:
+    release = context["release"]
+    independent = next((table.path.name for table in tables if table.has_independent_cells), "")
+    first_csv = next(table.path.name for table in tables if table.path.suffix == ".csv")
+    further = {
+        "files": files,
+        "method": method_of(release.product, context["plan"].mechanism),
+        "retention": RowRetention.of(release),
+        "first_table": independent or first_csv,
+        "independent_cells": bool(independent),
+        "measured": measured_in(tables),
+        "has_codebook": any(table.path.name == codebook.NAME for table in tables),
+    }
+    return descriptions.readme_file(folder, "releases/bundle_readme.md", {**context, **further})
+
+
+def _report(context: Json, folder: Path) -> BundleFile:
     """What the public page says, as a file by itself."""
-    release, product = made.release, product_of(made.release)
-    context = {
+    release, plan, words = context["release"], context["plan"], context["words"]
+    further = {
         "title": words.title,
         "about": words.about,
-        "release": release,
-        "product": product,
-        "plan": made.plan,
-        "method_title": method_title(release.product, made.plan.mechanism),
-        "statement": promise(release, made.plan.loss, words.others),
-        "loss": str(made.plan.loss),
-        "epsilon_delta": epsilon_delta_text(made.plan.loss, release.delta),
-        "filled": filled_columns(release),
-        "words": words,
-        "shown": stilled(shown),
+        "method_title": method_title(release.product, plan.mechanism),
+        "loss": str(plan.loss),
+        "epsilon_delta": epsilon_delta_text(plan.loss, release.delta),
+        "shown": stilled(context["shown"]),
     }
-    return descriptions.report_file(folder, "releases/report.html", context)
+    return descriptions.report_file(folder, "releases/report.html", {**context, **further})
 
 
-def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> dict[str, Any]:
+def _facts(reconstructed: AnyReconstructed, words: DisplayTexts, files: list[BundleFile]) -> Json:
     """Everything needed to check how the release was made."""
-    release = made.release
-    assert release.measured_at is not None and release.domain_version is not None
+    release = reconstructed.release
+    assert release.measured_at is not None
     return {
         "release": str(release.pk),
         "product": release.product,
@@ -119,26 +126,23 @@ def _facts(made: AnyReconstructed, words: DisplayTexts, files: list[BundleFile])
         "curator": words.curator,
         **({"about": about} if (about := words.about.facts()) else {}),
         "measured_at": release.measured_at.isoformat(timespec="seconds"),
-        "statement": promise(release, made.plan.loss, words.others),
+        "statement": promise(release, reconstructed.plan.loss, words.others),
         **({"read_from": read} if (read := read_from(release)) else {}),
         "protects": {
-            **release.protects(made.plan.loss.unit, words.others),
+            **release.protects(reconstructed.plan.loss.unit, words.others),
             **({"rows_without_person": "left out"} if release.person_column else {}),
         },
         **_columns_in_files(release, files),
-        "plan": made.plan.to_json(),
-        "domain": {"version": release.domain_version.version, "filled_from_data": filled_columns(release)},
+        "plan": reconstructed.plan.to_json(),
+        "domain": {"version": release.declaration.version, "filled_from_data": filled_columns(release)},
         "measurement_sha256": release.measurement_sha256,
-        **presenter_of(release).facts(made),
+        **presenter_of(release).facts(reconstructed),
     }
 
 
-def _columns_in_files(release: Release, files: list[BundleFile]) -> dict[str, Any]:
+def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:
     """What the files call the columns, which all else in release.json calls as the curator's table does."""
     if not any(file.name == codebook.NAME for file in files):
         return {}
-    assert release.domain_version is not None
-    domain = release.domain_version.domain().project(release.columns)
-    return {
-        "columns": [{"name": name, "column": column} for column, name in Headers.of(domain).columns.items()]
-    }
+    named = Headers.of(release.domain).columns
+    return {"columns": [{"name": name, "column": column} for column, name in named.items()]}

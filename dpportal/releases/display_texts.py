@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -28,21 +27,21 @@ class DisplayTexts:
 
     @classmethod
     def of(cls, release: Release, about: About | None = None) -> DisplayTexts:
-        told = release.dataset.about if about is None else about
+        about = release.dataset.about if about is None else about
         return cls(
             release.title,
             release.dataset.name,
             release.created_by.public_name,
-            told,
+            about,
             release.other_promises,
         )
 
     @property
     def digest(self) -> str:
-        said: list[Any] = [self.title, self.dataset, self.curator, self.about.facts()]
+        texts: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
         if self.others != OtherPromises():
-            said.append(self.others.facts())
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+            texts.append(self.others.facts())
+        return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 
 def are_current(release: Release) -> bool:
@@ -52,11 +51,11 @@ def are_current(release: Release) -> bool:
 
 def outdated(releases: QuerySet[Release]) -> list[Release]:
     """Those whose files were made, say something else by now, and are not being made anew."""
-    made = releases.filter(state=Release.State.READY, job__state=JobState.DONE)
-    shown = {told.dataset_id: told.about() for told in PublicDescription.objects.filter(shown=True)}
+    finished = releases.filter(state=Release.State.READY, job__state=JobState.DONE)
+    shown = {each.dataset_id: each.about() for each in PublicDescription.objects.filter(shown=True)}
     return [
         release
-        for release in made.select_related(
+        for release in finished.select_related(
             "dataset", "created_by", "domain_version", "charge__budget"
         ).prefetch_related("charge__budget__dataset__budgets")
         if release.words != DisplayTexts.of(release, shown.get(release.dataset_id, About())).digest

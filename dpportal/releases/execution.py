@@ -104,9 +104,8 @@ def measure(release_id: UUID, claim: Claim) -> None:
     What was measured when the portal died, or before an older copy of its database was put back, is taken as it is.
     """
     release = _release(release_id)
-    assert release.charge is not None
     _check_right(release)
-    outcome = ledger.outcome_of(release.charge)
+    outcome = ledger.outcome_of(release.confirmed_charge)
     if outcome is not None:
         commit(release, claim, CommittedMeasurement.again(outcome))
         return
@@ -144,13 +143,13 @@ class CommittedMeasurement:
         """
         if not outcome:
             raise JobFailedError(_(LOST))
-        kept = cls(**outcome)
-        if not default_storage.exists(kept.measurement):
+        committed = cls(**outcome)
+        if not default_storage.exists(committed.measurement):
             raise JobFailedError(_(LOST))
-        with storage.local_path(kept.measurement) as path:
-            if storage.sha256(path) != kept.measurement_sha256:
+        with storage.local_path(committed.measurement) as path:
+            if storage.sha256(path) != committed.measurement_sha256:
                 raise JobFailedError(_(LOST))
-        return kept
+        return committed
 
 
 def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
@@ -167,13 +166,13 @@ def keep(
 
     Nobody writes over them or deletes them but the sweep, once the charge has settled on another attempt's.
     """
-    kept = records.keep_counts(release.dataset_id, counts, _counts_of(release, claim.fence))
+    committed = records.keep_counts(release.dataset_id, counts, _counts_of(release, claim.fence))
     with storage.scratch_folder() as scratch:
         path = scratch / "measurement.npy"
         np.save(path, measurement.values)
         digest = storage.sha256(path)
         stored = storage.keep_under_random_name(path, f"{_folder(release)}/{claim.fence}")
-        return CommittedMeasurement(stored, digest, kept, release.dataset.last_read)
+        return CommittedMeasurement(stored, digest, committed, release.dataset.last_read)
 
 
 def _folder(release: Release) -> str:
@@ -195,9 +194,8 @@ def commit(release: Release, claim: Claim, measured: CommittedMeasurement) -> No
 
 def _record(release: Release, measured: CommittedMeasurement) -> None:
     """Spend, and point at what the charge has settled on: an earlier attempt's measurement where that came first."""
-    assert release.charge is not None
     outcome = asdict(measured)
-    settled = ledger.spend(release.charge, outcome)
+    settled = ledger.spend(release.confirmed_charge, outcome)
     if settled != outcome:
         outcome = asdict(CommittedMeasurement.again(settled))
     Release.objects.filter(pk=release.pk).update(
@@ -218,13 +216,13 @@ def finish(release_id: UUID, claim: Claim) -> None:
         with transaction.atomic():  # what is measured is the dataset's, whoever asked for it
             require_owner(release.dataset, JobFailedError)
     claim.step("reconstructing")
-    made = results.reconstruct(release)
+    reconstructed = results.reconstruct(release)
     claim.step("bundling")
     words = DisplayTexts.of(_release(release_id))
-    artifacts = bundle.write(made, words)
-    results.keep_page(made)
+    artifacts = bundle.write(reconstructed, words)
+    results.store_page(reconstructed)
     if release.dataset.has_records:
-        _try_comparison(made)
+        _try_comparison(reconstructed)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
@@ -232,22 +230,22 @@ def finish(release_id: UUID, claim: Claim) -> None:
         Release.objects.filter(pk=release.pk).update(state=Release.State.READY, words=words.digest)
 
 
-def _try_comparison(made: AnyReconstructed) -> None:
+def _try_comparison(reconstructed: AnyReconstructed) -> None:
     """Keep the comparison, or none: it is made of true counts, which must not decide whether there is a release."""
     try:
-        _keep_comparison(made)
+        _keep_comparison(reconstructed)
     except storage.StorageFault:
         raise
     except Exception as error:
-        log.error("comparison of %s: %s", made.release.pk, event_log.fault_of(error))
+        log.error("comparison of %s: %s", reconstructed.release.pk, event_log.fault_of(error))
 
 
-def _keep_comparison(made: AnyReconstructed) -> None:
+def _keep_comparison(reconstructed: AnyReconstructed) -> None:
     """What the compare page shows, with the number of rows that were counted: a page must not add up many cells."""
-    release = made.release
+    release = reconstructed.release
     true = records.stored_counts(release.true_counts)
-    rows = {ROWS_COUNTED: runner_of(release).rows_counted(made.plan, true)}
-    compared = presenter_of(release).compare(made, true)
+    rows = {ROWS_COUNTED: runner_of(release).rows_counted(reconstructed.plan, true)}
+    compared = presenter_of(release).compare(reconstructed, true)
     records.keep_comparison(release.dataset_id, release.pk, {**compared, **rows})
 
 
@@ -257,16 +255,14 @@ def _is_measured(job: ReleaseJob) -> bool:
 
 def _void_unless_measured(release: Release) -> None:
     if release.state == Release.State.REQUESTED and not _recorded_again(release):
-        assert release.charge is not None
         Release.objects.filter(pk=release.pk).update(state=Release.State.FAILED)
-        ledger.void(release.charge)
+        ledger.void(release.confirmed_charge)
 
 
 def _recorded_again(release: Release) -> bool:
     """Whether a measurement is remembered, and now is a fact, so that the curator can resume."""
-    assert release.charge is not None
     try:
-        outcome = ledger.outcome_of(release.charge)
+        outcome = ledger.outcome_of(release.confirmed_charge)
         if outcome is None:
             return False
         with transaction.atomic():
@@ -282,8 +278,7 @@ def void_left() -> None:
     """Void reservations of releases that ended while the memory could not be reached."""
     ended = Release.objects.filter(state__in=(Release.State.FAILED, Release.State.CANCELLED))
     for release in ended.filter(charge__state=LedgerEntry.State.RESERVED).select_related("charge__dataset"):
-        assert release.charge is not None
-        ledger.void(release.charge)
+        ledger.void(release.confirmed_charge)
 
 
 def pending_files() -> set[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -11,9 +9,11 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import AnnouncedJob
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.releases import titles
+from mechanisms.domain import Domain
 
 
 class Releases(models.QuerySet["Release"]):
@@ -101,14 +101,30 @@ class Release(ChargedPublication):
         return titles.named(self.columns, self._question) if self.columns else ""
 
     @property
-    def _question(self) -> dict[str, Any]:
+    def _question(self) -> Json:
         return self.parameters if self.product == self.Product.SELECTION else {}
+
+    @property
+    def declaration(self) -> DomainVersion:
+        """The declared domains of the whole table, as the release was confirmed."""
+        assert self.domain_version is not None
+        return self.domain_version
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of its columns, as the release was confirmed."""
+        return self.declaration.domain().project(self.columns)
+
+    @property
+    def confirmed_charge(self) -> LedgerEntry:
+        """What it costs, from the confirmation on."""
+        assert self.charge is not None
+        return self.charge
 
     @property
     def person_column(self) -> str:
         """Whose equal values are one person's rows, as it was confirmed; empty where each person has one row."""
-        assert self.domain_version is not None
-        return self.domain_version.unit_column
+        return self.declaration.unit_column
 
     @property
     def is_draft(self) -> bool:

@@ -18,9 +18,8 @@ from mechanisms.accounting import Loss
 
 def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
     """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
-    assert release.domain_version is not None
-    said = promise_of_draft(loss, release.delta, release.domain_version, others)
-    return f"{said} {_where(release)}".rstrip()
+    promised = promise_of_draft(loss, release.delta, release.declaration, others)
+    return f"{promised} {_where(release)}".rstrip()
 
 
 def promise_of_draft(loss: Loss, delta: float, version: DomainVersion, others: OtherPromises) -> str:

@@ -53,7 +53,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "epsilon_delta": epsilon_delta_text(plan.loss, delta),
         "filled": filled_columns(release),
         "artifacts": release.artifacts.all() if are_current(release) else [],
-        "shown": results.kept_page(release),
+        "shown": results.stored_page(release),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }
     return render(request, "releases/public.html", context)

@@ -14,7 +14,7 @@ from dpportal.releases.products import confirmed_plan, planner_of, product_of
 from dpportal.releases.services import ReleaseError
 
 
-def _foreseen(release: Release) -> Verdict | None:
+def _expected_verdict(release: Release) -> Verdict | None:
     return planner_of(release).verdict(confirmed_plan(release), release)
 
 
@@ -23,7 +23,7 @@ pages = CuratorPages(
     home="job",
     own=release_for,
     replaceable=replaceable_datasets,
-    verdict=_foreseen,
+    verdict=_expected_verdict,
     readers_see=lambda release: product_of(release).readers_see,
     publish=services.publish,
     withdraw=services.withdraw,

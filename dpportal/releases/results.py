@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 from django.core.files.storage import default_storage
 
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
 from dpportal.releases.products.shared import stored_estimates
@@ -37,22 +37,23 @@ def reconstruct(release: Release) -> AnyReconstructed:
     return AnyReconstructed(release, plan, runner.reconstruct(plan, measurement))
 
 
-def keep_page(made: AnyReconstructed) -> None:
+def store_page(reconstructed: AnyReconstructed) -> None:
     """Store what the public page shows, and what answers a reader's questions there."""
-    presenter = presenter_of(made.release)
-    shown, estimates = presenter.page(made), presenter.stored_estimates(made)
+    presenter = presenter_of(reconstructed.release)
+    shown, estimates = presenter.page(reconstructed), presenter.stored_estimates(reconstructed)
     if estimates is not None:
-        stored_estimates.keep_estimates(made.release, estimates)
+        stored_estimates.keep_estimates(reconstructed.release, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(shown))
-        storage.keep(path, _name(made.release))
+        storage.keep(path, _name(reconstructed.release))
 
 
-def kept_page(release: Release) -> dict[str, Any]:
-    """What `keep_page` stored."""
+def stored_page(release: Release) -> Json:
+    """What `store_page` stored."""
     with default_storage.open(_name(release)) as file:
-        return json.load(file)
+        page: Json = json.load(file)
+    return page
 
 
 def _name(release: Release) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 
 # Where a stored comparison says how many rows were counted.
@@ -13,7 +12,7 @@ ROWS_COUNTED = "rows_counted"
 
 
 @dataclass(frozen=True)
-class Keeping:
+class RowRetention:
     """What decides whether a row counts; declared, so public.
 
     person_column: names the person, of whom at most max_rows rows count; empty where each person has one row.
@@ -25,20 +24,12 @@ class Keeping:
     closed: tuple[str, ...]
 
     @classmethod
-    def of(cls, release: Release) -> Keeping:
-        version = release.domain_version
-        assert version is not None
-        released = version.domain().project(release.columns).attributes
-        closed = tuple(attribute.name for attribute in released if attribute.leaves_out)
-        return cls(version.unit_column, version.max_rows, closed)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every row of the table counts."""
-        return not (self.person_column or self.closed)
+    def of(cls, release: Release) -> RowRetention:
+        closed = tuple(attribute.name for attribute in release.domain.attributes if attribute.leaves_out)
+        return cls(release.person_column, release.declaration.max_rows, closed)
 
 
-def rows_counted(comparison: Mapping[str, Any]) -> int | None:
+def rows_counted(comparison: Json) -> int | None:
     """How many rows were counted, a true number; None where the counts of the product do not tell.
 
     comparison: as stored for the curator.

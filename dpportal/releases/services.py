@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
@@ -21,6 +20,7 @@ from dpportal.datasets.access import require_releaser
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
+from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest
 from dpportal.releases import drafts
@@ -29,7 +29,7 @@ from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.products import ReleasePlan, planner_of
 from dpportal.releases.products.microdata.simulations import SIMULATIONS
 from dpportal.releases.products.queries.strategies import STRATEGIES
-from dpportal.releases.tasks import write_anew
+from dpportal.releases.tasks import rewrite_files
 
 
 class ReleaseError(Exception):
@@ -90,15 +90,14 @@ def cancel(release: Release) -> None:
     )
     if not queued.update(state=JobState.CANCELLED, finished_at=timezone.now()):
         raise ReleaseError(_("The job has already begun and cannot be cancelled any more."))
-    assert release.charge is not None
     try:
-        measured = ledger.outcome_of(release.charge) is not None
+        measured = ledger.outcome_of(release.confirmed_charge) is not None
     except BudgetRefusedError as refusal:
         raise ReleaseError(str(refusal)) from None
     if measured:  # before the database was put back from an older copy
         raise ReleaseError(_("This was measured already, and its charge is spent. The job finishes it."))
     Release.objects.filter(pk=release.pk).update(state=Release.State.CANCELLED)
-    ledger.void(release.charge)
+    ledger.void(release.confirmed_charge)
 
 
 @transaction.atomic
@@ -183,7 +182,7 @@ def rename(release: Release, title: str, by: User) -> None:
         return
     audit.record(by, "renamed", release, f"from {release.title or release.proposed_title!r} to {title!r}")
     Release.objects.filter(pk=release.pk).update(title=title)
-    write_anew(Release.objects.filter(pk=release.pk))
+    rewrite_files(Release.objects.filter(pk=release.pk))
 
 
 def ask_strategies(draft: Release) -> list[StoredQuestion]:
@@ -197,8 +196,8 @@ def ask_simulation(draft: Release) -> StoredQuestion | None:
     return next(iter(simulations), None)
 
 
-def _of_workers(draft: Release, kind: QuestionKind) -> list[dict[str, Any]]:
+def _of_workers(draft: Release, kind: QuestionKind) -> list[Json]:
     """What workers find for the draft, of one kind. Raises DraftError."""
     _version, domain = drafts.domain_of(draft)
-    asked = planner_of(draft).worker_questions(draft, domain, drafts.loss_at(draft, Decimal(1)))
-    return [each.question for each in asked if each.kind is kind]
+    questions = planner_of(draft).worker_questions(draft, domain, drafts.loss_at(draft, Decimal(1)))
+    return [each.question for each in questions if each.kind is kind]

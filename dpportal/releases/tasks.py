@@ -1,11 +1,11 @@
 """When the files of releases are written again, and what an administrator sets going again."""
 
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from dpportal.datasets.models import Dataset
+from dpportal.accounts.models import User
+from dpportal.datasets.models import Dataset, PublicDescription
 from dpportal.jobs import claims
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.clock import db_ago
@@ -22,7 +22,7 @@ def resume_on_hold(dataset_id: UUID) -> None:
     claims.resume_on_hold(ReleaseJob.objects.filter(release__dataset=dataset_id), RELEASES.hint_on_commit)
 
 
-def write_anew(releases: QuerySet[Release]) -> None:
+def rewrite_files(releases: QuerySet[Release]) -> None:
     """Have the files of those releases written again that say something else than their pages by now."""
     for release in outdated(releases):
         done = ReleaseJob.objects.filter(pk=release.pk, state=JobState.DONE)
@@ -32,30 +32,30 @@ def write_anew(releases: QuerySet[Release]) -> None:
 
 def sweep_words() -> None:
     """Look at all releases: too many to do so every few seconds."""
-    write_anew(Release.objects.all())
+    rewrite_files(Release.objects.all())
 
 
-def dataset_saved(instance: Any, **_signal: Any) -> None:
+def dataset_saved(instance: Dataset, **_signal: object) -> None:
     """Its name may be another one."""
-    write_anew(Release.objects.filter(dataset=instance))
+    rewrite_files(Release.objects.filter(dataset=instance))
 
 
-def description_saved(instance: Any, **_signal: Any) -> None:
+def description_saved(instance: PublicDescription, **_signal: object) -> None:
     """It may say something else, or not be for readers any more."""
-    write_anew(Release.objects.filter(dataset=instance.dataset_id))
+    rewrite_files(Release.objects.filter(dataset=instance.dataset_id))
 
 
-def budget_charged(dataset: Dataset, **_signal: Any) -> None:
+def budget_charged(dataset: Dataset, **_signal: object) -> None:
     """What else is promised of the same people stands in the files of releases under other promises, of copies too."""
     copies = list(dataset.copies)
     if copies or dataset.budgets.count() > 1:
-        write_anew(Release.objects.filter(dataset__in=[dataset, *copies]))
+        rewrite_files(Release.objects.filter(dataset__in=[dataset, *copies]))
 
 
-def person_saved(instance: Any, update_fields: frozenset[str] | None, **_signal: Any) -> None:
+def person_saved(instance: User, update_fields: frozenset[str] | None, **_signal: object) -> None:
     """Readers may know them by another name."""
     if update_fields is None or "display_name" in update_fields:
-        write_anew(Release.objects.filter(created_by=instance))
+        rewrite_files(Release.objects.filter(created_by=instance))
 
 
 def sweep() -> None:
@@ -63,5 +63,5 @@ def sweep() -> None:
 
     Every other change is heard of; what was not, `sweep_words` finds.
     """
-    write_anew(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=db_ago(JUST_ENDED_SECONDS))))
+    rewrite_files(Release.objects.filter(Q(words="") | Q(job__finished_at__gt=db_ago(JUST_ENDED_SECONDS))))
     void_left()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
@@ -15,20 +15,20 @@ LONGEST = 160
 NAMED_COLUMNS = 4
 
 
-def proposed(columns: Sequence[str], dataset: str, parameters: Mapping[str, Any]) -> str:
+def proposed(columns: Sequence[str], dataset: str, parameters: Json) -> str:
     """Its columns, or how many, what was asked of them if it is a private choice, and the dataset."""
-    asked = _asked(parameters.get("question", ""), named(columns, parameters), parameters)
-    return f"{asked}, {dataset}"[:LONGEST]
+    question = _question_text(parameters.get("question", ""), named(columns, parameters), parameters)
+    return f"{question}, {dataset}"[:LONGEST]
 
 
-def named(columns: Sequence[str], parameters: Mapping[str, Any]) -> str:
+def named(columns: Sequence[str], parameters: Json) -> str:
     """The columns as they are counted together or chosen among; of many, how many they are."""
     options = parameters.get("question", "") in (BestOption.kind, FewestConflicts.kind)
     many = _("%(number)s columns") % {"number": len(columns)}
     return (" / " if options else " × ").join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
 
 
-def _asked(question: str, columns: str, parameters: Mapping[str, Any]) -> str:
+def _question_text(question: str, columns: str, parameters: Json) -> str:
     """A question with the names of its columns."""
     texts = {
         Quantile.kind: _("Quantile %(level)s of %(columns)s"),

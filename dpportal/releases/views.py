@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -25,6 +25,7 @@ from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.notifications import ended_jobs, shared_with
 from dpportal.jobs.claims import JobState
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.publications.descriptions import styles
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
@@ -36,8 +37,8 @@ from dpportal.releases.database_time import database_time
 from dpportal.releases.forms import TitleForm
 from dpportal.releases.models import Release, ReleaseJob
 from dpportal.releases.privacy_statement import promise
-from dpportal.releases.products import confirmed_plan, method_title, presenter_of, product_of
-from dpportal.releases.row_retention import Keeping, rows_counted
+from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
+from dpportal.releases.row_retention import RowRetention, rows_counted
 from dpportal.releases.services import ReleaseError
 
 PAGE_SIZE = 25
@@ -58,8 +59,8 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = shows_own(request)
     finished = Q(dataset__in=open_datasets(request), state=Release.State.READY)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | finished
-    wanted = mine if own else PUBLIC
-    shown = Release.objects.filter(wanted).select_related("charge__budget", "dataset__owner", "job")
+    listed = mine if own else PUBLIC
+    shown = Release.objects.filter(listed).select_related("charge__budget", "dataset__owner", "job")
     shown = shown.listed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
     for release in page:
@@ -83,8 +84,8 @@ def finished(request: HttpRequest) -> HttpResponseBase:
         "shares": list(shares[:ANSWERS_SHOWN]),
         "nav_section": "releases",
     }
-    for told in (answers, shares):
-        told.filter(seen=False).update(seen=True)
+    for notified in (answers, shares):
+        notified.filter(seen=False).update(seen=True)
     return render(request, "releases/finished.html", context)
 
 
@@ -155,12 +156,12 @@ def _say_what_differs(request: HttpRequest, release: Release, other: Dataset) ->
         cells % {"column": column, "own": own, "there": there}
         for column, own, there in services.changed_columns(release, other)
     ]
-    said = {"name": other.name, "columns": ", ".join(differ)}
+    names = {"name": other.name, "columns": ", ".join(differ)}
     if differ:
-        messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % said)
+        messages.warning(request, _("“%(name)s” declares these columns otherwise: %(columns)s.") % names)
     if release.account and other.budgets.exists() and not services.same_budget_kind(release, other):
         not_taken = _("The cost in %(symbol)s is not taken over: the budget of “%(name)s” is another kind.")
-        messages.warning(request, not_taken % {**said, "symbol": release.account.symbol})
+        messages.warning(request, not_taken % {**names, "symbol": release.account.symbol})
     messages.info(
         request,
         _("The choices are those for “%(name)s”, the estimate of the number of people too: check it.")
@@ -191,18 +192,14 @@ def compare(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     if comparison is None:
         return redirect("releases:job", release.pk)
     plan = confirmed_plan(release)
-    context: dict[str, Any] = {
-        "release": release,
+    context: Json = {
+        **_compared(release, comparison, plan),
         "dataset": release.dataset,
         "budget": release.account,
-        "plan": plan,
-        "statement": promise(release, plan.loss, release.other_promises),
-        "comparison": comparison,
         "verdict": presenter_of(release).verdict(comparison),
         "method_title": method_title(release.product, plan.mechanism),
-        "keeping": Keeping.of(release),
+        "retention": RowRetention.of(release),
         "rows_counted": rows_counted(comparison),
-        "product": product_of(release),
         "other_tables": tables_for(request, release),
         "nav_section": "releases",
     }
@@ -235,28 +232,34 @@ def compare_report(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     comparison = _comparison(request, release)
     if comparison is None:
         return redirect("releases:job", release.pk)
-    product, plan = product_of(release), confirmed_plan(release)
-    context = {
-        "release": release,
-        "product": product,
-        "plan": plan,
-        "statement": promise(release, plan.loss, release.other_promises),
-        "comparison": comparison,
+    context: Json = {
+        **_compared(release, comparison, confirmed_plan(release)),
         "styles": styles(),
         "maps": stilled(list(comparison["figures"].values())),
     }
-    response = render(request, product.template("report.html"), context)
+    response = render(request, product_of(release).template("report.html"), context)
     response["Content-Disposition"] = f'attachment; filename="confidential-quality-{release.pk}.html"'
     return response
 
 
-def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None:
+def _compared(release: Release, comparison: Json, plan: ReleasePlan) -> Json:
+    """What the compare page and its file both show."""
+    return {
+        "release": release,
+        "product": product_of(release),
+        "plan": plan,
+        "statement": promise(release, plan.loss, release.other_promises),
+        "comparison": comparison,
+    }
+
+
+def _comparison(request: HttpRequest, release: Release) -> Json | None:
     """The stored comparison, its look recorded; None with a message where there is none, or where it is not shown."""
-    if kept := why_true_counts_hidden(release.dataset, current_user(request)):
-        messages.error(request, kept)
+    if reason := why_true_counts_hidden(release.dataset, current_user(request)):
+        messages.error(request, reason)
         return None
-    found = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
-    if found is None:
+    comparison = records.comparison(release.dataset_id, release.pk) if release.is_ready else None
+    if comparison is None:
         messages.info(
             request,
             _(
@@ -266,10 +269,12 @@ def _comparison(request: HttpRequest, release: Release) -> dict[str, Any] | None
         )
     else:
         record_comparison(release, current_user(request))
-    return found
+    return comparison
 
 
-def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpResponseBase:
+def _act(
+    request: HttpRequest, release_id: UUID, act: Callable[[Release], None], done: str
+) -> HttpResponseBase:
     release = release_for(request, release_id)
     try:
         act(release)
@@ -279,7 +284,7 @@ def _act(request: HttpRequest, release_id: UUID, act: Any, done: str) -> HttpRes
     return redirect("releases:job", release.pk)
 
 
-def _job_steps(job: ReleaseJob) -> list[dict[str, Any]]:
+def _job_steps(job: ReleaseJob) -> list[Json]:
     """The job's steps with their states, for the step list."""
     names = ("queued", *JOB_STEPS)
     here = names.index(job.step) if job.step in names else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dpportal.releases.models import Release
@@ -13,12 +14,12 @@ from dpportal.releases.products.selection.product import SELECTION
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.planner import AUTOMATIC, AUTOMATIC_TITLE, Planner
 from dpportal.releases.products.shared.presenter import Presenter
-from dpportal.releases.products.shared.product import Product
+from dpportal.releases.products.shared.product import ReleaseProduct
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import Method, ReconstructedRelease, ReleasePlan
 
 # Which product a release is of is known when it runs: each takes its own kind of plan and result.
-AnyProduct = Product[Any, Any, Any]
+AnyProduct = ReleaseProduct[Any, Any, Any]
 AnyPlanner = Planner[Any, Any]
 AnyReconstructed = ReconstructedRelease[Any, Any]
 
@@ -46,7 +47,8 @@ def presenter_of(release: Release) -> Presenter[Any, Any]:
 
 def method_of(product: str, mechanism: str) -> Method:
     """A product's method by its name."""
-    return next(method for method in PRODUCTS[product].planner.methods if method.name == mechanism)
+    methods: Sequence[Method] = PRODUCTS[product].planner.methods
+    return next(method for method in methods if method.name == mechanism)
 
 
 def method_title(product: str, mechanism: str) -> str:

@@ -1,4 +1,4 @@
-"""What a workload asks, as templates show it."""
+"""Workloads in words, for templates."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ register = template.Library()
 
 
 @register.filter
-def asked_in_words(plan: QueryPlan) -> str:
+def workload_in_words(plan: QueryPlan) -> str:
     """Such as “Every range of age”."""
     return in_words(plan.workload.text, list(plan.domain.names))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from django.core.exceptions import ValidationError
 
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.budgets.models import Budget
 from dpportal.jobs.memoised import StoredQuestion
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost
 from dpportal.publications.cost_search import ends
 from dpportal.releases import drafts
@@ -29,7 +29,7 @@ def declared_columns(draft: Release) -> Domain:
     return version.domain() if version else Domain(())
 
 
-def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, Any]:
+def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     """How many cells the chosen columns make, and how many people to expect in one."""
     names = [name for name in declared.names if name in chosen]
     size = declared.project(names).size if names else 0
@@ -43,10 +43,10 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> dict[str, 
     }
 
 
-def method_initial(draft: Release, budget: Budget, asked: str = "") -> dict[str, Any]:
-    """What was chosen before, or a tenth of what is left. asked: a cost that the address proposes, if it is one."""
+def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
+    """What was chosen before, or a tenth of what is left. proposed: a cost that the address proposes, if it is one."""
     tenth = (budget.left / 10).quantize(Decimal("0.01")) or budget.left
-    amount = _proposed(asked) or draft.amount or tenth or Decimal("0.1")
+    amount = _proposed(proposed) or draft.amount or tenth or Decimal("0.1")
     chosen = {f"{PARAMETER}{name}": value for name, value in draft.parameters.items()}
     usual = AUTOMATIC if planner_of(draft).has_automatic else None
     return {
@@ -57,15 +57,15 @@ def method_initial(draft: Release, budget: Budget, asked: str = "") -> dict[str,
     }
 
 
-def _proposed(asked: str) -> Decimal | None:
+def _proposed(text: str) -> Decimal | None:
     try:
-        proposed: Decimal = amount_formfield().clean(asked)
+        proposed: Decimal = amount_formfield().clean(text)
     except ValidationError:
         return None
     return proposed
 
 
-def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> dict[str, Any]:
+def dial_shown(draft: Release, budget: Budget, form: MethodForm) -> Json:
     """The dial's ends, as powers of ten; what the form's cost means; what others have chosen; which error it buys."""
     amount = _proposed(form["amount"].value())
     return {
@@ -82,13 +82,13 @@ def methods(
     form: MethodForm,
     searches: list[StoredQuestion],
     simulation: StoredQuestion | None,
-) -> dict[str, Any]:
+) -> Json:
     """The methods side by side at the form's cost; the chosen one's own fields, and its noise on made-up counts.
 
     searches: those that some methods wait for. simulation: what to expect of them, where the product has one.
     """
-    asked = form["mechanism"].value()
-    shared = {"budget": budget, "chosen_method": asked, **dial_shown(draft, budget, form)}
+    checked = form["mechanism"].value()
+    shared = {"budget": budget, "chosen_method": checked, **dial_shown(draft, budget, form)}
     if form["purpose"].value() in Release.Purpose.values:
         draft.purpose = form["purpose"].value()
     try:
@@ -98,7 +98,7 @@ def methods(
         return {**shared, "refusal": error.messages[0]}
     except DraftError as error:
         return {**shared, "refusal": error.message}
-    compared = SideBySide(draft, offers, asked, amount)
+    compared = SideBySide(draft, offers, checked, amount)
     return {
         **shared,
         **compared.context,
@@ -111,7 +111,7 @@ def methods(
     }
 
 
-def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal) -> dict[str, Any]:
+def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal) -> Json:
     """What a simulation found, at this cost."""
     budget = drafts.budget_of(draft)
     return {
@@ -121,7 +121,7 @@ def simulated(draft: Release, simulation: StoredQuestion | None, amount: Decimal
     }
 
 
-def active_searches(draft: Release, searches: list[StoredQuestion]) -> list[dict[str, Any]]:
+def active_searches(draft: Release, searches: list[StoredQuestion]) -> list[Json]:
     """The strategies that are still being worked out, each with its method's title."""
     titles = {m.name: m.title for m in planner_of(draft).methods}
     return [

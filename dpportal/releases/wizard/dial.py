@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost_search
 from dpportal.releases import drafts
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, ReleasePlan, planner_of
 
 
-def turned(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
+def turned(draft: Release, position: dict[str, str]) -> Json:
     """One position of the dial: the cost, what it means, and the error that it buys.
 
-    asked: "epsilon" (the cost, in ε or ρ) or "half_width" (the wanted error, in the product's unit), and "mechanism".
+    position: "epsilon" (the cost, in ε or ρ) or "half_width" (an error, in the product's unit), and "mechanism".
     Raises ValidationError, DraftError or PlanError with a sentence for the curator.
     """
-    planner, mechanism = planner_of(draft), asked.get("mechanism", "")
+    planner, mechanism = planner_of(draft), position.get("mechanism", "")
 
     def error_of(amount: Decimal) -> float | None:
         return planner.error_of(_plan(draft, mechanism, amount), draft)
 
     return cost_dial.position(
-        asked,
+        position,
         amount_of=partial(_amount_for, draft, mechanism),
         error_of=error_of,
         meaning_of=partial(drafts.meaning_of, draft),
@@ -37,17 +37,17 @@ def turned(draft: Release, asked: dict[str, str]) -> dict[str, Any]:
 
 def _plan(draft: Release, mechanism: str, amount: Decimal) -> ReleasePlan:
     """Of the method that is checked; of the one that is suggested if none is."""
-    made = drafts.offers(draft, amount, only=mechanism)
-    plans = {offer.mechanism.name: offer.plan for offer in made if offer.plan}
+    offers = drafts.offers(draft, amount, only=mechanism)
+    plans = {offer.mechanism.name: offer.plan for offer in offers if offer.plan}
     if mechanism in plans:
         return plans[mechanism]
-    refused = [offer for offer in made if offer.mechanism.name == mechanism]
+    refused = [offer for offer in offers if offer.mechanism.name == mechanism]
     if refused or not plans:
-        raise ValidationError((refused or made)[0].refusal)
+        raise ValidationError((refused or offers)[0].refusal)
     return plans[planner_of(draft).best_method(draft, plans)]
 
 
-def _amount_for(draft: Release, mechanism: str, wanted: float) -> Decimal | None:
+def _amount_for(draft: Release, mechanism: str, target: float) -> Decimal | None:
     planner, loss = planner_of(draft), drafts.loss_at(draft, Decimal(1))
 
     def error_of(amount: Decimal) -> float:
@@ -56,5 +56,5 @@ def _amount_for(draft: Release, mechanism: str, wanted: float) -> Decimal | None
             raise DraftError(_("Its error depends on the data, so no cost can be said for it."), "method")
         return error
 
-    amount = planner.least_amount(mechanism, loss, wanted)
-    return cost_search.amount_for(wanted, loss.definition, error_of) if amount is None else amount
+    amount = planner.least_amount(mechanism, loss, target)
+    return cost_search.amount_for(target, loss.definition, error_of) if amount is None else amount

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.platform.json_types import Json
 from dpportal.releases.drafts import unit_of
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AUTOMATIC_TITLE, PRODUCTS
@@ -19,7 +20,7 @@ PARAMETER = "parameter-"
 PURPOSE = "purpose"
 
 
-class ProductForm(forms.ModelForm):
+class ProductForm(forms.ModelForm[Release]):
     """What to release, and under which title."""
 
     class Meta:
@@ -61,13 +62,14 @@ class MethodForm(forms.Form):
 
     def __init__(
         self,
-        *args: Any,
+        data: QueryDict | None = None,
+        *,
         mechanisms: Iterable[Mechanism],
         automatic: bool = False,
-        **kwargs: Any,
+        initial: Json | None = None,
     ) -> None:
         """automatic: whether the choice may be left to the portal."""
-        super().__init__(*args, **kwargs)
+        super().__init__(data, initial=initial)
         self.mechanisms = {m.name: m for m in mechanisms}
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
@@ -82,14 +84,14 @@ class MethodForm(forms.Form):
         """Whether what the release is for matters to some method."""
         return any(p.name == PURPOSE for m in self.mechanisms.values() for p in _own(m))
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, str | int]:
         """The chosen method's parameters; call after `is_valid()`."""
         return {p.name: self._chosen(p) for p in self._declared(self.cleaned_data["mechanism"])}
 
-    def _chosen(self, parameter: Parameter) -> Any:
+    def _chosen(self, parameter: Parameter) -> str | int:
         if parameter.name == PURPOSE:
-            return self.cleaned_data[PURPOSE]
-        value = self.cleaned_data[PARAMETER + parameter.name]
+            return str(self.cleaned_data[PURPOSE])
+        value: str | int | None = self.cleaned_data[PARAMETER + parameter.name]
         return parameter.default if value in (None, "") else value
 
     def parameter_fields(self, method: str | None) -> list[forms.BoundField]:
@@ -110,7 +112,7 @@ def _own(method: Mechanism | None) -> tuple[Parameter, ...]:
 
 def parameter_field(parameter: Parameter) -> forms.Field:
     """The form field of a declared parameter."""
-    common: dict[str, Any] = {
+    common: Json = {
         "label": parameter.label,
         "help_text": parameter.help,
         "initial": parameter.default,

@@ -60,13 +60,13 @@ def searches(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """How far the search for strategies is; when one has ended, the page's list of methods is asked for anew."""
     draft = release_for(request, release_id)
     try:
-        found = choices.active_searches(draft, services.ask_strategies(draft))
+        active = choices.active_searches(draft, services.ask_strategies(draft))
     except DraftError as error:
         return render(
             request, "releases/queries/_searches.html", {"release": draft, "refusal": error.message}
         )
-    response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": found})
-    if str(len(found)) != request.GET.get("active"):
+    response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": active})
+    if str(len(active)) != request.GET.get("active"):
         response["HX-Trigger"] = "strategies:found"
     return response
 

@@ -6,30 +6,32 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.publications.cost_search import shown
 from dpportal.releases.drafts import Offer
 from dpportal.releases.models import Release
 from dpportal.releases.products import AUTOMATIC, AnyPlanner, ReleasePlan, method_title, planner_of
+from dpportal.releases.products.shared.recommendation import Recommendations
 
 
 class SideBySide:
-    """Works out what the wizard shows of all methods. asked: the method that the form holds, if any."""
+    """Works out what the wizard shows of all methods. checked: the method that the form holds, if any."""
 
-    def __init__(self, draft: Release, offers: list[Offer], asked: str | None, amount: Decimal) -> None:
-        self._draft, self._offers, self._asked, self._amount = draft, offers, asked, amount
+    def __init__(self, draft: Release, offers: list[Offer], checked: str | None, amount: Decimal) -> None:
+        self._draft, self._offers, self._checked, self._amount = draft, offers, checked, amount
         self._planner: AnyPlanner = planner_of(draft)
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Json:
         return {
             **self._of_the_chosen,
             "best_method": self._best,
-            "recommended": self._recommended,
-            "chosen_among_others": self.chosen not in [choice.mechanism for choice in self._recommended],
-            "advice": self._advice,
+            "recommended": self._recommended.methods,
+            "chosen_among_others": self.chosen
+            not in [method.mechanism for method in self._recommended.methods],
+            "advice": self._recommended.grounds,
             "offers": [row for row in self._rows if _is_suited(row)],
             "unsuited": [row for row in self._rows if not _is_suited(row)],
             "figure": self._noise_picture(),
@@ -38,14 +40,14 @@ class SideBySide:
     @cached_property
     def chosen(self) -> str | None:
         """The method asked for, where it has a plan; else the first that is recommended."""
-        if self._asked == AUTOMATIC and self._planner.has_automatic:
-            return self._asked
-        if self._asked in self._made:
-            return self._asked
-        return self._recommended[0].mechanism if self._recommended else None
+        if self._checked == AUTOMATIC and self._planner.has_automatic:
+            return self._checked
+        if self._checked in self._method_plans:
+            return self._checked
+        return next((method.mechanism for method in self._recommended.methods), None)
 
     @property
-    def _of_the_chosen(self) -> dict[str, Any]:
+    def _of_the_chosen(self) -> Json:
         plan, chosen = self._plan_of_the_chosen, self.chosen
         verdict = self._planner.verdict(plan, self._draft) if plan else None
         better = verdict and plan and verdict.amount(self._amount, plan.loss.definition)
@@ -61,13 +63,13 @@ class SideBySide:
     @property
     def _plan_of_the_chosen(self) -> ReleasePlan | None:
         """That of the best method, where the choice is left to the portal."""
-        return self._made.get(self.chosen or "") or self._made.get(self._best or "")
+        return self._method_plans.get(self.chosen or "") or self._method_plans.get(self._best or "")
 
     @cached_property
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[Json]:
         return [self._row(offer) for offer in sorted(self._offers, key=_place(self._planner))]
 
-    def _row(self, offer: Offer) -> dict[str, Any]:
+    def _row(self, offer: Offer) -> Json:
         """A method with its plan and figures. unsuited: why it is not made for the columns; refusal: why no plan."""
         if offer.plan is None:
             return {"mechanism": offer.mechanism, "refusal": offer.refusal}
@@ -75,11 +77,11 @@ class SideBySide:
             "mechanism": offer.mechanism,
             "plan": offer.plan,
             "unsuited": "",
-            **self._planner.offer(offer.plan, self._draft, list(self._made.values())),
+            **self._planner.offer(offer.plan, self._draft, list(self._method_plans.values())),
         }
 
     @cached_property
-    def _made(self) -> dict[str, ReleasePlan]:
+    def _method_plans(self) -> dict[str, ReleasePlan]:
         """The plans by method."""
         return {offer.mechanism.name: offer.plan for offer in self._offers if offer.plan}
 
@@ -91,22 +93,19 @@ class SideBySide:
     @cached_property
     def _plans(self) -> dict[str, ReleasePlan]:
         """The plans of methods that are made for the columns, or of all if none is."""
-        return {name: plan for name, plan in self._made.items() if not self._unsuited[name]} or self._made
+        suited = {name: plan for name, plan in self._method_plans.items() if not self._unsuited[name]}
+        return suited or self._method_plans
 
     @cached_property
-    def _advice(self) -> Any:
-        return self._planner.advice(self._draft, self._plans) if self._plans else None
-
-    @cached_property
-    def _recommended(self) -> list[Any]:
-        return self._planner.recommendations(self._draft, self._plans, self._advice) if self._plans else []
+    def _recommended(self) -> Recommendations:
+        return self._planner.recommend(self._draft, self._plans) if self._plans else Recommendations([])
 
     @cached_property
     def _best(self) -> str | None:
         return self._planner.best_method(self._draft, self._plans) if self._plans else None
 
     def _noise_picture(self) -> Figure | None:
-        picked = self.chosen if self.chosen in self._made else next(iter(self._made), None)
+        picked = self.chosen if self.chosen in self._method_plans else next(iter(self._method_plans), None)
         row = next((row for row in self._rows if row["mechanism"].name == picked), {})
         draw: Callable[[], Figure | None] | None = row.get("noise_figure")
         return None if draw is None else draw()
@@ -123,5 +122,5 @@ def _place(planner: AnyPlanner) -> Callable[[Offer], tuple[float, ...]]:
     return place
 
 
-def _is_suited(row: dict[str, Any]) -> bool:
+def _is_suited(row: Json) -> bool:
     return bool(row.get("plan")) and not row["unsuited"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -172,6 +171,6 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
 
 
 def _page(
-    request: HttpRequest, step: str, draft: Release, form: BaseForm | None, **context: Any
+    request: HttpRequest, step: str, draft: Release, form: BaseForm | None, **context: object
 ) -> HttpResponse:
     return wizard.page(request, step, draft, form, product=product_of(draft), **context)

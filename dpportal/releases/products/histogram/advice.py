@@ -45,24 +45,24 @@ def advice(plans: Mapping[str, Plan], purpose: str, people: int) -> Advice:
     return Advice(ranked, checked, {m.name: m.title for m in methods}, columns)
 
 
-def recommendations(found: Advice, plans: Mapping[str, Plan]) -> list[Recommendation]:
+def recommendations(advice: Advice, plans: Mapping[str, Plan]) -> list[Recommendation]:
     """The first ones of the ranking and each cell by itself, the simplest, in the ranking's order.
 
     None where none of the methods that may be advised was measured.
     """
-    advised = [line for line in found.ranking.methods if line.advised]
+    advised = [line for line in advice.ranking.methods if line.advised]
     plain = [line for line in advised if registry.mechanism(line.mechanism).is_plain][:1]
     others = [line for line in advised if line not in plain and line.ratio <= HARDLY_WORSE * advised[0].ratio]
     others = others[: AT_MOST - len(plain)]
     return [
-        _worded(line, found, plans[line.mechanism]) for line in advised if line in plain or line in others
+        _worded(line, advice, plans[line.mechanism]) for line in advised if line in plain or line in others
     ]
 
 
-def _worded(line: Ranked, found: Advice, plan: Plan) -> Recommendation:
+def _worded(line: Ranked, advice: Advice, plan: Plan) -> Recommendation:
     width = plan.half_width
     figure = _("± depends on the data") if width is None else _("a count ± %(n)s") % {"n": f"{width:,}"}
-    return Recommendation(line.mechanism, found.titles[line.mechanism], _why(line, found.ranking), figure)
+    return Recommendation(line.mechanism, advice.titles[line.mechanism], _why(line, advice.ranking), figure)
 
 
 def _why(line: Ranked, ranked: Ranking) -> str:

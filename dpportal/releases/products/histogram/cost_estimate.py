@@ -11,7 +11,7 @@ from mechanisms.protocol import Plan
 AT_REST = 320 * 2**20
 SECONDS_AT_REST = 3
 # Files of the measured and of the true counts.
-KEPT_BYTES = 16
+COUNT_FILE_BYTES = 16
 # Of a line of histogram.csv beside labels and numbers that vary: commas, line end, count, standard error.
 LINE_BYTES = 14
 # A zip's share of what is in it, about; and a workbook's, which is one, of the lines that it repeats.
@@ -31,7 +31,7 @@ def job_cost(plan: Plan, people: int | None) -> JobCost:
         seconds=SECONDS_AT_REST + (rate.microseconds * cells + PERSON_MICROSECONDS * rows) / 1e6,
         memory=round(AT_REST + rate.memory * cells),
         # Workbooks are in the zip as they are.
-        disk=round(KEPT_BYTES * cells + (histogram + table) * (1 + ZIPPED) + 2 * workbooks),
+        disk=round(COUNT_FILE_BYTES * cells + (histogram + table) * (1 + ZIPPED) + 2 * workbooks),
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -38,12 +36,6 @@ class CellsForm(ChoiceForm):
         error_messages={"required": gettext_lazy("Choose between one and four columns.")},
     )
     people = people_field()
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["columns"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(name, name) for name in self.declared.names]
 
     def clean_columns(self) -> list[str]:
         columns = [name for name in self.declared.names if name in self.cleaned_data["columns"]]

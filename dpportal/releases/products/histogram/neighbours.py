@@ -30,11 +30,11 @@ def relations(plan: Plan, hides_total: bool) -> list[Relation]:
 
     hides_total: whether the number of rows is private whatever the relation.
     """
-    found = []
+    feasible = []
     for neighbours in Neighbours:
         with suppress(PlanError):
-            found.append(_relation(plan, neighbours, hides_total))
-    return found
+            feasible.append(_relation(plan, neighbours, hides_total))
+    return feasible
 
 
 def _relation(plan: Plan, neighbours: Neighbours, hides_total: bool) -> Relation:

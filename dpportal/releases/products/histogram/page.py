@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.counts import counts_figure
-from dpportal.releases.products.shared.figures import figure_json, whole
+from dpportal.platform.json_types import Json
+from dpportal.releases.products.shared.figures import as_integers, figure_json
 from mechanisms.domain import Domain
 from mechanisms.protocol import Plan, Result
 
@@ -22,12 +22,12 @@ def interval(plan: Plan, result: Result) -> int | None:
     return plan.half_width
 
 
-def page(plan: Plan, result: Result) -> dict[str, Any]:
+def page(plan: Plan, result: Result) -> Json:
     """Chart, first cells, interval, and the method where it was chosen privately, as JSON."""
     half_width = interval(plan, result)
     figure = counts_figure(
         plan.domain,
-        raw=whole(result.raw),
+        raw=as_integers(result.raw),
         counts=result.counts,
         half_width=half_width,
         partition=result.partition,
@@ -49,11 +49,11 @@ def labels_of(domain: Domain, cells: np.ndarray) -> list[list[str]]:
     return [[names[i] for i in place] for names, place in columns]
 
 
-def first_cells(plan: Plan, result: Result) -> list[list[Any]]:
+def first_cells(plan: Plan, result: Result) -> list[list[object]]:
     """Rows of the table for the first cells: labels, noisy count, count, and the interval if there is one."""
     size = min(plan.domain.size, MAX_TABLE_CELLS)
     labels = labels_of(plan.domain, np.arange(size))
-    raw, half_width = whole(result.raw[:size]), interval(plan, result)
+    raw, half_width = as_integers(result.raw[:size]), interval(plan, result)
     numbers = [raw.tolist(), result.counts[:size].tolist()]
     if half_width is not None:
         numbers += [(raw - half_width).tolist(), (raw + half_width).tolist()]

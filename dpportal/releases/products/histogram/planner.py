@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 from django.utils.translation import gettext_lazy
 
 from dpportal.charts.counts import noise_figure
 from dpportal.charts.style import Figure
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.histogram import advice as advising
@@ -20,7 +20,7 @@ from dpportal.releases.products.histogram import cost_estimate, neighbours, usef
 from dpportal.releases.products.histogram.form import CellsForm, check_columns
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner
-from dpportal.releases.products.shared.recommendation import Recommendation
+from dpportal.releases.products.shared.recommendation import Recommendations
 from mechanisms import registry
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
@@ -44,16 +44,16 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
         self, method: Mechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
     ) -> Plan:
         # What the release is for is the draft's, whatever was said of it with a method chosen before.
-        said = {**draft.parameters, "purpose": draft.purpose}
-        plan = method.plan(domain, {**said, **_public_total(draft, loss.for_domain(domain).unit)}, loss)
+        parameters = {**draft.parameters, "purpose": draft.purpose}
+        plan = method.plan(domain, {**parameters, **_public_total(draft, loss.for_domain(domain).unit)}, loss)
         if obstacle := self.job_cost(plan, draft.people).obstacle():
             raise PlanError(obstacle)
         return plan
 
-    def read_plan(self, value: Mapping[str, Any]) -> Plan:
+    def read_plan(self, value: Json) -> Plan:
         return Plan.from_json(value)
 
-    def offer(self, plan: Plan, draft: Release, plans: Sequence[Plan] = ()) -> dict[str, Any]:
+    def offer(self, plan: Plan, draft: Release, plans: Sequence[Plan] = ()) -> Json:
         version = draft.dataset.current_domain()
         hides_total = bool(version and version.unit_column) or draft.dataset.total_stays_private
         # The other relation is planned only where a page shows it.
@@ -73,17 +73,10 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
         """The narrowest interval of those that have one; of equals the least standard error."""
         return _figure(plan.half_width), _figure(plan.standard_error)
 
-    def advice(self, draft: Release, plans: Mapping[str, Plan]) -> advising.Advice | None:
-        if not draft.people:
-            return None
-        try:
-            return advising.advice(plans, draft.purpose, draft.people)
-        except PlanError:  # a loss beyond all that was drawn
-            return None
-
-    def recommendations(self, draft: Release, plans: Mapping[str, Plan], advice: Any) -> list[Recommendation]:
+    def recommend(self, draft: Release, plans: Mapping[str, Plan]) -> Recommendations:
+        advice = _advice(draft, plans)
         advised = advising.recommendations(advice, plans) if advice else []
-        return advised or super().recommendations(draft, plans, advice)
+        return Recommendations(advised or super().recommend(draft, plans).methods, advice)
 
     def error_label(self, draft: Release) -> ErrorLabel:
         return ErrorLabel(gettext_lazy("95 % interval of a count"))
@@ -98,6 +91,15 @@ class HistogramPlanner(Planner[Mechanism, Plan]):
 
     def verdict(self, plan: Plan, draft: Release) -> Verdict | None:
         return usefulness.expected(plan, draft.people, draft.purpose) if draft.people else None
+
+
+def _advice(draft: Release, plans: Mapping[str, Plan]) -> advising.Advice | None:
+    if not draft.people:
+        return None
+    try:
+        return advising.advice(plans, draft.purpose, draft.people)
+    except PlanError:  # a loss beyond those of the simulated tables
+        return None
 
 
 def _public_total(draft: Release, unit: PrivacyUnit) -> dict[str, int]:

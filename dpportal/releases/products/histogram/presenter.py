@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from django.http import QueryDict
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
@@ -25,29 +24,30 @@ from mechanisms.protocol import Plan, Result
 class HistogramPresenter(Presenter[Plan, Result]):
     """Noisy counts of every combination of columns, and a synthetic table drawn from them."""
 
-    def tables(self, made: ReconstructedRelease[Plan, Result], folder: Path) -> list[Table]:
-        is_plain = registry.mechanism(made.plan.mechanism).is_plain
-        return tables.write(made.plan, made.result, made.seed, folder, is_plain)
+    def tables(self, reconstructed: ReconstructedRelease[Plan, Result], folder: Path) -> list[Table]:
+        is_plain = registry.mechanism(reconstructed.plan.mechanism).is_plain
+        return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder, is_plain)
 
-    def page(self, made: ReconstructedRelease[Plan, Result]) -> dict[str, Any]:
-        return page.page(made.plan, made.result)
+    def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
+        return page.page(reconstructed.plan, reconstructed.result)
 
-    def compare(self, made: ReconstructedRelease[Plan, Result], true: np.ndarray) -> dict[str, Any]:
-        return comparison.build(made.plan, made.result, true)
+    def compare(self, reconstructed: ReconstructedRelease[Plan, Result], true: np.ndarray) -> Json:
+        return comparison.build(reconstructed.plan, reconstructed.result, true)
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return moved_verdict(comparison["errors"])
 
-    def facts(self, made: ReconstructedRelease[Plan, Result]) -> dict[str, Any]:
-        chosen = {"chosen_method": made.result.method} if made.result.method else {}
-        return {"synthetic_rows": int(made.result.counts.sum()), **chosen}
+    def facts(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
+        chosen = {"chosen_method": reconstructed.result.method} if reconstructed.result.method else {}
+        return {"synthetic_rows": int(reconstructed.result.counts.sum()), **chosen}
 
-    def stored_estimates(self, made: ReconstructedRelease[Plan, Result]) -> np.ndarray | None:
+    def stored_estimates(self, reconstructed: ReconstructedRelease[Plan, Result]) -> np.ndarray | None:
         # A reader must not wait for post-processing; where estimates are plain sums, the measurement is enough.
-        few = made.plan.domain.size <= explorer.MAX_CELLS
-        return made.result.raw if few and not registry.mechanism(made.plan.mechanism).is_linear else None
+        plan, raw = reconstructed.plan, reconstructed.result.raw
+        few = plan.domain.size <= explorer.MAX_CELLS
+        return raw if few and not registry.mechanism(plan.mechanism).is_linear else None
 
-    def explore(self, release: Release, plan: Plan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         method = registry.mechanism(plan.mechanism)
         stored = stored_estimates.measured if method.is_linear else stored_estimates.estimates
 

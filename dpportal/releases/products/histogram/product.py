@@ -8,9 +8,9 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.histogram.planner import HistogramPlanner
 from dpportal.releases.products.histogram.presenter import HistogramPresenter
 from dpportal.releases.products.histogram.runner import HistogramRunner
-from dpportal.releases.products.shared.product import Product
+from dpportal.releases.products.shared.product import ReleaseProduct
 
-HISTOGRAM = Product(
+HISTOGRAM = ReleaseProduct(
     name=Release.Product.HISTOGRAM.value,
     title=gettext_lazy("Histogram and synthetic table"),
     summary=gettext_lazy(

@@ -18,8 +18,7 @@ class HistogramRunner(Runner[Plan, Result]):
     """Counts every combination of the columns' cells."""
 
     def count(self, release: Release, plan: Plan, key: bytes) -> Counted:
-        assert release.domain_version is not None
-        return Counted.same(records.count(release.dataset, release.domain_version, plan.domain, key))
+        return Counted.same(records.count(release.dataset, release.declaration, plan.domain, key))
 
     def rows_counted(self, plan: Plan, compared: np.ndarray) -> int:
         return summed(compared)

@@ -60,19 +60,19 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     }
     if level is VerdictLevel.USELESS:
         text = _("Most cells would hold noise only.") + " " + text
-    wanted = SHARES[0] * 2 * people / cells
-    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, wanted, law))
+    target = SHARES[0] * 2 * people / cells
+    return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else _calmer(absolute, target, law))
 
 
-def _calmer(absolute: float, wanted: float, law: NoiseLaw | None) -> float:
+def _calmer(absolute: float, target: float, law: NoiseLaw | None) -> float:
     """By what the scale of noise must be divided until its mean absolute value is the wanted one.
 
     Noise in whole people soon is none at all as it becomes less than one, so the least divisor is looked for.
     """
-    low, high = 1.0, max(1.0, absolute / wanted)
+    low, high = 1.0, max(1.0, absolute / target)
     for _attempt in range(STEPS if law else 0):
         middle = math.sqrt(low * high)
-        enough = _scaled(law, middle).mean_absolute <= wanted
+        enough = _scaled(law, middle).mean_absolute <= target
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -102,8 +102,8 @@ def _mild(verdict: Verdict) -> Verdict:
     """Doubtful at worst: where people crowd into few cells, such a method does better than plain noise."""
     if verdict.is_useful:
         return verdict
-    said = _(
+    caveat = _(
         "How far off this method is depends on the data, and it does better than plain noise where people crowd into "
         "few cells. Of plain noise:"
     )
-    return Verdict(VerdictLevel.DOUBTFUL, f"{said} {verdict.text}", verdict.calmer)
+    return Verdict(VerdictLevel.DOUBTFUL, f"{caveat} {verdict.text}", verdict.calmer)

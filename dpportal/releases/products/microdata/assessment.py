@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata import learning
 from mechanisms.domain import Domain
 from mechanisms.microdata.nearest import nearest_distances, shares_by_distance
@@ -17,7 +15,7 @@ MOST_ROWS, MOST_PROBES = 40_000, 1_000
 FARTHEST = 5
 
 
-def assess(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> dict[str, Any]:
+def assess(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Json:
     """Classifier and nearest records as JSON. synthetic, real: (n, d) cells of the domain in random order."""
     return {
         "learning": _learning(domain, target, synthetic, real),
@@ -25,15 +23,15 @@ def assess(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray)
     }
 
 
-def _learning(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Mapping[str, Any]:
+def _learning(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Json:
     """What `learning.learned` says, or which of its conditions is not met."""
-    found = {"target": target, "installed": learning.available()}
-    if target and found["installed"]:
-        return {**found, **learning.learned(domain, target, synthetic, real)}
-    return found
+    conditions = {"target": target, "installed": learning.available()}
+    if target and conditions["installed"]:
+        return {**conditions, **learning.learned(domain, target, synthetic, real)}
+    return conditions
 
 
-def _nearest(synthetic: np.ndarray, real: np.ndarray) -> dict[str, Any]:
+def _nearest(synthetic: np.ndarray, real: np.ndarray) -> Json:
     """Shares of rows by the number of columns in which the nearest real row differs.
 
     Some real rows are taken out, and looked for among the others as the synthetic ones are, so that the two compare.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.domain import Boolean
@@ -36,66 +36,71 @@ def further_cells(plan: MicrodataPlan) -> int:
     return sum(plan.domain.project(list(columns)).size for columns in further_tables(plan))
 
 
-def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> dict[str, Any]:
+def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Json:
     """The compare page as JSON; holds true counts; stored with the records."""
-    counted, kept = _tables(plan, result.columns, true), plan.of_columns(result.columns)
-    shape, names = kept.domain.shape, kept.domain.names
-    of_rows = kept.tables.of_rows(result.rows)
-    synthetic = {pair: kept.tables.table(of_rows, pair) for pair in kept.tables.pairs}
-    found = {
+    counted, released = _tables(plan, result.columns, true), plan.of_columns(result.columns)
+    shape, names = released.domain.shape, released.domain.names
+    of_rows = released.tables.of_rows(result.rows)
+    synthetic = {pair: released.tables.table(of_rows, pair) for pair in released.tables.pairs}
+    closeness_of = {
         columns: closeness(
             table,
             synthetic[columns] if len(columns) == 2 else table_of_rows(result.rows, shape, columns),
         )
         for columns, table in counted.items()
     }
-    ways = {size: [columns for columns in found if len(columns) == size] for size in (1, 2, 3)}
-    pairs = sorted(ways[2], key=lambda pair: -found[pair].synthetic)
+    ways = {size: [columns for columns in closeness_of if len(columns) == size] for size in (1, 2, 3)}
+    pairs = sorted(ways[2], key=lambda pair: -closeness_of[pair].synthetic)
     measured = {table.pair for table in result.tables}
     return {
         "means": [
-            _mean(size, len(names), [found[c] for c in chosen]) for size, chosen in ways.items() if chosen
+            _mean(size, len(names), [closeness_of[c] for c in chosen])
+            for size, chosen in ways.items()
+            if chosen
         ],
         "figures": {
-            name: figure_json(figure) for name, figure in _figures(kept, of_rows, counted, found).items()
+            name: figure_json(figure)
+            for name, figure in _figures(released, of_rows, counted, closeness_of).items()
         },
-        "worst": [_worst(kept, result, counted[pair], pair) for pair in pairs[:WORST]],
-        "components": component_lines(kept, result),
+        "worst": [_worst(released, result, counted[pair], pair) for pair in pairs[:WORST]],
+        "components": component_lines(released, result),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
-            [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(found[(a, b)]))]
+            [names[a], names[b], (a, b) in measured, *(_figure(v) for v in _values(closeness_of[(a, b)]))]
             for a, b in pairs
         ],
     }
 
 
-def _tables(plan: MicrodataPlan, kept: Sequence[int], true: np.ndarray) -> dict[Places, np.ndarray]:
-    """True tables of the kept columns, by their places among these: single columns, all pairs and some triples."""
+def _tables(plan: MicrodataPlan, columns: Sequence[int], true: np.ndarray) -> dict[Places, np.ndarray]:
+    """True tables of these columns, by their places among these: single columns, all pairs and some triples."""
     places = {name: place for place, name in enumerate(plan.domain.names)}
-    found: dict[Places, np.ndarray] = {}
+    tables: dict[Places, np.ndarray] = {}
     start = 0
-    for columns in [*plan.counted, *further_tables(plan)]:
-        chosen = tuple(places[name] for name in columns)
+    for names in [*plan.counted, *further_tables(plan)]:
+        chosen = tuple(places[name] for name in names)
         sizes = tuple(plan.domain.shape[place] for place in chosen)
-        found[chosen] = true[start : start + math.prod(sizes)].reshape(sizes)
+        tables[chosen] = true[start : start + math.prod(sizes)].reshape(sizes)
         start += math.prod(sizes)
     for j in places.values():
-        found.setdefault((j,), found[(0, max(1, j))].sum(axis=1 if j == 0 else 0))
-    rank = {place: new for new, place in enumerate(kept)}
+        tables.setdefault((j,), tables[(0, max(1, j))].sum(axis=1 if j == 0 else 0))
+    rank = {place: new for new, place in enumerate(columns)}
     return {
-        tuple(rank[p] for p in chosen): table for chosen, table in found.items() if rank.keys() >= set(chosen)
+        tuple(rank[p] for p in chosen): table
+        for chosen, table in tables.items()
+        if rank.keys() >= set(chosen)
     }
 
 
-def _values(found: Closeness) -> tuple[float, float, float]:
-    return found.synthetic, found.independent, found.resample
+def _values(of: Closeness) -> tuple[float, float, float]:
+    return of.synthetic, of.independent, of.resample
 
 
-def _mean(size: int, columns: int, found: Sequence[Closeness]) -> dict[str, Any]:
-    synthetic, independent, resample = np.mean([_values(c) for c in found], axis=0)
+def _mean(size: int, columns: int, all_of_size: Sequence[Closeness]) -> Json:
+    synthetic, independent, resample = np.mean([_values(c) for c in all_of_size], axis=0)
     return {
         "columns": size,
-        "tables": len(found),
+        "tables": len(all_of_size),
         "possible": math.comb(columns, size),
         "synthetic": float(synthetic),
         "independent": float(independent),
@@ -107,16 +112,16 @@ def _figures(
     plan: MicrodataPlan,
     of_rows: np.ndarray,
     counted: dict[Places, np.ndarray],
-    found: dict[Places, Closeness],
-) -> dict[str, Any]:
+    closeness_of: dict[Places, Closeness],
+) -> Json:
     names, size = plan.domain.names, len(plan.domain.shape)
     errors = np.full((size, size), np.nan)
     for a, b in plan.tables.pairs:
-        errors[a, b] = errors[b, a] = found[(a, b)].synthetic
+        errors[a, b] = errors[b, a] = closeness_of[(a, b)].synthetic
     figures = {"errors": pairs_figure(names, errors, "errors")}
-    made = {pair: plan.tables.table(of_rows, pair) for pair in plan.tables.pairs}
+    synthetic = {pair: plan.tables.table(of_rows, pair) for pair in plan.tables.pairs}
     true = {pair: counted[pair] for pair in plan.tables.pairs}
-    for name, tables in (("true_association", true), ("synthetic_association", made)):
+    for name, tables in (("true_association", true), ("synthetic_association", synthetic)):
         figures[name] = pairs_figure(names, associations(tables, size), name)
     ordered = [j for j, a in enumerate(plan.domain.attributes) if a.ordered or isinstance(a, Boolean)]
     if len(ordered) > 1:
@@ -128,17 +133,15 @@ def _figures(
     return figures
 
 
-def _worst(
-    plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]
-) -> dict[str, Any]:
+def _worst(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray, pair: tuple[int, ...]) -> Json:
     """A pair's cells with the largest differences, synthetic counts scaled to the true number of rows."""
-    made = table_of_rows(result.rows, plan.domain.shape, pair) * (true.sum() / max(1, len(result.rows)))
+    synthetic = table_of_rows(result.rows, plan.domain.shape, pair) * (true.sum() / max(1, len(result.rows)))
     labels = [plan.domain.attributes[j].labels() for j in pair]
-    largest = np.argsort(-np.abs(made - true), axis=None, kind="stable")[:MOST_DIFFERENCES]
+    largest = np.argsort(-np.abs(synthetic - true), axis=None, kind="stable")[:MOST_DIFFERENCES]
     return {
         "columns": [plan.domain.names[j] for j in pair],
         "cells": [
-            [labels[0][x], labels[1][y], int(true[x, y]), round(float(made[x, y]))]
+            [labels[0][x], labels[1][y], int(true[x, y]), round(float(synthetic[x, y]))]
             for x, y in zip(*np.unravel_index(largest, true.shape), strict=True)
         ],
     }

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dpportal.platform.json_types import Json
 from mechanisms.microdata.components import UNIT
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.microdata.principal_components import ordered_columns
 
 
-def component_lines(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
+def component_lines(plan: MicrodataPlan, result: MicrodataResult) -> Json:
     """Of each component its share of the columns' variance and each column's loading, from noisy answers; or empty."""
-    found = result.components
-    if found is None:
+    components = result.components
+    if components is None:
         return {}
     names = [plan.domain.names[j] for j in ordered_columns(plan.domain)]
-    shares = found.variances / UNIT / len(names)
+    shares = components.variances / UNIT / len(names)
     return {
         "shares": [round(100 * float(share), 1) for share in shares],
         "loadings": [
             [name, *(f"{loading / UNIT:.2f}" for loading in of_column)]
-            for name, of_column in zip(names, found.loadings.T.tolist(), strict=True)
+            for name, of_column in zip(names, components.loadings.T.tolist(), strict=True)
         ],
-        "cells": found.cells,
+        "cells": components.cells,
     }

@@ -29,7 +29,7 @@ NEAREST_SECONDS = 0.025
 # Synthetic rows as CSV and as Parquet; and both again in the zip. Of a small release most is the report and the like.
 FILES, DISK_AT_REST = 2, 100 * 2**10
 # Files of the measured and of the true counts.
-KEPT_BYTES = 16
+COUNT_FILE_BYTES = 16
 
 
 def job_cost(plan: MicrodataPlan, people: int | None) -> JobCost:
@@ -38,25 +38,25 @@ def job_cost(plan: MicrodataPlan, people: int | None) -> JobCost:
     On shapes of 2 to 60 columns, 10 to 200 values and a thousand to a million people time and memory were within a
     factor of two; so were those of 250 columns of 4 values and 20,000 to 100,000 people.
     """
-    counted, kept, method = people or 0, plan.shape_of_rows, registry.microdata(plan.mechanism)
-    rows, pairs, compared = row_count(plan, counted), _pairs(plan.domain.shape), _pairs(kept)
+    counted, shape, method = people or 0, plan.shape_of_rows, registry.microdata(plan.mechanism)
+    rows, pairs, compared = row_count(plan, counted), _pairs(plan.domain.shape), _pairs(shape)
     seconds = (
         SECONDS_AT_REST
         + COUNTED_SECONDS * pairs
         + _counting(plan.domain.shape, counted)
         + READ_MICROSECONDS * 1e-6 * counted * len(plan.domain.shape)
-        + (_written(rows) + method.microseconds_per_value) * 1e-6 * rows * len(kept)
+        + (_written(rows) + method.microseconds_per_value) * 1e-6 * rows * len(shape)
         + COMPARED_SECONDS * compared
-        + _counting(kept, rows)
+        + _counting(shape, rows)
         + COMPARED_MICROSECONDS * 1e-6 * plan.tables.size * compared / pairs
-        + NEAREST_SECONDS * len(kept) * min(1, counted / MOST_ROWS)
+        + NEAREST_SECONDS * len(shape) * min(1, counted / MOST_ROWS)
         + method.further_seconds(plan, counted, rows)
     )
     written = rows * label_bytes(plan.domain) * FILES
     return JobCost(
         seconds=seconds,
         memory=AT_REST + memory(method, plan, counted),
-        disk=DISK_AT_REST + KEPT_BYTES * plan.cells + round(written),
+        disk=DISK_AT_REST + COUNT_FILE_BYTES * plan.cells + round(written),
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dpportal.platform.json_types import Json
 from mechanisms import registry
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import foresee
@@ -13,7 +12,7 @@ from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.protocol import PlanError
 
 
-def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[dict[str, Any]]:
+def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
     """A line for each method that could have made the release, for the noisy number of people, as JSON.
 
     That of the release itself tells how many pairs were measured.
@@ -26,13 +25,13 @@ def expected_errors(plan: MicrodataPlan, result: MicrodataResult) -> list[dict[s
             other = plan if used else _planned(method, plan)
         except PlanError:
             continue
-        of_kept = foresee(other.of_columns(result.columns), people)
+        of_released = foresee(other.of_columns(result.columns), people)
         lines.append(
             {
                 "title": method.title,
                 "used": used,
                 "column": foresee(other, people).column,
-                "pairs": len({table.pair for table in result.tables}) if used else of_kept.pairs,
+                "pairs": len({table.pair for table in result.tables}) if used else of_released.pairs,
             }
         )
     return lines

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.microdata.constraints import HEAVIEST, Wishes
@@ -95,16 +96,11 @@ class ColumnsForm(ChoiceForm):
         ),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        version = kwargs["draft"].dataset.current_domain()
+    def adapt(self, draft: Release) -> None:
+        version = draft.dataset.current_domain()
         if not (version and version.unit.total_public):
             del self.fields["criterion"]
-        names = [(name, name) for name in self.declared.names]
-        columns, target = self.fields["columns"], self.fields["target"]
-        assert isinstance(columns, forms.MultipleChoiceField) and isinstance(target, forms.ChoiceField)
-        columns.choices = names
-        target.choices = [("", _("None")), *names]
+        self.offer_columns("target", ("", _("None")))
 
     @property
     def once(self) -> list[str]:
@@ -127,7 +123,7 @@ class ColumnsForm(ChoiceForm):
             return str(refusal)
         return ""
 
-    def chosen(self, draft: Release) -> dict[str, Any]:
+    def chosen(self, draft: Release) -> Json:
         wishes = Wishes.from_json(draft.parameters.get("wishes", {}))
         return {
             **super().chosen(draft),
@@ -144,7 +140,7 @@ class ColumnsForm(ChoiceForm):
             "zeros": _lines(wishes.zeros),
         }
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         if self.errors:
             return data
@@ -174,7 +170,7 @@ class ColumnsForm(ChoiceForm):
             "criterion": data.get("criterion") or DISTANCE,
         }
 
-    def _wishes(self, data: dict[str, Any]) -> Wishes:
+    def _wishes(self, data: Json) -> Wishes:
         weights = _fields(data["weights"], (2, 3), _("Weights of columns and pairs"))
         if not all(fields[-1] in WEIGHTS for fields in weights):
             raise PlanError(
@@ -200,15 +196,15 @@ class ColumnsForm(ChoiceForm):
         )
 
 
-def _fields(text: str, wanted: tuple[int, ...], label: str) -> list[list[str]]:
+def _fields(text: str, numbers: tuple[int, ...], label: str) -> list[list[str]]:
     """The fields of each line that is not empty. Raises PlanError unless every line has as many as wanted."""
     lines = [
         [field.strip() for field in fields] for fields in csv.reader(text.splitlines(), skipinitialspace=True)
     ]
     lines = [fields for fields in lines if any(fields)]
-    if any(len(fields) not in wanted for fields in lines):
+    if any(len(fields) not in numbers for fields in lines):
         message = _("%(label)s: each line needs %(wanted)s parts with commas between.")
-        raise PlanError(message % {"label": label, "wanted": _(" or ").join(map(str, wanted))})
+        raise PlanError(message % {"label": label, "wanted": _(" or ").join(map(str, numbers))})
     return lines
 
 
@@ -222,7 +218,7 @@ def _weighted_twice(weights: list[list[str]]) -> list[str]:
     return []
 
 
-def _lines(rows: Any) -> str:
+def _lines(rows: Iterable[Sequence[str]]) -> str:
     """What `_fields` reads back; a field with a comma or a quotation mark is quoted."""
     return "\n".join(",".join(_quoted(field) for field in row) for row in rows)
 

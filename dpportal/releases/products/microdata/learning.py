@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from mechanisms.domain import Attribute, Domain
 
 # Targets with more cells are asked a question with two answers.
@@ -30,7 +30,7 @@ def available() -> bool:
     return find_spec("sklearn") is not None
 
 
-def learned(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> dict[str, Any]:
+def learned(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Json:
     """How well classifiers tell the target of held-out real rows, as JSON.
 
     synthetic, real: (n, d) cells of the domain in random order. One half of the real rows trains the one classifier,
@@ -42,16 +42,16 @@ def learned(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray
         return {}
     question, labels = _question(domain.attributes[place], trained[:, place])
     truth = labels(tested[:, place])
-    made = synthetic[: len(trained)]
+    sample = synthetic[: len(trained)]
     lines = [
         [name, *_figures(_chances(domain, place, rows, labels(rows[:, place]), tested), truth)]
-        for name, rows in ((_("real rows"), trained), (_("synthetic rows"), made))
+        for name, rows in ((_("real rows"), trained), (_("synthetic rows"), sample))
     ]
     values, counts = np.unique(labels(trained[:, place]), return_counts=True)
     guess = float((truth == values[counts.argmax()]).mean())
     return {
         "question": question,
-        "trained": [len(trained), len(made)],
+        "trained": [len(trained), len(sample)],
         "tested": len(tested),
         "lines": [*lines, [_("nothing: always the most common answer"), guess, 0.5]],
     }

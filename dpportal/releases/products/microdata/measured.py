@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
 from dpportal.publications.spreadsheet import inert_frame
@@ -72,7 +72,7 @@ def write(domain: Domain, result: MicrodataResult, headers: Headers, folder: Pat
     ]
 
 
-def shown(domain: Domain, result: MicrodataResult) -> list[dict[str, Any]]:
+def shown(domain: Domain, result: MicrodataResult) -> list[Json]:
     """Every measured table with its largest counts, as JSON."""
     if result.grouping is None:
         return []
@@ -87,7 +87,7 @@ def shown(domain: Domain, result: MicrodataResult) -> list[dict[str, Any]]:
     ]
 
 
-def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[Any]]:
+def _largest(table: MeasuredTable, labels: list[list[str]]) -> list[list[object]]:
     places = np.argsort(-table.values, axis=None, kind="stable")[:MOST_SHOWN]
     a, b = table.pair
     counts = [(labels[a][x], labels[b][y], int(table.values[x, y])) for x, y in _cells(table, places)]
@@ -146,11 +146,11 @@ def _labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
 
 def _written_labels(domain: Domain, grouping: Grouping) -> list[list[str]]:
     """As files have them: a group of missing values alone is an empty field."""
-    found = _labels(domain, grouping)
-    for attribute, groups, labels in zip(domain.attributes, grouping.groups, found, strict=True):
+    names_of_groups = _labels(domain, grouping)
+    for attribute, groups, labels in zip(domain.attributes, grouping.groups, names_of_groups, strict=True):
         if attribute.missing_cell and (groups == groups[-1]).sum() == 1:
             labels[groups[-1]] = ""
-    return found
+    return names_of_groups
 
 
 def group_labels(attribute: Attribute, groups: Integers) -> list[str]:
@@ -160,14 +160,16 @@ def group_labels(attribute: Attribute, groups: Integers) -> list[str]:
     """
     names = attribute.labels()
     members = [np.flatnonzero(groups == group).tolist() for group in range(int(groups.max()) + 1)]
-    found = [_named([names[cell] for cell in cells], neighbours=attribute.ordered) for cells in members]
-    taken = {name for name, cells in zip(found, members, strict=True) if len(cells) == 1}
+    names_of_groups = [
+        _named([names[cell] for cell in cells], neighbours=attribute.ordered) for cells in members
+    ]
+    taken = {name for name, cells in zip(names_of_groups, members, strict=True) if len(cells) == 1}
     for group, cells in enumerate(members):
         if len(cells) > 1:
-            while found[group] in taken:
-                found[group] += TOGETHER
-            taken.add(found[group])
-    return found
+            while names_of_groups[group] in taken:
+                names_of_groups[group] += TOGETHER
+            taken.add(names_of_groups[group])
+    return names_of_groups
 
 
 def _named(values: list[str], *, neighbours: bool) -> str:

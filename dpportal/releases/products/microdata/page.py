@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpportal.charts.pairs import pairs_figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata import measured, relied_pairs
 from dpportal.releases.products.microdata.component_lines import component_lines
 from dpportal.releases.products.microdata.expectation import expected_errors, public_people
@@ -21,18 +20,18 @@ MOST_LINES = 2_000
 MOST_IMPOSSIBLE = 20
 
 
-def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
+def page(plan: MicrodataPlan, result: MicrodataResult) -> Json:
     """Noisy counts of single columns with intervals, the pairs, and the error to expect from noise, as JSON."""
-    kept = plan.of_columns(result.columns)
-    counts, pairs = column_counts(plan, result), measured_pairs(kept, result)
+    released = plan.of_columns(result.columns)
+    counts, pairs = column_counts(plan, result), measured_pairs(released, result)
     people = public_people(result)
     shown = pairs[pairs["measured"]]
     return {
         "rows": len(result.rows),
-        "kept": list(kept.domain.names) if plan.keep is not None else [],
+        "kept": list(released.domain.names) if plan.keep is not None else [],
         "relied_on": relied_pairs.relied_on(plan),
-        "impossible": [list(zero) for zero in kept.wishes.zeros[:MOST_IMPOSSIBLE]],
-        "all_impossible": len(kept.wishes.zeros),
+        "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
+        "all_impossible": len(released.wishes.zeros),
         "counts": counts.head(MOST_LINES).values.tolist(),
         "lines": len(counts),
         "measured": [
@@ -41,21 +40,23 @@ def page(plan: MicrodataPlan, result: MicrodataResult) -> dict[str, Any]:
         ],
         "pairs": len(pairs),
         "without_pairs": registry.microdata(plan.mechanism).without_pairs,
-        "components": component_lines(kept, result),
+        "components": component_lines(released, result),
         "column": foresee(plan, people).column,
         "pair_error": pair_error(result.tables, people),
         "expected": expected_errors(plan, result),
-        "tables": measured.shown(kept.domain, result),
-        "figure": figure_json(pairs_figure(kept.domain.names, _measurements(kept, result), "measured")),
+        "tables": measured.shown(released.domain, result),
+        "figure": figure_json(
+            pairs_figure(released.domain.names, _measurements(released, result), "measured")
+        ),
         "steps": [[step, str(share)] for step, share in plan.shares.items()],
     }
 
 
 def _measurements(plan: MicrodataPlan, result: MicrodataResult) -> np.ndarray:
     """(d, d): how often each pair of columns was measured; NaN on the diagonal."""
-    found = np.zeros((len(plan.domain.names),) * 2)
-    np.fill_diagonal(found, np.nan)
+    times = np.zeros((len(plan.domain.names),) * 2)
+    np.fill_diagonal(times, np.nan)
     for a, b in (table.pair for table in result.tables):
-        found[a, b] += 1
-        found[b, a] += 1
-    return found
+        times[a, b] += 1
+        times[b, a] += 1
+    return times

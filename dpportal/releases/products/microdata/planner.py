@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
 
 from dpportal.budgets.templatetags.numbers import percent
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import cost_estimate, relied_pairs, simulations, usefulness
@@ -16,7 +16,7 @@ from dpportal.releases.products.microdata.form import ColumnsForm
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.job_cost import JobCost
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
-from dpportal.releases.products.shared.recommendation import Recommendation
+from dpportal.releases.products.shared.recommendation import Recommendation, Recommendations
 from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
@@ -67,12 +67,10 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             raise PlanError(obstacle)
         return plan
 
-    def read_plan(self, value: Mapping[str, Any]) -> MicrodataPlan:
+    def read_plan(self, value: Json) -> MicrodataPlan:
         return MicrodataPlan.from_json(value)
 
-    def offer(
-        self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()
-    ) -> dict[str, Any]:
+    def offer(self, plan: MicrodataPlan, draft: Release, plans: Sequence[MicrodataPlan] = ()) -> Json:
         return {
             "foresight": foresee(plan, draft.people) if draft.people else None,
             "effort": self.job_cost(plan, draft.people),
@@ -106,25 +104,24 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
         simulated = _simulated(draft, plans)
         return simulated[0][0] if simulated else super().best_method(draft, plans)
 
-    def advice(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
-        """Methods by their simulated error of pairs, least first; empty while nothing is known."""
-        return _simulated(draft, plans)
-
-    def recommendations(
-        self, draft: Release, plans: Mapping[str, MicrodataPlan], advice: Any
-    ) -> list[Recommendation]:
+    def recommend(self, draft: Release, plans: Mapping[str, MicrodataPlan]) -> Recommendations:
         """The method of least simulated error; none before the simulation has ended."""
         titles = {method.name: (method.title, method.summary) for method in self.methods}
         figure = gettext(
             "Simulated: %(percent)s of the people in another cell of a pair of columns, on average."
         )
-        return [
-            Recommendation(name, *titles[name], figure % {"percent": percent(error)})
-            for name, error in advice[:1]
-        ]
+        return Recommendations(
+            [
+                Recommendation(name, *titles[name], figure % {"percent": percent(error)})
+                for name, error in _simulated(draft, plans)[:1]
+            ]
+        )
 
 
 def _simulated(draft: Release, plans: Mapping[str, MicrodataPlan]) -> list[tuple[str, float]]:
-    """Of the methods that have a plan; these are for the same columns and cost."""
-    found = simulations.ranking(next(iter(plans.values())), draft.people)
-    return [(name, error) for name, error in found if name in plans]
+    """Methods by their simulated error of pairs, least first; empty while nothing is known.
+
+    plans: by method, for the same columns and cost.
+    """
+    ranked = simulations.ranking(next(iter(plans.values())), draft.people)
+    return [(name, error) for name, error in ranked if name in plans]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets import records
+from dpportal.platform.json_types import Json
 from dpportal.publications.headers import Headers
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
@@ -40,39 +39,42 @@ MODELLED = gettext_lazy(
 class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
     """Rows to work with, noisy counts of single columns, and what was measured of pairs."""
 
-    def tables(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult], folder: Path) -> list[Table]:
+    def tables(
+        self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult], folder: Path
+    ) -> list[Table]:
+        plan, result = reconstructed.plan, reconstructed.result
         return [
-            *tables.write(made.plan, made.result, made.seed, folder),
-            *measured.write(_released(made), made.result, Headers.of(made.plan.domain), folder),
+            *tables.write(plan, result, reconstructed.seed, folder),
+            *measured.write(_released(reconstructed), result, Headers.of(plan.domain), folder),
         ]
 
-    def page(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
-        return page.page(made.plan, made.result)
+    def page(self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
+        return page.page(reconstructed.plan, reconstructed.result)
 
     def compare(
-        self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult], true: np.ndarray
-    ) -> dict[str, Any]:
+        self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult], true: np.ndarray
+    ) -> Json:
         """Distances of tables, and what takes real rows where these lie here."""
-        found = comparison.build(made.plan, made.result, true)
-        if made.release.dataset.is_remote:
-            return found
-        domain, target = _released(made), made.plan.wishes.target
-        real = records.some_rows(made.release.dataset, domain, assessment.MOST_ROWS)
-        return {**found, **assessment.assess(domain, target, made.result.rows, real)}
+        compared = comparison.build(reconstructed.plan, reconstructed.result, true)
+        if reconstructed.release.dataset.is_remote:
+            return compared
+        domain, target = _released(reconstructed), reconstructed.plan.wishes.target
+        real = records.some_rows(reconstructed.release.dataset, domain, assessment.MOST_ROWS)
+        return {**compared, **assessment.assess(domain, target, reconstructed.result.rows, real)}
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return usefulness.observed(comparison)
 
     def stored_estimates(
-        self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]
+        self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]
     ) -> np.ndarray | None:
         """The rows' cells, column by column, so that a reader's sum reads those of its columns alone."""
-        rows = made.result.rows
+        rows = reconstructed.result.rows
         if rows.size > MOST_SUMMED:
             return None
         return np.ascontiguousarray(rows.T)
 
-    def explore(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: MicrodataPlan, question: QueryDict) -> Json:
         method = registry.microdata(plan.mechanism)
 
         def answer(picks: Picks) -> CellSum | None:
@@ -84,16 +86,16 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
 
         return explorer.explored(plan.domain, question, answer, reason=str(MODELLED), note=str(MEASURED))
 
-    def facts(self, made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> dict[str, Any]:
-        names = _released(made).names
-        measured = sorted({table.pair for table in made.result.tables})
+    def facts(self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
+        names = _released(reconstructed).names
+        measured = sorted({table.pair for table in reconstructed.result.tables})
         return {
             "columns": list(names),
-            "synthetic_rows": len(made.result.rows),
+            "synthetic_rows": len(reconstructed.result.rows),
             "measured_pairs": [[names[a], names[b]] for a, b in measured],
         }
 
 
-def _released(made: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Domain:
+def _released(reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Domain:
     """The columns that the rows have."""
-    return made.plan.of_columns(made.result.columns).domain
+    return reconstructed.plan.of_columns(reconstructed.result.columns).domain

@@ -8,9 +8,9 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.microdata.planner import MicrodataPlanner
 from dpportal.releases.products.microdata.presenter import MicrodataPresenter
 from dpportal.releases.products.microdata.runner import MicrodataRunner
-from dpportal.releases.products.shared.product import Product
+from dpportal.releases.products.shared.product import ReleaseProduct
 
-MICRODATA = Product(
+MICRODATA = ReleaseProduct(
     name=Release.Product.MICRODATA.value,
     title=gettext_lazy("Synthetic table of many columns"),
     summary=gettext_lazy(

@@ -17,19 +17,19 @@ def relied_on(plan: MicrodataPlan) -> str:
 def unheeded(plan: MicrodataPlan) -> str:
     """Which of the curator's wishes the method does not follow, in sentences; empty if it follows all."""
     wishes = plan.wishes
-    said = {
+    wish_labels = {
         "target": (wishes.target, _("the target column")),
         "weights": (wishes.weights, _("weights of columns")),
         "pairs": (wishes.pairs, _("weights of pairs")),
     }
     heeds = registry.microdata(plan.mechanism).heeds
-    unused = [wish for wish, (given, _label) in said.items() if given and wish not in heeds]
+    unused = [wish for wish, (given, _label) in wish_labels.items() if given and wish not in heeds]
     sentences = []
     if "target" in unused and FEATURES in plan.shares:
         unused.remove("target")
         sentences.append(_("This method uses the target column only to choose columns."))
     if unused:
-        names = ", ".join(said[wish][1] for wish in unused)
+        names = ", ".join(wish_labels[wish][1] for wish in unused)
         sentences.append(_("This method does not use %(wishes)s.") % {"wishes": names})
     return " ".join(sentences)
 

@@ -26,10 +26,9 @@ class MicrodataRunner(Runner[MicrodataPlan, MicrodataResult]):
         Compared: these tables, and those that only the compare page needs; of whole rows nothing. The same rows count
         everywhere.
         """
-        dataset, version = release.dataset, release.domain_version
-        assert version is not None
-        asked = [*plan.counted, *comparison.further_tables(plan)]
-        counts = records.count_tables(dataset, version, plan.domain, asked, key)
+        dataset, version = release.dataset, release.declaration
+        tables = [*plan.counted, *comparison.further_tables(plan)]
+        counts = records.count_tables(dataset, version, plan.domain, tables, key)
         if not registry.microdata(plan.mechanism).whole_rows:
             return Counted(counts[: plan.cells], counts)
         rows = records.packed_rows(dataset, version, plan.domain, key)

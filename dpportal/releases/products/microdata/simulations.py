@@ -13,6 +13,7 @@ from dpportal.jobs import queues
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion, Topic
 from dpportal.jobs.runner import register
+from dpportal.platform.json_types import Json
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -33,14 +34,14 @@ class Simulations(QuestionKind):
     def version_of(self, question: Mapping[str, Any]) -> int:
         return EDITION
 
-    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> list[Json]:
         return _lines(question, claim)
 
 
 SIMULATIONS = register(Simulations())
 
 
-def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -> dict[str, Any]:
+def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -> Json:
     """All that a simulation depends on: the shape, people to two digits, whom the loss protects; no name, no data.
 
     keep: how many columns go on, where some are chosen first.
@@ -74,16 +75,18 @@ def _after_choice(amount: float, keep: int | None) -> float:
 def _complete(simulation: StoredQuestion, definition: Definition) -> list[Simulated]:
     """The lines of methods that could be simulated at every cost."""
     lines, amounts = [Simulated(**line) for line in simulation.answer or ()], AMOUNTS[definition]
-    whole = {m for m in {line.method for line in lines} if sum(x.method == m for x in lines) == len(amounts)}
-    return [line for line in lines if line.method in whole]
+    complete = {
+        m for m in {line.method for line in lines} if sum(x.method == m for x in lines) == len(amounts)
+    }
+    return [line for line in lines if line.method in complete]
 
 
-def _lines(question: Mapping[str, Any], claim: Claim) -> list[dict[str, Any]]:
+def _lines(question: Mapping[str, Any], claim: Claim) -> list[Json]:
     """Every method's lines, which are shown as they come, in the methods' order once all are there."""
     shape = Shape(tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"]))
     loss, order = Loss.from_json(question["loss"]), [m.name for m in registry.MICRODATA]
     methods = {m.name: m for m in sorted(registry.MICRODATA, key=lambda m: not m.simulated_first)}
-    lines: list[dict[str, Any]] = []
+    lines: list[Json] = []
     for done, line in enumerate(simulated(shape, int(question["people"]), loss, methods), 1):
         lines.append(line.to_json())
         claim.write(answer=lines)
@@ -93,7 +96,7 @@ def _lines(question: Mapping[str, Any], claim: Claim) -> list[dict[str, Any]]:
 
 def shown(
     simulation: StoredQuestion | None, definition: Definition, amount: Decimal, keep: int | None = None
-) -> dict[str, Any]:
+) -> Json:
     """The table for a page: a line for each method, its errors at each simulated cost and between them at this one.
 
     While it is worked out, of the methods that are done.
@@ -115,7 +118,7 @@ def shown(
     }
 
 
-def _errors(lines: list[Simulated], amount: float) -> dict[str, Any]:
+def _errors(lines: list[Simulated], amount: float) -> Json:
     known = [what for what in ("pairs", "triples") if getattr(lines[0], what) is not None]
     return {
         "costs": [(line.pairs, line.triples) for line in lines],

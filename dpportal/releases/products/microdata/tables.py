@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import written
@@ -22,7 +22,7 @@ COLUMN_FIELDS = [
     {"name": "value", "type": "string"},
     *COUNT_FIELDS,
 ]
-PAIR_FIELDS: list[dict[str, Any]] = [
+PAIR_FIELDS: list[Json] = [
     {"name": "first", "type": "string", "title": "Column"},
     {"name": "second", "type": "string", "title": "Column"},
     {"name": "measured", "type": "boolean", "trueValues": ["True"], "falseValues": ["False"]},
@@ -34,15 +34,15 @@ PAIR_FIELDS: list[dict[str, Any]] = [
 def write(plan: MicrodataPlan, result: MicrodataResult, seed: bytes, folder: Path) -> list[Table]:
     """The synthetic rows in two formats, the noisy counts of single columns, and which pairs were measured."""
     columns, pairs = folder / "columns.csv", folder / "pairs.csv"
-    kept, headers = plan.of_columns(result.columns), Headers.of(plan.domain)
+    released, headers = plan.of_columns(result.columns), Headers.of(plan.domain)
     values = [value for a in plan.domain.attributes for value in written(a, a.labels())]
     counts = headers.within(column_counts(plan, result), "column").assign(value=values)
     inert_frame(counts).to_csv(columns, index=False, lineterminator="\n")
-    inert_frame(headers.within(measured_pairs(kept, result), "first", "second")).to_csv(
+    inert_frame(headers.within(measured_pairs(released, result), "first", "second")).to_csv(
         pairs, index=False, float_format="%.6g", lineterminator="\n"
     )
     return [
-        *write_frames(kept.domain, rows_of_cells(kept.domain, result.rows, seed), headers, folder),
+        *write_frames(released.domain, rows_of_cells(released.domain, result.rows, seed), headers, folder),
         Table(columns, "Noisy counts of every single column, with 95 % intervals", COLUMN_FIELDS),
         Table(pairs, "Which pairs of columns were measured, and which are only modelled", PAIR_FIELDS),
         codebook.write(plan.domain, folder),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, percent
 from mechanisms import registry
 from mechanisms.microdata.cost_estimate import foresee
@@ -23,14 +21,14 @@ def expected(plan: MicrodataPlan, people: int) -> Verdict:
     text = _("Noise is expected to put %(percent)s of the rows into a wrong cell of each single column.")
     if level is VerdictLevel.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
-    told = text % {"percent": about(share)}
+    sentence = text % {"percent": about(share)}
     if not registry.microdata(plan.mechanism).has_dependence:
-        told += " " + _("They hold no dependence between columns, whatever they cost.")
-        return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, told)
-    return Verdict(level, told, max(1.0, share / SHARES[0]))
+        sentence += " " + _("They hold no dependence between columns, whatever they cost.")
+        return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, sentence)
+    return Verdict(level, sentence, max(1.0, share / SHARES[0]))
 
 
-def observed(comparison: Mapping[str, Any]) -> Verdict | None:
+def observed(comparison: Json) -> Verdict | None:
     """After measuring, from the tables of two columns. For the curator only."""
     pairs = [mean["synthetic"] for mean in comparison["means"] if mean["columns"] == 2]
     if not pairs:

@@ -6,12 +6,12 @@ import csv
 import re
 from collections.abc import Mapping
 from io import TextIOWrapper
-from typing import Any
 
 import numpy as np
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from mechanisms import registry
 from mechanisms.matrix.combined import combined_error
@@ -23,7 +23,7 @@ _FORM = re.compile(r"\s*[+-]?\s*\d{1,8}(\s*[+-]\s*\d{1,8})*\s*")
 _PART = re.compile(r"([+-]?)\s*(\d+)")
 
 
-def answer(release: Release, plan: QueryPlan, text: str) -> dict[str, Any]:
+def answer(release: Release, plan: QueryPlan, text: str) -> Json:
     """What a reader's sum, such as "3 + 4 - 7" by numbers of queries, comes to; or what is wrong with it."""
     if not text.strip():
         return {}
@@ -52,7 +52,7 @@ def _parsed(text: str, queries: int) -> dict[int, int]:
     return {number: count for number, count in times.items() if count}
 
 
-def _combination(release: Release, plan: QueryPlan, times: Mapping[int, int]) -> dict[str, Any]:
+def _combination(release: Release, plan: QueryPlan, times: Mapping[int, int]) -> Json:
     released = _released(release, times)
     weights = np.zeros(plan.workload.queries)
     weights[[number - 1 for number in times]] = list(times.values())
@@ -79,13 +79,13 @@ def _released(release: Release, numbers: Mapping[int, int]) -> dict[int, dict[st
     """The lines of answers.csv with these numbers."""
     stored = release.artifacts.get(name="answers.csv").stored
     last = max(numbers, default=0)
-    found: dict[int, dict[str, str]] = {}
+    lines: dict[int, dict[str, str]] = {}
     with default_storage.open(stored) as file:
         for place, line in enumerate(
             csv.DictReader(TextIOWrapper(file, encoding="utf-8", newline="")), start=1
         ):
             if place in numbers:
-                found[place] = line
+                lines[place] = line
             if place >= last:
                 break
-    return found
+    return lines

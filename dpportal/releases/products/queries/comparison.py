@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from dpportal.charts.queries import (
     tables_figure,
 )
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.page import figures_json, first_answers, root_mean
 from dpportal.releases.products.queries.strategy import strategy_figures
@@ -26,7 +26,7 @@ from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.union import EVERYTHING, Term
 
 COVERAGE = 0.95
-MAX_TERMS_DRAWN = 3
+MAX_TERM_FIGURES = 3
 HEADER = [
     "number",
     "query",
@@ -39,7 +39,7 @@ HEADER = [
 ]
 
 
-def build(plan: QueryPlan, result: QueryResult, counts: np.ndarray) -> dict[str, Any]:
+def build(plan: QueryPlan, result: QueryResult, counts: np.ndarray) -> Json:
     """The compare page as JSON. Holds true answers; stored with the records.
 
     counts: true, of the tables of `plan.counted`.
@@ -62,7 +62,7 @@ def _against_truth(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Fi
     return comparison_figure(labels, result.answers[shown], result.half_widths[shown], true[shown], true.size)
 
 
-def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> dict[str, Any]:
+def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Json:
     """Headline numbers, observed and expected; `possible` is of the answers from the non-negative cells."""
     error = result.answers - true
     possible = None if result.cells is None else root_mean(plan.workload.answers(result.cells) - true)
@@ -78,7 +78,7 @@ def _numbers(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> dict[str
     }
 
 
-def _table(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> list[list[Any]]:
+def _table(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> list[list[object]]:
     rows = first_answers(plan, result)
     exact = np.round(true[: len(rows)], 2).tolist()
     return [[*row, t, round(row[2] - t, 2)] for row, t in zip(rows, exact, strict=True)]
@@ -89,7 +89,7 @@ def _by_part(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Iterator
     squared, expected = (result.answers - true) ** 2, result.standard_errors**2
     if len(plan.workload.terms) > 1 and plan.workload.marginals() is not None:
         yield _by_table(plan, squared, expected)
-    for term, place in islice(plan.workload.offsets(), MAX_TERMS_DRAWN):
+    for term, place in islice(plan.workload.offsets(), MAX_TERM_FIGURES):
         sides = _sides(term)
         if 1 <= len(sides) <= 2:
             yield _by_sides(plan, sides, squared[place], expected[place])
@@ -116,12 +116,12 @@ def _by_sides(
     lengths = [distinct for distinct, _places in grouped]
     shape = tuple(distinct.size for distinct in lengths)
     groups = np.asarray(np.ravel_multi_index(tuple(places for _lengths, places in grouped), shape))
-    observed, foreseen = (
+    observed, predicted = (
         np.sqrt(_mean_by(groups, values, math.prod(shape))).reshape(shape) for values in (squared, expected)
     )
     if len(sides) == 1:
-        return lengths_figure(lengths[0], observed, foreseen, names[0])
-    return lengths_map((lengths[0], lengths[1]), observed, foreseen, names)
+        return lengths_figure(lengths[0], observed, predicted, names[0])
+    return lengths_map((lengths[0], lengths[1]), observed, predicted, names)
 
 
 def _grouped(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,9 +138,9 @@ def _mean_by(groups: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
 
 
 def _by_table(plan: QueryPlan, squared: np.ndarray, expected: np.ndarray) -> Figure:
-    names, observed, foreseen = [], [], []
+    names, observed, predicted = [], [], []
     for term, place in plan.workload.offsets():
         names.append(" × ".join(table_of(plan, term)) or EVERYTHING)
         observed.append(squared[place].mean())
-        foreseen.append(expected[place].mean())
-    return tables_figure(names, np.sqrt(observed), np.sqrt(foreseen))
+        predicted.append(expected[place].mean())
+    return tables_figure(names, np.sqrt(observed), np.sqrt(predicted))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, workloads
 from dpportal.releases.products.shared.draft_form import ChoiceForm
@@ -122,13 +122,8 @@ class WorkloadForm(ChoiceForm):
         error_messages={"empty": gettext_lazy("This file is empty. Write one row for each measured sum.")},
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = [(name, name) for name in self.declared.names]
-        for field in ("column", "columns"):
-            chosen = self.fields[field]
-            assert isinstance(chosen, forms.ChoiceField)
-            chosen.choices = names
+    def adapt(self, draft: Release) -> None:
+        self.offer_columns("column")
         for place, attribute in enumerate(self.declared.attributes):
             asks = ASKS if attribute.ordered else ASKS[:2]
             self.fields[f"{ASK}{place}"] = forms.ChoiceField(
@@ -138,19 +133,19 @@ class WorkloadForm(ChoiceForm):
         self.initial.setdefault("column", next(iter(ordered), ""))  # of another there are no ranges
         self.chosen_columns: list[str] = []
 
-    def chosen(self, draft: Release) -> dict[str, Any]:
-        asked = draft.parameters.get("asked", {})
-        self.digest: str = asked.get("digest", "")
+    def chosen(self, draft: Release) -> Json:
+        choices = draft.parameters.get("asked", {})
+        self.digest: str = choices.get("digest", "")
         self.strategy_digest: str = draft.parameters.get("strategy", "")
         return {
             "kind": "ranges",
-            **asked,
+            **choices,
             "columns": draft.columns,
             "text": draft.parameters.get("workload", ""),
         }
 
     @property
-    def kinds(self) -> list[dict[str, Any]]:
+    def kinds(self) -> list[Json]:
         """The kinds as cards: name, title, a sentence."""
         return [{"name": name, "title": title, "about": about} for name, title, about in KINDS]
 
@@ -159,7 +154,7 @@ class WorkloadForm(ChoiceForm):
         """The fields with one question for each column."""
         return [self[f"{ASK}{place}"] for place in range(len(self.declared.attributes))]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         if self.errors:
             return data
@@ -174,7 +169,7 @@ class WorkloadForm(ChoiceForm):
             self._keep_strategy(data["strategy"])
         return data
 
-    def _keep_strategy(self, file: UploadedFile | None) -> None:
+    def _keep_strategy(self, file: UploadedFile[bytes] | None) -> None:
         """Read an uploaded strategy; one that was uploaded before stays while the cells are the same."""
         domain = self.declared.project(self.chosen_columns)
         try:
@@ -189,23 +184,23 @@ class WorkloadForm(ChoiceForm):
                 if strategy.rows.shape[0] > MAX_STRATEGY_ROWS:
                     text = _("A strategy of your own can have at most %(limit)s rows. Leave some out.")
                     raise PlanError(text % {"limit": f"{MAX_STRATEGY_ROWS:,}"})
-                self.strategy_digest = matrices.keep(strategy)
-            elif self.strategy_digest and matrices.kept(self.strategy_digest).rows.shape[1] != domain.size:
+                self.strategy_digest = matrices.store(strategy)
+            elif self.strategy_digest and matrices.load(self.strategy_digest).rows.shape[1] != domain.size:
                 self.strategy_digest = ""
         except PlanError as refusal:
             self.add_error("strategy", str(refusal))
 
     def apply(self, draft: Release) -> None:
         data = self.cleaned_data
-        kept = ("kind", "column", "width", "ways", "tables", *(field.name for field in self.asks))
+        stored = ("kind", "column", "width", "ways", "tables", *(field.name for field in self.asks))
         draft.columns = self.chosen_columns
         draft.parameters = {
             "workload": data["text"],
             "strategy": self.strategy_digest,
-            "asked": {**{name: data[name] for name in kept}, "digest": self.digest},
+            "asked": {**{name: data[name] for name in stored}, "digest": self.digest},
         }
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Json:
         """What the wizard shows of the workload: its size, and the first queries in words. Once it is valid."""
         domain = self.declared.project(self.chosen_columns)
         workload = workloads.read(self.cleaned_data["text"], domain)
@@ -217,7 +212,7 @@ class WorkloadForm(ChoiceForm):
             "examples": examples,
         }
 
-    def _builders(self) -> dict[str, tuple[str, Callable[[dict[str, Any]], tuple[list[str], str]]]]:
+    def _builders(self) -> dict[str, tuple[str, Callable[[Json], tuple[list[str], str]]]]:
         """By kind: the field that a refusal belongs to, and how columns and text form come from the fields."""
         return {
             "ranges": ("column", lambda data: self._of_one(data, f"ranges({_quoted([data['column']])})")),
@@ -230,7 +225,7 @@ class WorkloadForm(ChoiceForm):
             "text": ("text", self._text),
         }
 
-    def _of_one(self, data: dict[str, Any], text: str) -> tuple[list[str], str]:
+    def _of_one(self, data: Json, text: str) -> tuple[list[str], str]:
         if not data["column"]:
             raise PlanError(_("Choose a column."))
         (attribute,) = self.declared.project([data["column"]]).attributes
@@ -244,11 +239,11 @@ class WorkloadForm(ChoiceForm):
             )
         return [attribute.name], text
 
-    def _of_width(self, data: dict[str, Any]) -> tuple[list[str], str]:
+    def _of_width(self, data: Json) -> tuple[list[str], str]:
         width = data["width"] or 2
         return self._of_one(data, f"width({width}, {_quoted([data['column']])})")
 
-    def _marginals(self, data: dict[str, Any]) -> tuple[list[str], str]:
+    def _marginals(self, data: Json) -> tuple[list[str], str]:
         columns, ways = self._ticked(data), data["ways"] or 2
         if ways > len(columns):
             text = _(
@@ -257,7 +252,7 @@ class WorkloadForm(ChoiceForm):
             raise PlanError(text % {"ways": ways})
         return columns, f"marginals(<={ways})"
 
-    def _tables(self, data: dict[str, Any]) -> tuple[list[str], str]:
+    def _tables(self, data: Json) -> tuple[list[str], str]:
         lines = csv.reader(data["tables"].splitlines(), skipinitialspace=True)
         tables = [[name.strip() for name in fields] for fields in lines if fields]
         if not tables:
@@ -270,14 +265,14 @@ class WorkloadForm(ChoiceForm):
             f"marginal({_quoted(t)})" for t in tables
         )
 
-    def _product(self, data: dict[str, Any]) -> tuple[list[str], str]:
-        asked = {a.name: data[f"{ASK}{place}"] for place, a in enumerate(self.declared.attributes)}
-        used = {name: ask for name, ask in asked.items() if ask}
+    def _product(self, data: Json) -> tuple[list[str], str]:
+        choices = {a.name: data[f"{ASK}{place}"] for place, a in enumerate(self.declared.attributes)}
+        used = {name: ask for name, ask in choices.items() if ask}
         if not used:
             raise PlanError(_("Ask something of at least one column."))
         return list(used), " x ".join(f"{ask}({_quoted([name])})" for name, ask in used.items())
 
-    def _uploaded(self, data: dict[str, Any]) -> tuple[list[str], str]:
+    def _uploaded(self, data: Json) -> tuple[list[str], str]:
         columns = self._ticked(data)
         domain = self.declared.project(columns)
         if domain.size > MAX_MATRIX_CELLS:
@@ -286,19 +281,19 @@ class WorkloadForm(ChoiceForm):
             )
             raise PlanError(text % {"cells": f"{domain.size:,}", "limit": f"{MAX_MATRIX_CELLS:,}"})
         if data["matrix"]:
-            self.digest = matrices.keep(_read_matrix(data["matrix"], domain))
+            self.digest = matrices.store(_read_matrix(data["matrix"], domain))
         if not self.digest:
             raise PlanError(_("Choose a file with the matrix."))
         return columns, f"uploaded({_quoted([self.digest])})"
 
-    def _text(self, data: dict[str, Any]) -> tuple[list[str], str]:
+    def _text(self, data: Json) -> tuple[list[str], str]:
         if not data["text"].strip():
             raise PlanError(
                 _("Write the workload, for example: total + identity(%s)") % _quoted(self.declared.names[:1])
             )
         return self._ticked(data), data["text"].strip()
 
-    def _ticked(self, data: dict[str, Any]) -> list[str]:
+    def _ticked(self, data: Json) -> list[str]:
         columns = self._in_order(set(data["columns"]))
         if not columns:
             raise PlanError(_("Tick at least one column."))
@@ -308,7 +303,7 @@ class WorkloadForm(ChoiceForm):
         return [name for name in self.declared.names if name in names]
 
 
-def _read_matrix(file: UploadedFile, domain: Domain) -> matrices.UploadedMatrix:
+def _read_matrix(file: UploadedFile[bytes], domain: Domain) -> matrices.UploadedMatrix:
     assert file.file is not None
     return matrices.read(file.file, file.name or "", domain.size, matrices.cell_names(domain))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import product
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import scipy.sparse
@@ -81,27 +81,27 @@ def cell_names(domain: Domain) -> list[str]:
     return [BETWEEN.join(labels) for labels in product(*(a.labels() for a in domain.attributes))]
 
 
-def keep(matrix: UploadedMatrix) -> str:
+def store(matrix: UploadedMatrix) -> str:
     """Store a matrix; returns its SHA-256."""
     rows = matrix.rows
     parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": np.array(rows.shape)}
     texts = {"format": np.array(b"csr"), "names": np.array(matrix.names, dtype=np.str_)}
-    _name, digest = arrays.keep({**parts, **texts}, FOLDER)
+    _name, digest = arrays.store({**parts, **texts}, FOLDER)
     return digest
 
 
-def kept(digest: str) -> UploadedMatrix:
+def load(digest: str) -> UploadedMatrix:
     """The matrix of that SHA-256. Raises MatrixError if there is none any more."""
     if not default_storage.exists(stored_name(digest)):
         raise MatrixError(_("The uploaded matrix is not here any more. Upload it again."))
-    parts = arrays.kept(stored_name(digest))
+    parts = arrays.load(stored_name(digest))
     rows = scipy.sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
     return UploadedMatrix(rows, tuple(map(str, parts["names"])))
 
 
 def of_name(name: str) -> UploadedMatrix | None:
     """The matrix that is stored under a name, if it is that of a matrix."""
-    return kept(Path(name).stem) if name.startswith(f"{FOLDER}/") else None
+    return load(Path(name).stem) if name.startswith(f"{FOLDER}/") else None
 
 
 def stored_name(digest: str) -> str:
@@ -149,12 +149,12 @@ def _check_size(queries: int, cells: int) -> None:
         raise MatrixError(text % {**values, "memory": memory, "limit": f"{MAX_ENTRIES:,}"})
 
 
-def _width(found: int, cells: int, where: str) -> MatrixError:
+def _width(entries: int, cells: int, where: str) -> MatrixError:
     text = _(
         "%(where)s has %(found)s entries; the chosen columns make %(cells)s cells, and a query has one entry for each "
         "(before them, a name if you like). Choose the columns that the matrix was made for."
     )
-    return MatrixError(text % {"where": where, "found": f"{found:,}", "cells": f"{cells:,}"})
+    return MatrixError(text % {"where": where, "found": f"{entries:,}", "cells": f"{cells:,}"})
 
 
 def _read_csv(file: IO[bytes], cells: int, labels: Sequence[str]) -> UploadedMatrix:
@@ -212,16 +212,16 @@ def _checked_width(fields: list[str], cells: int, where: str) -> int:
 
 def _is_header(fields: list[str], labels: Sequence[str]) -> bool:
     """Whether a first line names cells. Raises MatrixError if it names them in another order than the portal's."""
-    found = [field.strip() for field in fields]
+    names = [field.strip() for field in fields]
     known = [label.strip() for label in labels]
-    if found == known:
+    if names == known:
         return True
-    if known and sorted(found) == sorted(known):
+    if known and sorted(names) == sorted(known):
         text = _(
             "The header names the cells in another order than the declared one. Put the columns in that order."
         )
         raise MatrixError(text)
-    return not any(map(_is_number, found))
+    return not any(map(_is_number, names))
 
 
 def _is_number(text: str) -> bool:
@@ -270,12 +270,12 @@ def _from_npz(file: IO[bytes], cells: int) -> UploadedMatrix:
     return UploadedMatrix(_checked(scipy.sparse.load_npz(file)), names)
 
 
-def _checked_shape(shape: Any) -> tuple[int, int]:
+def _checked_shape(shape: np.ndarray) -> tuple[int, int]:
     queries, width = (int(number) for number in shape)
     return queries, width
 
 
-def _checked(matrix: Any) -> scipy.sparse.csr_array:
+def _checked(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix) -> scipy.sparse.csr_array:
     """The matrix row by row, its indices within its shape. Raises MatrixError if its entries are no real numbers."""
     if matrix.format in ("csr", "csc", "bsr"):
         matrix.check_format(full_check=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, drawn, ranges_figure
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.strategy import strategy_figures
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
@@ -18,7 +18,7 @@ from mechanisms.matrix.workload.factor import AllRange
 MAX_TABLE_ROWS = 2_000
 
 
-def page(plan: QueryPlan, result: QueryResult) -> dict[str, Any]:
+def page(plan: QueryPlan, result: QueryResult) -> Json:
     """Charts and the first answers as JSON."""
     return {
         "figure": figures_json("answers", [_answers_figure(plan, result)])[0],
@@ -45,7 +45,7 @@ def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
     )
 
 
-def figures_json(name: str, figures: Iterable[Figure]) -> list[dict[str, Any]]:
+def figures_json(name: str, figures: Iterable[Figure]) -> list[Json]:
     """Figures with names of their own on the page."""
     return [
         {"name": f"{name}-{place}", "json": f.json, "title": f.title, "caption": f.caption}
@@ -53,7 +53,7 @@ def figures_json(name: str, figures: Iterable[Figure]) -> list[dict[str, Any]]:
     ]
 
 
-def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[Any]]:
+def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     """Rows of the table for the first queries: number, words, answer, standard error, interval."""
     size = min(plan.workload.queries, MAX_TABLE_ROWS)
     labels = islice(plan.workload.labels(plan.domain), size)

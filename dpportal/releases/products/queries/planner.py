@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.cost_search import shown
 from dpportal.publications.verdict import Verdict, of_answers
 from dpportal.releases.models import Release
@@ -17,7 +17,7 @@ from dpportal.releases.products.queries import matrices, recommending, strategie
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
-from dpportal.releases.products.shared.recommendation import Recommendation
+from dpportal.releases.products.shared.recommendation import Recommendations
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
@@ -53,8 +53,8 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         """The strategies that are searched for."""
         workload, definition = _workload(draft, domain), loss.definition
         able = (m for m in self.methods if m.optimises and not m.refusal(domain, workload, definition))
-        asked = (strategies.question(m.name, domain, workload.text, definition) for m in able)
-        return [WorkerQuestion(strategies.STRATEGIES, question) for question in asked]
+        questions = (strategies.question(m.name, domain, workload.text, definition) for m in able)
+        return [WorkerQuestion(strategies.STRATEGIES, question) for question in questions]
 
     def plan(
         self, method: QueryMechanism, draft: Release, version: DomainVersion, domain: Domain, loss: Loss
@@ -71,9 +71,9 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
         stored = _stored_strategy(method, draft, workload, domain, loss.definition)
         if method.optimises:
             with strategies.replaced_if_unreadable(stored):
-                plan = method.plan(domain, workload, loss, strategies.kept(stored))
+                plan = method.plan(domain, workload, loss, strategies.load(stored))
         else:
-            plan = method.plan(domain, workload, loss, strategies.kept(stored) if stored else None)
+            plan = method.plan(domain, workload, loss, strategies.load(stored) if stored else None)
         if draft.people and draft.people > most_rows(plan.sensitivity):
             raise PlanError(
                 _(
@@ -83,12 +83,12 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
             )
         return _reconstructed(replace(plan, details={**plan.details, STORED: stored}), draft)
 
-    def read_plan(self, value: Mapping[str, Any]) -> QueryPlan:
+    def read_plan(self, value: Json) -> QueryPlan:
         workload = workloads.read(value["workload"], Domain.from_json(value["domain"]))
         stored = value["details"][STORED]
-        return QueryPlan.from_json(value, workload, strategies.kept(stored) if stored else None)
+        return QueryPlan.from_json(value, workload, strategies.load(stored) if stored else None)
 
-    def offer(self, plan: QueryPlan, draft: Release, plans: Sequence[QueryPlan] = ()) -> dict[str, Any]:
+    def offer(self, plan: QueryPlan, draft: Release, plans: Sequence[QueryPlan] = ()) -> Json:
         """gap: how far from the best possible the search has shown its strategy to be at most, in words.
 
         ratio: of root mean errors, to the highest lower bound that any method knows for these queries and this noise.
@@ -115,11 +115,9 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
     def rank(self, plan: QueryPlan) -> tuple[float, ...]:
         return (plan.total_error,)
 
-    def recommendations(
-        self, draft: Release, plans: Mapping[str, QueryPlan], advice: Any
-    ) -> list[Recommendation]:
+    def recommend(self, draft: Release, plans: Mapping[str, QueryPlan]) -> Recommendations:
         """Whichever is best in the end, the best so far, and the cells themselves if they are hardly worse."""
-        return recommending.recommendations({m.name: m for m in self.methods}, plans)
+        return Recommendations(recommending.recommendations({m.name: m for m in self.methods}, plans))
 
 
 def _workload(draft: Release, domain: Domain) -> Workload:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from django.http import QueryDict
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict, answers_found
 from dpportal.releases.models import Release
@@ -33,34 +32,36 @@ SUM = "sum"
 class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
     """Answers with their intervals, what was measured, and synthetic rows where there are any."""
 
-    def tables(self, made: ReconstructedRelease[QueryPlan, QueryResult], folder: Path) -> list[Table]:
-        return tables.write(made.plan, made.result, made.seed, folder)
+    def tables(
+        self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult], folder: Path
+    ) -> list[Table]:
+        return tables.write(reconstructed.plan, reconstructed.result, reconstructed.seed, folder)
 
-    def page(self, made: ReconstructedRelease[QueryPlan, QueryResult]) -> dict[str, Any]:
-        return page.page(made.plan, made.result)
+    def page(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
+        return page.page(reconstructed.plan, reconstructed.result)
 
-    def compare(self, made: ReconstructedRelease[QueryPlan, QueryResult], true: np.ndarray) -> dict[str, Any]:
-        return comparison.build(made.plan, made.result, true)
+    def compare(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult], true: np.ndarray) -> Json:
+        return comparison.build(reconstructed.plan, reconstructed.result, true)
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         numbers = comparison["numbers"]
         if not numbers.get("typical"):
             return None
         return answers_found(numbers["root_mean"] / numbers["typical"])
 
-    def facts(self, made: ReconstructedRelease[QueryPlan, QueryResult]) -> dict[str, Any]:
-        counts = made.result.counts
-        return {"queries": made.plan.workload.queries} | (
+    def facts(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
+        counts = reconstructed.result.counts
+        return {"queries": reconstructed.plan.workload.queries} | (
             {} if counts is None else {"synthetic_rows": int(counts.sum())}
         )
 
-    def explore(self, release: Release, plan: QueryPlan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: QueryPlan, question: QueryDict) -> Json:
         """A sum of answers, and one of cells."""
         combined = combination.answer(release, plan, question.get(SUM, ""))
         return {**combined, **_cell_sums(release, plan, question)}
 
 
-def _cell_sums(release: Release, plan: QueryPlan, question: QueryDict) -> dict[str, Any]:
+def _cell_sums(release: Release, plan: QueryPlan, question: QueryDict) -> Json:
     method = registry.query_mechanism(plan.mechanism)
     if _is_large(method, plan):
         return {}

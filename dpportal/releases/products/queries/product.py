@@ -8,9 +8,9 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.queries.planner import QueriesPlanner
 from dpportal.releases.products.queries.presenter import QueriesPresenter
 from dpportal.releases.products.queries.runner import QueriesRunner
-from dpportal.releases.products.shared.product import Product
+from dpportal.releases.products.shared.product import ReleaseProduct
 
-QUERIES = Product(
+QUERIES = ReleaseProduct(
     name=Release.Product.QUERIES.value,
     title=gettext_lazy("Answers to many queries"),
     summary=gettext_lazy(

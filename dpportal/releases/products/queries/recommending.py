@@ -21,7 +21,7 @@ def recommendations(
     """Whichever is best in the end, the best one now, and the cells themselves where they are hardly worse."""
     best = min(plans, key=lambda name: plans[name].total_error)
     error = plans[best].root_mean_error
-    found = [
+    recommended = [
         Recommendation(
             AUTOMATIC,
             str(AUTOMATIC_TITLE),
@@ -37,10 +37,10 @@ def recommendations(
     if plain != best and plans[plain].root_mean_error <= WORTH * error:
         why = _("Counts each cell by itself: the simplest to explain, with %(ratio)s times the least error.")
         ratio = f"{plans[plain].root_mean_error / error:.2f}"
-        found.append(
+        recommended.append(
             Recommendation(plain, methods[plain].title, why % {"ratio": ratio}, _figure(plans[plain]))
         )
-    return found
+    return recommended
 
 
 def _figure(plan: QueryPlan) -> str:

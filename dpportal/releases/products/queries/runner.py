@@ -24,16 +24,16 @@ class QueriesRunner(Runner[QueryPlan, QueryResult]):
         One key for all, and rows that any column leaves out are in none: the same rows of a person are kept in each.
         Tables within a larger one that is counted are summed from it.
         """
-        version = release.domain_version
-        assert version is not None
-        wholes = largest_tables(plan.counted)
-        largest = list(dict.fromkeys(wholes.values()))
-        counts = records.count_each(release.dataset, version, plan.domain, largest, key)
+        largest_of = largest_tables(plan.counted)
+        largest = list(dict.fromkeys(largest_of.values()))
+        counts = records.count_each(release.dataset, release.declaration, plan.domain, largest, key)
         counted = {
-            whole: of_whole.reshape(plan.domain.project(whole).shape)
-            for whole, of_whole in zip(largest, counts, strict=True)
+            table: cells.reshape(plan.domain.project(table).shape)
+            for table, cells in zip(largest, counts, strict=True)
         }
-        parts = [margin(counted[wholes[columns]], wholes[columns], columns) for columns in plan.counted]
+        parts = [
+            margin(counted[largest_of[columns]], largest_of[columns], columns) for columns in plan.counted
+        ]
         return Counted.same(np.concatenate([part.ravel() for part in parts]))
 
     def rows_counted(self, plan: QueryPlan, compared: np.ndarray) -> int:

@@ -1,4 +1,4 @@
-"""Optimised strategies: asked for in the wizard, found by a worker, kept by workload and domain for every loss."""
+"""Optimised strategies: the wizard asks, a worker searches; the answer serves every loss of a workload and domain."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.memoised import RETRY_AFTER, QuestionKind, Topic
 from dpportal.jobs.runner import register
+from dpportal.platform.json_types import Json
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
 from mechanisms import registry
@@ -50,16 +51,16 @@ class Strategies(QuestionKind):
         except KeyError:
             return None
 
-    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Json:
         result = _optimise(question, claim)
-        name, _digest = arrays.keep(result.arrays, FOLDER)
+        name, _digest = arrays.store(result.arrays, FOLDER)
         return {"arrays": name, "facts": dict(result.facts)}
 
 
 STRATEGIES = register(Strategies())
 
 
-def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> dict[str, Any]:
+def question(mechanism: str, domain: Domain, workload: str, definition: Definition) -> Json:
     """All that an optimised strategy depends on: neither data nor the size of the loss."""
     return Topic(NAME, registry.query_mechanism(mechanism).version).asks(
         mechanism=mechanism, domain=domain.to_json(), workload=workload, definition=definition.value
@@ -67,15 +68,15 @@ def question(mechanism: str, domain: Domain, workload: str, definition: Definiti
 
 
 @lru_cache(maxsize=16)
-def kept(name: str) -> Optimised:
+def load(name: str) -> Optimised:
     """A stored strategy, searched for or uploaded; the same object for the same name."""
     if matrix := matrices.of_name(name):
         return Optimised({"strategy": matrix.rows.toarray()}, name=name)
     answer = STRATEGIES.jobs().filter(answer__arrays=name).values_list("answer", flat=True).first()
-    return Optimised(arrays.kept(name), answer["facts"] if answer else {}, name)
+    return Optimised(arrays.load(name), answer["facts"] if answer else {}, name)
 
 
-def stored(question: Mapping[str, Any]) -> str:
+def stored(question: Json) -> str:
     """The name of the strategy that was found. Raises PlanError while there is none."""
     return str(STRATEGIES.answer_of(STRATEGIES.look_up(question))["arrays"])
 
@@ -105,14 +106,14 @@ def replaced_if_unreadable(name: str) -> Iterator[None]:
         ) from None
 
 
-class Kept:
-    """What a worker finds by name: methods, stored strategies, uploaded workloads."""
+class StoredInputs:
+    """Looks up by name what plans need: methods, stored strategies, uploaded workloads."""
 
     def method(self, name: str) -> QueryMechanism:
         return registry.query_mechanism(name)
 
     def strategy(self, name: str) -> Optimised:
-        return kept(name)
+        return load(name)
 
     def workload(self, text: str, domain: Domain) -> Workload:
         return workloads.read(text, domain)

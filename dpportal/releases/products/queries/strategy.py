@@ -52,10 +52,10 @@ def strategy_figures(plan: QueryPlan) -> list[Figure]:
     if isinstance(strategy, Kronecker):
         # Queries that were uploaded over all cells have a single axis.
         names = list(plan.domain.names) if plan.workload.shape == plan.domain.shape else [""]
-        drawn = zip(names, strategy.factors, strict=True)
-        wide = [(name, factor.matrix()) for name, factor in drawn if factor.rows > 1 or factor.size > 1]
-        return [_drawn(matrix, name) for name, matrix in wide[:MAX_PICTURES]]
-    return [_drawn(strategy.matrix(), "")] if _weights(strategy) <= MAX_WEIGHTS else []
+        factors = zip(names, strategy.factors, strict=True)
+        wide = [(name, factor.matrix()) for name, factor in factors if factor.rows > 1 or factor.size > 1]
+        return [_matrix_picture(matrix, name) for name, matrix in wide[:MAX_PICTURES]]
+    return [_matrix_picture(strategy.matrix(), "")] if _weights(strategy) <= MAX_WEIGHTS else []
 
 
 def _sets(plan: QueryPlan, mechanism: MarginalMechanism) -> tuple[list[str], np.ndarray]:
@@ -90,5 +90,5 @@ def _sparse(matrix: np.ndarray | scipy.sparse.csr_array) -> dict[str, np.ndarray
     return {**parts, "format": np.array(b"csr")}
 
 
-def _drawn(matrix: np.ndarray | scipy.sparse.csr_array, column: str) -> Figure:
+def _matrix_picture(matrix: np.ndarray | scipy.sparse.csr_array, column: str) -> Figure:
     return matrix_figure(scipy.sparse.coo_array(matrix), column)

@@ -17,7 +17,7 @@ from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from dpportal.releases import arrays
 from dpportal.releases.products.queries import matrices, workloads
-from dpportal.releases.products.queries.asked import asked, columns_asked, fields_asked
+from dpportal.releases.products.queries.query_frame import query_columns, query_fields, query_frame
 from dpportal.releases.products.queries.strategy import strategy_arrays
 from dpportal.releases.products.shared.synthetic_files import write_synthetic
 from mechanisms.domain import Domain
@@ -51,14 +51,14 @@ CELL_FIELDS = {
 def write(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> list[Table]:
     """Answers and strategy always; cells and synthetic rows where the cells of the domain can be listed."""
     answers, strategy = folder / "answers.csv", folder / "strategy.npz"
-    columns = columns_asked(plan)
+    columns = query_columns(plan)
     _write_answers(plan, result, columns, answers)
     arrays.write(strategy, strategy_arrays(plan))
     return [
         Table(
             answers,
             "Answers with standard errors and 95 % intervals",
-            [*ANSWER_FIELDS[:2], *fields_asked(columns), *ANSWER_FIELDS[2:]],
+            [*ANSWER_FIELDS[:2], *query_fields(columns), *ANSWER_FIELDS[2:]],
         ),
         *_cells(plan, result, seed, folder),
         Table(strategy, "The strategy: what was measured, as NumPy arrays"),
@@ -71,7 +71,7 @@ def _write_answers(plan: QueryPlan, result: QueryResult, columns: list[LabelColu
     with path.open("w", encoding="utf-8", newline="") as file:
         for start in range(0, result.answers.size, AT_ONCE):
             part = slice(start, min(start + AT_ONCE, result.answers.size))
-            frame = asked(plan, columns, part)
+            frame = query_frame(plan, columns, part)
             frame.insert(0, "query", list(islice(labels, part.stop - part.start)))
             answer, half_width = result.answers[part], result.half_widths[part]
             numbers = (answer, result.standard_errors[part], answer - half_width, answer + half_width)
@@ -89,10 +89,10 @@ def _cells(plan: QueryPlan, result: QueryResult, seed: bytes, folder: Path) -> I
     _write_cells(plan.domain, columns, path)
     fields = [column.field() for column in label_columns(plan.domain)]
     numbers = [{"name": n, "type": kind, "title": title} for n, (kind, title) in CELL_FIELDS.items()]
-    asked = plan.details[RECONSTRUCTION.name]
+    requested = plan.details[RECONSTRUCTION.name]
     instead = (
         ""
-        if result.reconstruction == asked
+        if result.reconstruction == requested
         else "; made non-negative by least squares, as the most likely ones could not be worked out"
     )
     yield Table(path, f"Estimated count of every cell{instead}", [*fields, *numbers])

@@ -14,19 +14,20 @@ from mechanisms.matrix.workload.union import Term
 Columns = tuple[str, ...]
 
 
-def largest_tables(wanted: Sequence[Columns]) -> dict[Columns, Columns]:
+def largest_tables(tables: Sequence[Columns]) -> dict[Columns, Columns]:
     """For each table, the one that it is a sum of; itself where no larger one is wanted."""
     largest: dict[Columns, Columns] = {}
-    for columns in sorted(set(wanted), key=len, reverse=True):
+    for columns in sorted(set(tables), key=len, reverse=True):
         if columns not in largest:
             parts = (part for size in range(len(columns) + 1) for part in combinations(columns, size))
             largest |= {part: columns for part in parts if part not in largest}
-    return {columns: largest[columns] for columns in wanted}
+    return {columns: largest[columns] for columns in tables}
 
 
-def margin(table: np.ndarray, whole: Columns, columns: Columns) -> np.ndarray:
+def margin(table: np.ndarray, all_columns: Columns, columns: Columns) -> np.ndarray:
     """The table of some of the columns of a larger one, both in domain order."""
-    return table.sum(axis=tuple(axis for axis, name in enumerate(whole) if name not in columns))
+    others = tuple(axis for axis, name in enumerate(all_columns) if name not in columns)
+    return np.asarray(table.sum(axis=others))
 
 
 def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
@@ -39,12 +40,12 @@ def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
         shape = plan.domain.project(columns).shape
         tables[columns] = counts[start : start + math.prod(shape)].reshape(shape)
         start += math.prod(shape)
-    asked = [table_of(plan, term) for term in plan.workload.terms]
-    wholes = largest_tables([*tables, *asked])
-    return np.concatenate([margin(tables[wholes[c]], wholes[c], c).ravel() for c in asked])
+    requested = [table_of(plan, term) for term in plan.workload.terms]
+    largest = largest_tables([*tables, *requested])
+    return np.concatenate([margin(tables[largest[c]], largest[c], c).ravel() for c in requested])
 
 
 def table_of(plan: QueryPlan, term: Term) -> Columns:
     """The columns of the marginal table that a term asks for."""
-    asked = {axis for axis, factor in term.factors.items() if factor.queries > 1}
-    return tuple(name for axis, name in enumerate(plan.domain.names) if axis in asked)
+    axes = {axis for axis, factor in term.factors.items() if factor.queries > 1}
+    return tuple(name for axis, name in enumerate(plan.domain.names) if axis in axes)

@@ -19,16 +19,16 @@ def in_words(text: str, columns: list[str]) -> str:
     more = len(products) - len(phrases)
     if more:
         phrases.append(_("%(count)d more") % {"count": more})
-    said = "; ".join(phrases)
-    return said[:1].upper() + said[1:]
+    phrase = "; ".join(phrases)
+    return phrase[:1].upper() + phrase[1:]
 
 
 def _of_product(product: ProductTerm, columns: list[str]) -> str:
-    said = _(", combined with ").join(_of_part(part, columns) for part in product.parts)
+    phrase = _(", combined with ").join(_of_part(part, columns) for part in product.parts)
     if product.weight == 1:
-        return said
+        return phrase
     return _("%(queries)s (weight %(weight)s)") % {
-        "queries": said,
+        "queries": phrase,
         "weight": f"{product.weight.normalize():f}",
     }
 
@@ -46,13 +46,13 @@ def _of_part(part: NotationPart, columns: list[str]) -> str:
     if part.kind == "width":
         cells = {"cells": f"{part.number:,}", "column": named}
         return _("every range of %(cells)s neighbouring cells of %(column)s") % cells
-    said = {
+    phrases = {
         "identity": _("each cell of %(column)s"),
         "marginal": _("the table %(column)s"),
         "prefix": _("running totals of %(column)s"),
         "ranges": _("every range of %(column)s"),
     }
-    return said[part.kind] % {"column": named}
+    return phrases[part.kind] % {"column": named}
 
 
 def _marginals(part: NotationPart, columns: list[str]) -> str:

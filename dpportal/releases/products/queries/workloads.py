@@ -25,7 +25,7 @@ def digests(text: str) -> list[str]:
 @lru_cache(maxsize=32)
 def read(text: str, domain: Domain) -> Workload:
     """The workload that a text form describes, the same object for the same text. Raises PlanError or MatrixError."""
-    given = {digest: _explicit(matrices.kept(digest)) for digest in digests(text)}
+    given = {digest: _explicit(matrices.load(digest)) for digest in digests(text)}
     return read_workload(text, domain, given)
 
 
@@ -40,8 +40,8 @@ def first_labels(workload: Workload, domain: Domain, number: int) -> list[str]:
 
 def labels_at(workload: Workload, domain: Domain, places: Sequence[int]) -> Iterator[str]:
     """Some of the queries in words, by ascending place."""
-    wanted = set(places)
-    last = max(wanted, default=-1)
+    shown = set(places)
+    last = max(shown, default=-1)
     yield from (
-        label for place, label in enumerate(islice(workload.labels(domain), last + 1)) if place in wanted
+        label for place, label in enumerate(islice(workload.labels(domain), last + 1)) if place in shown
     )

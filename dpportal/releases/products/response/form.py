@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 
@@ -22,13 +21,7 @@ class ColumnForm(ChoiceForm):
         help_text=gettext_lazy("Used only to show what errors mean; it need not be exact."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["columns"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(a.name, a.name) for a in self.declared.attributes]
-
-    def chosen(self, draft: Release) -> dict[str, Any]:
+    def chosen(self, draft: Release) -> Json:
         return {**super().chosen(draft), "columns": next(iter(draft.columns), None)}
 
     def apply(self, draft: Release) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, of_answers
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.form import ColumnForm
@@ -52,10 +52,10 @@ class ResponsePlanner(Planner[Response, ResponsePlan]):
             raise PlanError(refusal)
         return plan
 
-    def read_plan(self, value: Mapping[str, Any]) -> ResponsePlan:
+    def read_plan(self, value: Json) -> ResponsePlan:
         return ResponsePlan.from_json(value)
 
-    def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> dict[str, Any]:
+    def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> Json:
         people = draft.people or 1
         return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from django.http import QueryDict
 
 from dpportal.charts.counts import counts_figure, residuals_figure
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
 from dpportal.publications.headers import valid_names
 from dpportal.publications.label_columns import LabelColumn, label_columns
@@ -22,13 +22,12 @@ from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.response.runner import Answers
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.figures import figure_json, whole
+from dpportal.releases.products.shared.figures import as_integers, figure_json
 from dpportal.releases.products.shared.moved_people import moved_verdict
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
-from mechanisms.domain import Domain
 from mechanisms.evaluate import observed_error
 from mechanisms.protocol import Measurement
 from mechanisms.response import ResponsePlan
@@ -41,12 +40,12 @@ LEVEL = 0.95
 class ResponsePresenter(Presenter[ResponsePlan, Answers]):
     """Every randomised answer, and the counts estimated from them."""
 
-    def tables(self, made: ReconstructedRelease[ResponsePlan, Answers], folder: Path) -> list[Table]:
-        domain = _domain(made)
+    def tables(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers], folder: Path) -> list[Table]:
+        domain = reconstructed.release.domain
         named = label_columns(domain)
         answers, estimates = folder / "answers.csv", folder / "estimates.csv"
-        fields = _write_answers(made, named, answers)
-        _write_estimates(made.result, named, estimates)
+        fields = _write_answers(reconstructed, named, answers)
+        _write_estimates(reconstructed.result, named, estimates)
         return [
             Table(
                 answers,
@@ -60,53 +59,57 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
             codebook.write(domain, folder),
         ]
 
-    def page(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> dict[str, Any]:
-        answers = made.result
+    def page(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> Json:
+        answers = reconstructed.result
         return {
-            "figure": figure_json(_figure(made)),
-            "table": _table(made),
+            "figure": figure_json(_figure(reconstructed)),
+            "table": _table(reconstructed),
             "interval": answers.half_width,
             "people": len(answers.reports),
         }
 
-    def compare(self, made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Any]:
-        answers = made.result
-        raw = whole(answers.estimate.counts)
+    def compare(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> Json:
+        answers = reconstructed.result
+        raw = as_integers(answers.estimate.counts)
         figures = {
-            "counts": figure_json(_figure(made, true)),
+            "counts": figure_json(_figure(reconstructed, true)),
             "residuals": figure_json(
                 residuals_figure(
-                    _domain(made), raw=raw, counts=answers.counts, true=true, half_width=answers.half_width
+                    reconstructed.release.domain,
+                    raw=raw,
+                    counts=answers.counts,
+                    true=true,
+                    half_width=answers.half_width,
                 )
             ),
         }
         return {
             "figures": figures,
-            "errors": _errors(made, true),
+            "errors": _errors(reconstructed, true),
             "header": [
-                _domain(made).names[0],
+                reconstructed.release.domain.names[0],
                 "estimate",
                 "count",
                 "interval_lower",
                 "interval_upper",
                 "true_count",
             ],
-            "table": [[*row, int(t)] for row, t in zip(_table(made), true, strict=True)],
+            "table": [[*row, int(t)] for row, t in zip(_table(reconstructed), true, strict=True)],
             "cells": len(true),
             "interval": answers.half_width,
         }
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return moved_verdict(comparison["errors"])
 
-    def stored_estimates(self, made: ReconstructedRelease[ResponsePlan, Answers]) -> np.ndarray:
+    def stored_estimates(self, reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> np.ndarray:
         """How many answers there are, and how many say each value: so that a reader's sum reads no answer."""
-        reports = registry.response(made.plan.mechanism).report_counts(
-            made.plan, Measurement(made.result.reports)
+        reports = registry.response(reconstructed.plan.mechanism).report_counts(
+            reconstructed.plan, Measurement(reconstructed.result.reports)
         )
-        return np.array([len(made.result.reports), *reports], dtype=np.int64)
+        return np.array([len(reconstructed.result.reports), *reports], dtype=np.int64)
 
-    def explore(self, release: Release, plan: ResponsePlan, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: ResponsePlan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:
             with stored_estimates.estimates(release) as (rows, *reports):
                 return cell_sum(
@@ -115,48 +118,42 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
 
         if not stored_estimates.has_estimates(release):
             return {}
-        return explorer.explored(_released(release), question, answer)
+        return explorer.explored(release.domain, question, answer)
 
 
-def _domain(made: ReconstructedRelease[ResponsePlan, Answers]) -> Domain:
-    return _released(made.release)
+def _labels(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[str]:
+    return reconstructed.release.domain.attributes[0].labels()
 
 
-def _released(release: Release) -> Domain:
-    """The one column that is released."""
-    assert release.domain_version is not None
-    return release.domain_version.domain().project(release.columns)
-
-
-def _labels(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[str]:
-    return _domain(made).attributes[0].labels()
-
-
-def _figure(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray | None = None) -> Figure:
-    answers = made.result
+def _figure(
+    reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray | None = None
+) -> Figure:
+    answers = reconstructed.result
     return counts_figure(
-        _domain(made),
-        raw=whole(answers.estimate.counts),
+        reconstructed.release.domain,
+        raw=as_integers(answers.estimate.counts),
         counts=answers.counts,
         half_width=answers.half_width,
         true=true,
     )
 
 
-def _table(made: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[Any]]:
+def _table(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[list[object]]:
     """Rows of the page's table: value, estimate, count, interval."""
-    answers = made.result
+    answers = reconstructed.result
     estimate, half_width = answers.estimate.counts, answers.estimate.half_width
     numbers = (
-        whole(n).tolist() for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
+        as_integers(n).tolist()
+        for n in (estimate, answers.counts, estimate - half_width, estimate + half_width)
     )
-    return [list(row) for row in zip(_labels(made), *numbers, strict=True)]
+    return [list(row) for row in zip(_labels(reconstructed), *numbers, strict=True)]
 
 
-def _errors(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, dict[str, Any]]:
-    answers = made.result
+def _errors(reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> dict[str, Json]:
+    answers = reconstructed.result
     raw, counts = (
-        observed_error(true, c, answers.half_width) for c in (whole(answers.estimate.counts), answers.counts)
+        observed_error(true, c, answers.half_width)
+        for c in (as_integers(answers.estimate.counts), answers.counts)
     )
     expected = {
         "l1": float(answers.estimate.standard_error.sum() * math.sqrt(2 / math.pi)),
@@ -171,14 +168,14 @@ def _errors(made: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray)
 
 
 def _write_answers(
-    made: ReconstructedRelease[ResponsePlan, Answers], named: list[LabelColumn], path: Path
+    reconstructed: ReconstructedRelease[ResponsePlan, Answers], named: list[LabelColumn], path: Path
 ) -> list[dict[str, str]]:
     """Write the reports; returns their Frictionless fields."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        for start, frame in enumerate(_answer_frames(made, named)):
+        for start, frame in enumerate(_answer_frames(reconstructed, named)):
             inert_frame(frame).to_csv(file, index=False, header=start == 0, lineterminator="\n")
-    if registry.response(made.plan.mechanism).answers_each_value:
-        labels = _labels(made)
+    if registry.response(reconstructed.plan.mechanism).answers_each_value:
+        labels = _labels(reconstructed)
         headers = _headers_of_bits(named[0].name, labels)
         return [
             {"name": header, "type": "integer", "title": label}
@@ -193,16 +190,16 @@ def _headers_of_bits(name: str, labels: list[str]) -> list[str]:
 
 
 def _answer_frames(
-    made: ReconstructedRelease[ResponsePlan, Answers], named: list[LabelColumn]
+    reconstructed: ReconstructedRelease[ResponsePlan, Answers], named: list[LabelColumn]
 ) -> Iterator[pd.DataFrame]:
-    plan, reports = made.plan, made.result.reports
+    plan, reports = reconstructed.plan, reconstructed.result.reports
     method = registry.response(plan.mechanism)
     texts = {column.name: np.array(column.labels, dtype=object) for column in named}
     for start in range(0, max(1, len(reports)), ROWS_AT_ONCE):
         some = reports[start : start + ROWS_AT_ONCE]
         if method.answers_each_value:
             yield pd.DataFrame(
-                method.bits(plan, some), columns=_headers_of_bits(named[0].name, _labels(made))
+                method.bits(plan, some), columns=_headers_of_bits(named[0].name, _labels(reconstructed))
             )
         else:
             yield pd.DataFrame({name: labels[some] for name, labels in texts.items()})

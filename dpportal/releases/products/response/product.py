@@ -8,9 +8,9 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.response.planner import ResponsePlanner
 from dpportal.releases.products.response.presenter import ResponsePresenter
 from dpportal.releases.products.response.runner import ResponseRunner
-from dpportal.releases.products.shared.product import Product
+from dpportal.releases.products.shared.product import ReleaseProduct
 
-RESPONSE = Product(
+RESPONSE = ReleaseProduct(
     name=Release.Product.RESPONSE.value,
     title=gettext_lazy("Randomised answers"),
     summary=gettext_lazy(

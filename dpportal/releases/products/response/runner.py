@@ -36,10 +36,7 @@ class ResponseRunner(Runner[ResponsePlan, Answers]):
     """From counts to reports, and what they estimate."""
 
     def count(self, release: Release, plan: ResponsePlan, key: bytes) -> Counted:
-        version = release.domain_version
-        assert version is not None
-        domain = version.domain().project(release.columns)
-        return Counted.same(records.count(release.dataset, version, domain, key))
+        return Counted.same(records.count(release.dataset, release.declaration, release.domain, key))
 
     def rows_counted(self, plan: ResponsePlan, compared: np.ndarray) -> int:
         return int(compared.sum())

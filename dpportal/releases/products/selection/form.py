@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
 from mechanisms.domain import Boolean, Domain
@@ -74,24 +73,20 @@ class QuestionForm(ChoiceForm):
 
     people = people_field()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def adapt(self, draft: Release) -> None:
         self.fields["people"].required = False
-        field = self.fields["columns"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(name, name) for name in self.declared.names]
 
     @property
     def yes_or_no(self) -> list[str]:
         """The columns that can be options or dates."""
         return [a.name for a in self.declared.attributes if isinstance(a, Boolean)]
 
-    def chosen(self, draft: Release) -> dict[str, Any]:
-        said = {"question": MostCommonValue.kind, "picks": 1, "level": "1/2", **super().chosen(draft)}
+    def chosen(self, draft: Release) -> Json:
+        initial = {"question": MostCommonValue.kind, "picks": 1, "level": "1/2", **super().chosen(draft)}
         # A draft keeps a fraction, which a field of numbers would show as empty and send back as the median.
-        return {**said, "level": f"{float(Fraction(said['level'])):g}"}
+        return {**initial, "level": f"{float(Fraction(initial['level'])):g}"}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         if self.errors:
             return data
@@ -112,5 +107,5 @@ class QuestionForm(ChoiceForm):
         draft.parameters = {"question": data["question"], "level": str(_level(data)), "picks": data["picks"]}
 
 
-def _level(data: Mapping[str, Any]) -> Fraction:
+def _level(data: Json) -> Fraction:
     return Fraction(data.get("level") or Decimal("0.5"))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.selection import verdict
@@ -44,12 +44,10 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
         score = score_of(question, domain, Fraction(draft.parameters.get("level", "1/2")))
         return method.plan(score, loss, int(draft.parameters.get("picks", 1)))
 
-    def read_plan(self, value: Mapping[str, Any]) -> SelectionPlan:
+    def read_plan(self, value: Json) -> SelectionPlan:
         return SelectionPlan.from_json(value)
 
-    def offer(
-        self, plan: SelectionPlan, draft: Release, plans: Sequence[SelectionPlan] = ()
-    ) -> dict[str, Any]:
+    def offer(self, plan: SelectionPlan, draft: Release, plans: Sequence[SelectionPlan] = ()) -> Json:
         return {"resolved": plan.resolved}
 
     def error_label(self, draft: Release) -> ErrorLabel:
@@ -65,15 +63,15 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
         lead = self.error_of(plan, draft)
         if not draft.people:
             return verdict.without_people(lead)
-        return verdict.expected(plan, lead, draft.people, _asked_column(draft))
+        return verdict.expected(plan, lead, draft.people, _only_column(draft))
 
     def rank(self, plan: SelectionPlan) -> tuple[float, ...]:
         """The method that most often tells the better candidate, over the gaps that the page shows."""
         return (-sum(chance for _gap, chance in plan.resolved),)
 
 
-def _asked_column(draft: Release) -> Attribute | None:
+def _only_column(draft: Release) -> Attribute | None:
     """The one column that is asked of, as it was declared when that was confirmed, or for a draft is now."""
     version = draft.domain_version or draft.dataset.current_domain()
-    asked = [a for a in (version.domain().attributes if version else ()) if a.name in draft.columns]
-    return asked[0] if len(asked) == 1 else None
+    columns = [a for a in (version.domain().attributes if version else ()) if a.name in draft.columns]
+    return columns[0] if len(columns) == 1 else None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.label_columns import LabelColumn, label_columns
 from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
@@ -27,20 +26,22 @@ MAX_SHOWN = 500
 class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
     """What was chosen, and among which candidates, but no count."""
 
-    def tables(self, made: ReconstructedRelease[SelectionPlan, list[str]], folder: Path) -> list[Table]:
+    def tables(
+        self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]], folder: Path
+    ) -> list[Table]:
         path = folder / "choice.csv"
-        columns = _names_in_files(made)
-        chosen = [made.plan.candidates.index(candidate) for candidate in made.result]
+        columns = _names_in_files(reconstructed)
+        chosen = [reconstructed.plan.candidates.index(candidate) for candidate in reconstructed.result]
         frame = pd.DataFrame({c.name: [c.labels[place] for place in chosen] for c in columns})
         frame.insert(0, "rank", range(1, len(chosen) + 1))
         inert_frame(frame).to_csv(path, index=False, lineterminator="\n")
         fields = [{"name": "rank", "type": "integer"}, *(column.field() for column in columns)]
         return [Table(path, "What was chosen, best first", fields)]
 
-    def page(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> dict[str, Any]:
-        plan = made.plan
+    def page(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
+        plan = reconstructed.plan
         return {
-            "choices": made.result,
+            "choices": reconstructed.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
             "candidate_count": len(plan.candidates),
             "proof": plan.score.proof,
@@ -48,13 +49,13 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         }
 
     def compare(
-        self, made: ReconstructedRelease[SelectionPlan, list[str]], true: np.ndarray
-    ) -> dict[str, Any]:
-        plan = made.plan
+        self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]], true: np.ndarray
+    ) -> Json:
+        plan = reconstructed.plan
         scores = plan.score.scores(true)
         chances = registry.selection(plan.mechanism).probabilities(plan, scores)
         best_first = np.argsort(-scores, kind="stable")[:MAX_SHOWN]
-        ranks = {choice: rank for rank, choice in enumerate(made.result, 1)}
+        ranks = {choice: rank for rank, choice in enumerate(reconstructed.result, 1)}
         table = [
             [
                 plan.candidates[i],
@@ -67,26 +68,24 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         return {
             "header": ["candidate", "true_score", "probability_of_first_choice", "chosen_rank"],
             "table": table,
-            "choices": made.result,
+            "choices": reconstructed.result,
             "best": plan.candidates[int(best_first[0])],
             "chance_of_best": float(chances[best_first[0]]),
             "good_chance": verdict.good_chance(plan, scores, chances, int(true.sum())),
         }
 
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         return verdict.observed(comparison["good_chance"])
 
-    def facts(self, made: ReconstructedRelease[SelectionPlan, list[str]]) -> dict[str, Any]:
-        return {"choice": made.result}
+    def facts(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
+        return {"choice": reconstructed.result}
 
 
-def _names_in_files(made: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:
+def _names_in_files(reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:
     """What each candidate is called: a value by its code, too, and an option by the name of its column."""
-    version = made.release.domain_version
-    assert version is not None
-    if made.plan.score.kind not in ONE_COLUMN:
-        return [LabelColumn("choice", 0, list(made.plan.candidates), "choice")]
-    columns = label_columns(version.domain().project(made.release.columns))
+    if reconstructed.plan.score.kind not in ONE_COLUMN:
+        return [LabelColumn("choice", 0, list(reconstructed.plan.candidates), "choice")]
+    columns = label_columns(reconstructed.release.domain)
     # Candidates are the first cells, in order.
     return [
         replace(column, name=name) for name, column in zip(("choice", "choice_label"), columns, strict=False)

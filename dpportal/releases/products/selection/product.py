@@ -8,9 +8,9 @@ from dpportal.releases.models import Release
 from dpportal.releases.products.selection.planner import SelectionPlanner
 from dpportal.releases.products.selection.presenter import SelectionPresenter
 from dpportal.releases.products.selection.runner import SelectionRunner
-from dpportal.releases.products.shared.product import Product
+from dpportal.releases.products.shared.product import ReleaseProduct
 
-SELECTION = Product(
+SELECTION = ReleaseProduct(
     name=Release.Product.SELECTION.value,
     title=gettext_lazy("Private choice"),
     summary=gettext_lazy(

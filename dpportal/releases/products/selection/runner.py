@@ -25,9 +25,7 @@ class SelectionRunner(Runner[SelectionPlan, list[str]]):
 
         One key for all options: the same rows of a person are kept in each count.
         """
-        version = release.domain_version
-        assert version is not None
-        domain = version.domain().project(release.columns)
+        version, domain = release.declaration, release.domain
         if plan.score.kind in ONE_COLUMN:
             return Counted.same(records.count(release.dataset, version, domain, key))
         options = [(name,) for name in domain.names]

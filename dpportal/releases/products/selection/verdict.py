@@ -27,11 +27,11 @@ def expected(plan: SelectionPlan, lead: float, people: int, column: Attribute | 
     else:
         average = people / len(plan.candidates)
         ratio = lead / average
-        told = _(
+        text = _(
             "With 95 %% chance the best is told from one that trails it by %(lead)s people; %(average)s are for a "
             "candidate on average."
         )
-        text = told % {"lead": rounded(lead), "average": rounded(average)}
+        text = text % {"lead": rounded(lead), "average": rounded(average)}
     level = level_of(ratio, RATIOS)
     return Verdict(level, text, 1.0 if level is VerdictLevel.USEFUL else ratio / RATIOS[0])
 
@@ -48,8 +48,8 @@ def _of_ranks(share: float, column: Attribute | None) -> str:
     """How far off the value of a quantile may be, as a share of all ranks and in the unit of its column."""
     if share >= 1:
         return _("Any value may be chosen, however far off: noise outweighs all ranks.")
-    told = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
-    return f"{told % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
+    text = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
+    return f"{text % {'share': about(share)}} {_in_its_unit(share, column)}".strip()
 
 
 def _in_its_unit(share: float, column: Attribute | None) -> str:
@@ -57,16 +57,16 @@ def _in_its_unit(share: float, column: Attribute | None) -> str:
     if isinstance(column, Date):
         unit, span = _("%(number)s days"), float((column.upper - column.lower).days + 1)
     elif isinstance(column, Integer | Real):
-        whole = 1 if isinstance(column, Integer) else 0
-        unit, span = "%(number)s", float(column.upper - column.lower + whole)
+        step = 1 if isinstance(column, Integer) else 0
+        unit, span = "%(number)s", float(column.upper - column.lower + step)
     else:
         return ""
     bin_width = span / column.regular_size
-    told = _("If people were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
+    text = _("If people were spread evenly over the bounds of %(column)s, that would be %(far)s there.")
     if bin_width > 1:
-        told += " " + _("The answer is a bin, which is %(width)s wide on average.")
+        text += " " + _("The answer is a bin, which is %(width)s wide on average.")
     far, width = (unit % {"number": rounded(number)} for number in (share * span, bin_width))
-    return told % {"column": column.name, "far": far, "width": width}
+    return text % {"column": column.name, "far": far, "width": width}
 
 
 def good_chance(plan: SelectionPlan, scores: np.ndarray, chances: np.ndarray, rows: int) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from mechanisms.domain import Domain
 
@@ -34,13 +36,31 @@ def people_field() -> forms.IntegerField:
 
 
 class ChoiceForm(forms.Form):
-    """What exactly to release. A subclass knows its product's questions."""
+    """What exactly to release. A subclass has a field `columns`, and knows its product's other questions."""
 
-    def __init__(self, data: Any = None, files: Any = None, *, declared: Domain, draft: Release) -> None:
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        files: MultiValueDict[str, UploadedFile[bytes]] | None = None,
+        *,
+        declared: Domain,
+        draft: Release,
+    ) -> None:
         super().__init__(data, files, initial=self.chosen(draft))
         self.declared = declared
+        self.offer_columns("columns")
+        self.adapt(draft)
 
-    def chosen(self, draft: Release) -> dict[str, Any]:
+    def offer_columns(self, field: str, *others: tuple[str, str]) -> None:
+        """Let a field choose among the declared columns. others: choices before these."""
+        choice = self.fields[field]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [*others, *((name, name) for name in self.declared.names)]
+
+    def adapt(self, draft: Release) -> None:
+        """Fit the other fields to the declared columns, and to the draft."""
+
+    def chosen(self, draft: Release) -> Json:
         """What the draft says already."""
         return {**draft.parameters, "columns": draft.columns, "people": draft.people}
 

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import numpy as np
 from django import forms
@@ -15,6 +14,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from dpportal.platform.json_types import Json
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import MISSING_LABEL, Attribute, Date, Domain, Integer, Real
@@ -26,8 +26,8 @@ LISTED = 400
 TICKED = 24
 LONGEST_TEXT = 4_000
 # Columns up to which cells of all are asked for; of more, a reader says first which matter, at most so many.
-ASKED_AT_ONCE = 6
-ASKED = "pick"
+MAX_PICKED_COLUMNS = 6
+PREFIX = "pick"
 NO_INTERVAL = gettext_lazy("The error of this method depends on the data, so no interval can be stated.")
 # Of an ordered column the missing cell is in no range, so it is asked for by itself.
 UNRANGED, WITH, LEFT_OUT, ALONE = "", "with", "left-out", "alone"
@@ -37,7 +37,7 @@ WITHOUT_VALUE = (
     (LEFT_OUT, gettext_lazy("left out")),
     (ALONE, gettext_lazy("they alone")),
 )
-_READERS: dict[str, Callable[[str], Any]] = {
+_READERS: dict[str, Callable[[str], int | float | date]] = {
     Integer.kind: int,
     Real.kind: float,
     Date.kind: date.fromisoformat,
@@ -64,42 +64,42 @@ class ExplorerForm(forms.Form):
     )
 
     def __init__(self, domain: Domain, data: QueryDict | None) -> None:
-        super().__init__(data, prefix=ASKED, label_suffix="")
+        super().__init__(data, prefix=PREFIX, label_suffix="")
         field = self.fields["columns"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [(str(place), name) for place, name in enumerate(domain.names)]
 
     def clean_columns(self) -> list[int]:
         places = sorted({int(place) for place in self.cleaned_data["columns"]})
-        if len(places) > ASKED_AT_ONCE:
+        if len(places) > MAX_PICKED_COLUMNS:
             text = _("Pick at most %(limit)s columns; of the others all cells count.")
-            raise forms.ValidationError(text % {"limit": ASKED_AT_ONCE})
+            raise forms.ValidationError(text % {"limit": MAX_PICKED_COLUMNS})
         return places
 
 
 class PickForm(forms.Form):
     """Cells of some columns: from one to another where they have an order, else any of them. Nothing said means all."""
 
-    def __init__(self, domain: Domain, data: QueryDict | None, asked: Sequence[int] | None = None) -> None:
-        """asked: the places of the columns that are asked about; None: all."""
-        super().__init__(data, prefix=ASKED, label_suffix="")
+    def __init__(self, domain: Domain, data: QueryDict | None, places: Sequence[int] | None = None) -> None:
+        """places: the places of the columns that are asked about; None: all."""
+        super().__init__(data, prefix=PREFIX, label_suffix="")
         self.domain = domain
-        self.asked = range(len(domain.attributes)) if asked is None else asked
-        for place in self.asked:
+        self.places = range(len(domain.attributes)) if places is None else places
+        for place in self.places:
             fields = _fields(domain.attributes[place])
             self.fields.update({f"{name}-{place}": field for name, field in fields.items()})
 
     def columns(self) -> Iterator[ExplorerColumn]:
-        for place in self.asked:
+        for place in self.places:
             attribute = self.domain.attributes[place]
             fields = [self[name] for name in self.fields if name.endswith(f"-{place}")]
             ticked = isinstance(fields[0].field.widget, forms.CheckboxSelectMultiple)
             yield ExplorerColumn(attribute.name, fields, ticked)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         self.picks: list[Integers] = [np.arange(attribute.size) for attribute in self.domain.attributes]
-        for place in self.asked:
+        for place in self.places:
             attribute = self.domain.attributes[place]
             try:
                 self.picks[place] = self._picked(attribute, place, data)
@@ -107,7 +107,7 @@ class PickForm(forms.Form):
                 self.add_error(f"{'to' if attribute.ordered else 'in'}-{place}", wrong)
         return data
 
-    def _picked(self, attribute: Attribute, place: int, data: dict[str, Any]) -> Integers:
+    def _picked(self, attribute: Attribute, place: int, data: Json) -> Integers:
         """The places that are picked of a column. Raises ValidationError with what to change."""
         if not attribute.ordered:
             chosen = data.get(f"in-{place}")
@@ -188,7 +188,7 @@ def _end(attribute: Attribute, text: str) -> int | None:
         return int(text)
     assert isinstance(attribute, Integer | Real | Date)
     try:
-        value: Any = _READERS[attribute.kind](text.strip())
+        value = _READERS[attribute.kind](text.strip())
         cell = bisect_right(range(attribute.regular_size), value, key=lambda c: attribute.bounds(c)[0]) - 1
     except (ValueError, OverflowError):
         raise forms.ValidationError(
@@ -200,43 +200,43 @@ def _end(attribute: Attribute, text: str) -> int | None:
 
 def explored(
     domain: Domain, question: QueryDict, answer: Answer, *, reason: str = "", note: str = ""
-) -> dict[str, Any]:
+) -> Json:
     """What the page shows of a reader's pick.
 
     answer: the sum of a box. reason: why it may have no interval. note: what to know of one that has.
     """
-    answered, asked = {key for key in question if key.startswith(f"{ASKED}-")}, None
-    if len(domain.attributes) > ASKED_AT_ONCE:
+    answered, places = {key for key in question if key.startswith(f"{PREFIX}-")}, None
+    if len(domain.attributes) > MAX_PICKED_COLUMNS:
         which = ExplorerForm(domain, question if answered else None)
         if not which.is_valid():
             return {"explorer_columns": which}
-        asked = which.cleaned_data["columns"]
-    is_asked = bool(answered - {f"{ASKED}-columns", f"{ASKED}-which"})
-    form = PickForm(domain, question if is_asked else None, asked)
-    context: dict[str, Any] = {
+        places = which.cleaned_data["columns"]
+    has_picks = bool(answered - {f"{PREFIX}-columns", f"{PREFIX}-which"})
+    form = PickForm(domain, question if has_picks else None, places)
+    context: Json = {
         "explorer": form,
-        "explorer_asked": asked,
+        "explorer_places": places,
         "explorer_reason": reason,
         "explorer_note": note,
     }
-    if is_asked and form.is_valid():
-        found = answer(form.picks)
-        context |= {"picked": _words(domain, form.picks), "explored": found, "unexplored": found is None}
-        if found is not None and found.half_width is not None:
-            context["explored_from"] = found.estimate - found.half_width
-            context["explored_to"] = found.estimate + found.half_width
+    if has_picks and form.is_valid():
+        total = answer(form.picks)
+        context |= {"picked": _words(domain, form.picks), "explored": total, "unexplored": total is None}
+        if total is not None and total.half_width is not None:
+            context["explored_from"] = total.estimate - total.half_width
+            context["explored_to"] = total.estimate + total.half_width
     return context
 
 
 def without_picks(question: QueryDict) -> QueryDict:
     """What a reader asks but for cells: the public page shows the form empty."""
     other = question.copy()
-    for key in [key for key in other if key.startswith(f"{ASKED}-")]:
+    for key in [key for key in other if key.startswith(f"{PREFIX}-")]:
         del other[key]
     return other
 
 
-def has_form(explored: dict[str, Any]) -> bool:
+def has_form(explored: Json) -> bool:
     """Whether cells can be picked."""
     return "explorer" in explored or "explorer_columns" in explored
 

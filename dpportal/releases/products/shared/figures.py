@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 
 
-def whole(raw: np.ndarray) -> np.ndarray:
+def as_integers(raw: np.ndarray) -> np.ndarray:
     """Estimates as whole rows, as pages show them."""
     return raw if np.issubdtype(raw.dtype, np.integer) else np.rint(raw).astype(np.int64)
 
 
-def figure_json(figure: Figure) -> dict[str, Any]:
+def figure_json(figure: Figure) -> Json:
     return {"json": figure.json, "title": figure.title, "caption": figure.caption}

@@ -6,18 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Generic
+from typing import ClassVar, Generic
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.jobs.memoised import QuestionKind
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 from dpportal.releases.products.shared.job_cost import JobCost
-from dpportal.releases.products.shared.recommendation import Recommendation
+from dpportal.releases.products.shared.recommendation import Recommendation, Recommendations
 from dpportal.releases.products.shared.values import M, P
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
@@ -47,7 +48,7 @@ class WorkerQuestion:
     """
 
     kind: QuestionKind
-    question: dict[str, Any]
+    question: Json
 
 
 class Planner(ABC, Generic[M, P]):
@@ -75,11 +76,11 @@ class Planner(ABC, Generic[M, P]):
         """The method's plan for the draft. Raises PlanError."""
 
     @abstractmethod
-    def read_plan(self, value: Mapping[str, Any]) -> P:
+    def read_plan(self, value: Json) -> P:
         """A plan from its JSON."""
 
     @abstractmethod
-    def offer(self, plan: P, draft: Release, plans: Sequence[P] = ()) -> dict[str, Any]:
+    def offer(self, plan: P, draft: Release, plans: Sequence[P] = ()) -> Json:
         """What the comparison of methods shows of a plan; plans: those of all methods.
 
         "unsuited": why its method is not made for these columns, though it has a plan. "noise_figure": a function that
@@ -94,20 +95,13 @@ class Planner(ABC, Generic[M, P]):
         """The method to begin with, of those that have a plan."""
         return min(plans, key=lambda name: self.rank(plans[name]))
 
-    def advice(self, draft: Release, plans: Mapping[str, P]) -> Any:
-        """What recommendations rest on, as the page of methods shows it; None where it is said in a sentence."""
-        return None
-
-    def recommendations(self, draft: Release, plans: Mapping[str, P], advice: Any) -> list[Recommendation]:
-        """What to take, best first: at most three.
-
-        plans: of the methods that are made for these columns; not empty. advice: what `advice` says of them.
-        """
+    def recommend(self, draft: Release, plans: Mapping[str, P]) -> Recommendations:
+        """At most three methods. plans: of those that are made for these columns; not empty."""
         name = self.best_method(draft, plans)
         method = next(m for m in self.methods if m.name == name)
         error, label = self.error_of(plans[name], draft), self.error_label(draft)
         figure = "" if error is None else f"{label.title}: {label.sign} {rounded(error)} {label.unit}"
-        return [Recommendation(name, method.title, method.summary, figure)]
+        return Recommendations([Recommendation(name, method.title, method.summary, figure)])
 
     def worker_questions(self, draft: Release, domain: Domain, loss: Loss) -> list[WorkerQuestion]:
         """What workers find for the draft. loss: its amount does not matter."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
 from django.http import QueryDict
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
@@ -20,29 +20,29 @@ class Presenter(ABC, Generic[P, R]):
     """What a made release of plan P and result R says, in files and on pages."""
 
     @abstractmethod
-    def tables(self, made: ReconstructedRelease[P, R], folder: Path) -> list[Table]:
+    def tables(self, reconstructed: ReconstructedRelease[P, R], folder: Path) -> list[Table]:
         """Write the bundle's data files."""
 
     @abstractmethod
-    def page(self, made: ReconstructedRelease[P, R]) -> dict[str, Any]:
+    def page(self, reconstructed: ReconstructedRelease[P, R]) -> Json:
         """What the public page shows, as JSON; nothing of the true counts."""
 
     @abstractmethod
-    def compare(self, made: ReconstructedRelease[P, R], true: np.ndarray) -> dict[str, Any]:
+    def compare(self, reconstructed: ReconstructedRelease[P, R], true: np.ndarray) -> Json:
         """What the curator's compare page shows, as JSON; holds true counts. true: `Counted.compared`."""
 
     @abstractmethod
-    def verdict(self, comparison: Mapping[str, Any]) -> Verdict | None:
+    def verdict(self, comparison: Json) -> Verdict | None:
         """Whether the release is of use, from what the compare page shows; None if that does not tell."""
 
-    def facts(self, made: ReconstructedRelease[P, R]) -> dict[str, Any]:
+    def facts(self, reconstructed: ReconstructedRelease[P, R]) -> Json:
         """Further entries of release.json."""
         return {}
 
-    def stored_estimates(self, made: ReconstructedRelease[P, R]) -> np.ndarray | None:
+    def stored_estimates(self, reconstructed: ReconstructedRelease[P, R]) -> np.ndarray | None:
         """What `explore` needs beside the measurement, (n,) numbers to be stored; None if it needs nothing."""
         return None
 
-    def explore(self, release: Release, plan: P, question: QueryDict) -> dict[str, Any]:
+    def explore(self, release: Release, plan: P, question: QueryDict) -> Json:
         """The form in which a reader picks what to add up, and the sum of what the query picks; empty without one."""
         return {}

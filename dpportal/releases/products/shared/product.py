@@ -12,7 +12,7 @@ from dpportal.releases.products.shared.values import M, P, R
 
 
 @dataclass(frozen=True)
-class Product(Generic[M, P, R]):
+class ReleaseProduct(Generic[M, P, R]):
     """One kind of release, with methods M, plans P and results R.
 
     readers_see: what everyone will see and download, to follow "will see and download". has_report: whether the curator

@@ -1,4 +1,4 @@
-"""What the wizard names first among a product's methods."""
+"""What the wizard names first among a product's methods, and what that rests on."""
 
 from __future__ import annotations
 
@@ -13,3 +13,11 @@ class Recommendation:
     title: str
     why: str
     figure: str = ""
+
+
+@dataclass(frozen=True)
+class Recommendations:
+    """The methods to take, best first. grounds: what they rest on, as the page of methods shows it, if it does."""
+
+    methods: list[Recommendation]
+    grounds: object = None

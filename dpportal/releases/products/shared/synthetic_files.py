@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.headers import Headers
 from dpportal.publications.label_columns import is_whole, titled, with_codes
 from dpportal.publications.spreadsheet import inert_frame
@@ -58,7 +58,7 @@ def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: frame[name].astype(pd.ArrowDtype(pa.date32())) for name in dates})
 
 
-def _fields(attribute: Attribute, headers: Headers) -> Iterator[dict[str, Any]]:
+def _fields(attribute: Attribute, headers: Headers) -> Iterator[Json]:
     """A synthetic column as a Frictionless field, and that of its labels where it has codes."""
     names = [headers.columns[attribute.name], headers.labels.get(attribute.name, "")]
     kinds = [_type(attribute), {"type": "string"}]
@@ -66,7 +66,7 @@ def _fields(attribute: Attribute, headers: Headers) -> Iterator[dict[str, Any]]:
         yield {"name": name, **kind, **titled(name, attribute.name)}
 
 
-def _type(attribute: Attribute) -> dict[str, Any]:
+def _type(attribute: Attribute) -> Json:
     if isinstance(attribute, Integer):
         return {"type": "integer"}
     if isinstance(attribute, Real):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from mechanisms.accounting import Definition, Loss
 
@@ -21,7 +22,7 @@ class ReleasePlan(Protocol):
     @property
     def loss(self) -> Loss: ...
 
-    def to_json(self) -> dict[str, Any]: ...
+    def to_json(self) -> Json: ...
 
 
 class Method(Protocol):

@@ -136,7 +136,7 @@ def test_an_uploaded_matrix_is_kept_by_its_digest(curators, draft) -> None:
     _page, saved = chosen(curators, draft, kind="uploaded", columns=["age"], matrix=table(np.eye(10)))
     digest = saved.parameters["asked"]["digest"]
     assert saved.parameters["workload"] == f'uploaded("{digest}")'
-    np.testing.assert_array_equal(matrices.kept(digest).rows.toarray(), np.eye(10))
+    np.testing.assert_array_equal(matrices.load(digest).rows.toarray(), np.eye(10))
 
 
 def test_an_uploaded_matrix_need_not_be_uploaded_again(curators, draft) -> None:
@@ -208,7 +208,7 @@ def test_a_strategy_of_ones_own_is_kept_while_the_cells_are_the_same(curators, d
     strategy = table(np.tri(10))
     _page, saved = chosen(curators, draft, kind="ranges", column="age", strategy=strategy)
     digest = saved.parameters["strategy"]
-    np.testing.assert_array_equal(matrices.kept(digest).rows.toarray(), np.tri(10))
+    np.testing.assert_array_equal(matrices.load(digest).rows.toarray(), np.tri(10))
     assert chosen(curators, draft, kind="prefix", column="age")[1].parameters["strategy"] == digest
     assert (
         chosen(curators, draft, kind="marginals", columns=["colour"], ways=1)[1].parameters["strategy"] == ""

@@ -192,16 +192,16 @@ def test_an_archive_that_unpacks_beyond_memory_is_refused() -> None:
 
 def test_a_matrix_is_kept_under_its_digest_and_read_again() -> None:
     matrix = csv("only red,1,0,0,0\nhalf,0,1,1,0.5\n")
-    digest = matrices.keep(matrix)
-    assert digest == matrices.keep(csv("n,red,green,blue,Other\nonly red,1,0,0,0\nhalf,0,1,1,0.5\n"))
-    again = matrices.kept(digest)
+    digest = matrices.store(matrix)
+    assert digest == matrices.store(csv("n,red,green,blue,Other\nonly red,1,0,0,0\nhalf,0,1,1,0.5\n"))
+    again = matrices.load(digest)
     assert again.names == ("only red", "half")
     np.testing.assert_array_equal(again.rows.toarray(), matrix.rows.toarray())
 
 
 def test_a_matrix_that_is_gone_is_said_so() -> None:
     with pytest.raises(MatrixError, match="Upload it again"):
-        matrices.kept("0" * 64)
+        matrices.load("0" * 64)
 
 
 def test_arrays_have_the_same_bytes_whenever_they_are_written(tmp_path) -> None:

@@ -43,7 +43,7 @@ def matrix() -> str:
     """Two named queries over the 40 cells of colour and age: all red, and half of the first cell."""
     rows = np.zeros((2, CELLS))
     rows[0, :10], rows[1, 0] = 1, 0.5
-    return matrices.keep(UploadedMatrix(scipy.sparse.csr_array(rows), ("all red", "half")))
+    return matrices.store(UploadedMatrix(scipy.sparse.csr_array(rows), ("all red", "half")))
 
 
 class TestJob:
@@ -75,7 +75,7 @@ class TestJob:
     def test_an_uploaded_strategy_is_measured(self, rich) -> None:
         """Rows of different scale: cell i is measured 1 + i times as strongly."""
         rows = scipy.sparse.csr_array(np.diag(np.arange(1.0, 11)))
-        strategy = matrices.keep(UploadedMatrix(rows))
+        strategy = matrices.store(UploadedMatrix(rows))
         draft = draft_of(rich, 'identity("age")', ["age"], "1", "uploaded-strategy", strategy=strategy)
         release = finished(draft)
         errors = answers(release)["standard_error"]

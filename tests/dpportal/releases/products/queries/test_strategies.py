@@ -177,10 +177,10 @@ def test_only_its_curator_sees_the_searches(draft, search, client, other_curator
 def test_the_sweep_takes_what_nothing_names_and_keeps_the_rest(draft, search) -> None:
     strategies.STRATEGIES.run(search.key)
     search.refresh_from_db()
-    kept, orphan = (matrices.keep(UploadedMatrix(scipy.sparse.csr_array(np.eye(n)))) for n in (2, 3))
-    draft_of(draft.dataset, f'uploaded("{kept}")', ["age"])
-    unnamed, _digest = arrays.keep({"theta": np.ones(3)}, strategies.FOLDER)
-    everything = [search.answer["arrays"], unnamed, *map(matrices.stored_name, (kept, orphan))]
+    named, orphan = (matrices.store(UploadedMatrix(scipy.sparse.csr_array(np.eye(n)))) for n in (2, 3))
+    draft_of(draft.dataset, f'uploaded("{named}")', ["age"])
+    unnamed, _digest = arrays.store({"theta": np.ones(3)}, strategies.FOLDER)
+    everything = [search.answer["arrays"], unnamed, *map(matrices.stored_name, (named, orphan))]
     long_ago = time.time() - 10 * 3600
     for name in everything:
         os.utime(default_storage.path(name), (long_ago, long_ago))
@@ -195,7 +195,7 @@ def test_a_stored_strategy_that_cannot_be_read_is_searched_for_again_and_not_wit
     strategies.STRATEGIES.run(search.key)
     search.refresh_from_db()
     Path(default_storage.path(search.answer["arrays"])).write_bytes(b"what older code wrote")
-    strategies.kept.cache_clear()
+    strategies.load.cache_clear()
     for _ in range(2):
         with pytest.raises(DraftError, match="cannot be used"):
             drafts.plan_of(draft)

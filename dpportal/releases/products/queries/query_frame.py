@@ -19,12 +19,12 @@ TO = " … "
 TITLE = f"{{column}}: a value, the first and the last of a range with{TO}between them, or {ALL}"
 
 
-def columns_asked(plan: QueryPlan) -> list[LabelColumn]:
+def query_columns(plan: QueryPlan) -> list[LabelColumn]:
     """A column for each of the table's, and for the labels of codes; none where queries name cells of all together."""
     return label_columns(plan.domain) if plan.workload.shape == plan.domain.shape else []
 
 
-def fields_asked(columns: Sequence[LabelColumn]) -> list[dict[str, str]]:
+def query_fields(columns: Sequence[LabelColumn]) -> list[dict[str, str]]:
     """They as Frictionless fields; texts, as ranges are."""
     return [
         {"name": column.name, "type": "string", "title": TITLE.format(column=column.title)}
@@ -32,7 +32,7 @@ def fields_asked(columns: Sequence[LabelColumn]) -> list[dict[str, str]]:
     ]
 
 
-def asked(plan: QueryPlan, columns: Sequence[LabelColumn], part: slice) -> pd.DataFrame:
+def query_frame(plan: QueryPlan, columns: Sequence[LabelColumn], part: slice) -> pd.DataFrame:
     """What the queries of these places ask, a row for each."""
     frames = []
     for term, place in plan.workload.offsets():
@@ -69,4 +69,4 @@ def _texts(column: LabelColumn, attribute: Attribute, factor: Factor, queries: I
     ends = np.array([label or MISSING_LABEL for label in column.labels], dtype=object)
     texts = np.where(first == last, labels[first], ends[first] + TO + ends[last])
     texts[(first == 0) & (last == attribute.size - 1)] = ALL
-    return texts
+    return np.asarray(texts)
