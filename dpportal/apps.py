@@ -1,7 +1,11 @@
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
+from dpportal.platform.generic_classes import make_subscriptable
 from mechanisms.noise import guard
+
+# Before any room's models and forms are read.
+make_subscriptable()
 
 
 class PortalConfig(AppConfig):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue import thumbnails
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.metadata import About
 from dpportal.releases.models import Release
@@ -23,6 +24,7 @@ from dpportal.streams.models import Stream
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
+K = TypeVar("K", int, str)
 _ABOUT = "dataset__public_description__"
 _TOLD = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
@@ -84,7 +86,7 @@ def published() -> list[CatalogueEntry]:
 
 
 def _publication(
-    row: dict[str, Any], kind: str, names: dict[Any, str], columns: list[str], texts: list[str]
+    row: Json, kind: str, names: dict[int, str], columns: list[str], texts: list[str]
 ) -> CatalogueEntry:
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
@@ -131,7 +133,7 @@ class SearchQuery:
         ]
 
 
-def counted(values: Iterable[Any]) -> dict[Any, int]:
+def counted(values: Iterable[K]) -> dict[K, int]:
     """How many publications have each value, in the values' order; what was left unsaid is no value."""
     found = Counter(value for value in values if value)
     return {value: found[value] for value in sorted(found)}
@@ -144,7 +146,7 @@ class Entry:
     kind: str
     it: ChargedPublication
     icon: str
-    thumbnail: dict[str, Any] | None
+    thumbnail: Json | None
 
 
 def loaded(publications: Sequence[CatalogueEntry]) -> list[Entry]:

@@ -307,7 +307,7 @@ def _hill(cells: int) -> np.ndarray:
     """A fixed shape with mean 1: two thirds even, one third bell."""
     position = (np.arange(cells) + 0.5) / cells
     bell = np.exp(-(((position - 0.4) / 0.2) ** 2))
-    return (1 + 2 * bell) / np.mean(1 + 2 * bell)
+    return (1 + 2 * bell) / float(np.mean(1 + 2 * bell))
 
 
 def _counts_title(*columns: str) -> str:

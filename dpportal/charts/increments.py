@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.series import TICKS
 from dpportal.charts.small_multiples import COLOURS, PATTERNS, in_panels
 from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
+from dpportal.platform.json_types import Json
 
 
 def increments_figure(
@@ -54,7 +54,7 @@ def increments_apart_figure(
     """The same with a panel for each series."""
     x = plain_all(labels)
 
-    def panel(place: int) -> list[dict[str, Any]]:
+    def panel(place: int) -> list[Json]:
         return [_bars(x, names[place], added[:, place], half_widths, unit).to_plotly_json()]
 
     return in_panels(names, panel, title=_title(names), caption=_caption(len(x), periods), unit=unit)

@@ -7,7 +7,6 @@ always the same ones, and the caption says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,6 +15,7 @@ from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
 from dpportal.charts.style import Figure, category_axis, finished, first_spread, plain, plain_all
+from dpportal.platform.json_types import Json
 
 MAX_POINTS = 2_000
 MAX_ERROR_BARS = 300
@@ -113,7 +113,7 @@ def comparison_figure(
     figure.add_scatter(
         name=_("No error"), x=ends, y=ends, mode="lines", line=exact, hoverinfo="skip", row=1, col=1
     )
-    dots: dict[str, Any] = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
+    dots: Json = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
     figure.add_scatter(
         name=_("Answer"), x=_numbers(x), y=_numbers(y), **dots, row=1, col=1,
         hovertemplate="%{text}<br><b>%{y:,.1f}</b> " + _("released") + ", %{x:,} " + _("true") + "<extra></extra>",
@@ -320,7 +320,7 @@ def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
     )
 
 
-def _error_bars(half_widths: np.ndarray) -> dict[str, Any]:
+def _error_bars(half_widths: np.ndarray) -> Json:
     return {
         "type": "data",
         "array": _numbers(half_widths),

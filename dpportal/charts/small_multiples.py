@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import cache
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,6 +13,7 @@ from plotly.subplots import make_subplots
 
 from dpportal.charts.series import TICKS, band, line, thinned
 from dpportal.charts.style import Figure, SeriesFigure, category_axis, finished, plain, plain_all
+from dpportal.platform.json_types import Json
 
 # More lines in one chart cannot be told apart.
 MAX_TOGETHER = 6
@@ -82,7 +82,7 @@ def apart_figure(
 
     ends = [trace.to_plotly_json() for trace in band()]
 
-    def panel(place: int) -> list[dict[str, Any]]:
+    def panel(place: int) -> list[Json]:
         counts = released[:, place]
         main = line(names[place], "var(--noisy)", "solid", _hover(unit)).to_plotly_json()
         return [
@@ -100,7 +100,7 @@ def apart_figure(
 
 def in_panels(
     names: Sequence[str],
-    panel: Callable[[int], Sequence[Mapping[str, Any]]],
+    panel: Callable[[int], Sequence[Json]],
     *,
     title: str,
     caption: str,
@@ -124,7 +124,7 @@ def in_panels(
 
 
 @cache
-def _panels(number: int) -> dict[str, Any]:
+def _panels(number: int) -> Json:
     """The layout of so many panels, whose annotations are their names and those of the axes; slow to work out."""
     columns = min(COLUMNS, number)
     rows = -(-number // columns)
@@ -147,9 +147,7 @@ def _panels(number: int) -> dict[str, Any]:
     figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
     width = _NARROWEST if columns > 1 else 0
     height = _FRAME + _PANEL * rows
-    layout: dict[str, Any] = finished(figure, title="", caption="", height=height, min_width=width).json[
-        "layout"
-    ]
+    layout: Json = finished(figure, title="", caption="", height=height, min_width=width).json["layout"]
     return layout
 
 

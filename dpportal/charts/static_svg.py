@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from dpportal.charts.svg_paths import bar, points, rectangle, round_step
+from dpportal.platform.json_types import Json
 
 WIDTH, HEIGHT = 760, 360
 TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
@@ -32,11 +33,11 @@ class Axis:
     end: float
     low: float
     high: float
-    categories: Mapping[Any, int]
+    categories: Mapping[str | float, int]
     shown: bool
     title: str
 
-    def at(self, value: Any) -> float:
+    def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)
         return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
 
@@ -46,7 +47,7 @@ class Axis:
         return abs(self.end - self.begin) / (self.high - self.low)
 
 
-def drawing(figure: Mapping[str, Any]) -> dict[str, Any]:
+def drawing(figure: Json) -> Json:
     """From a figure's JSON: width, height, and shapes, lines, texts and names of series for `_drawing.svg`.
 
     Colours are the names that the portal's style sheet has for them, since that is written into the same file.
@@ -55,19 +56,19 @@ def drawing(figure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Drawing:
-    def __init__(self, traces: Sequence[Trace], layout: Mapping[str, Any]) -> None:
+    def __init__(self, traces: Sequence[Trace], layout: Json) -> None:
         shown = (t for t in traces if t.get("visible", True) is True)
         self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in shown], layout
         self.height = int(layout.get("height") or HEIGHT)
-        self.areas: list[dict[str, Any]] = []
-        self.lines: list[dict[str, Any]] = []
-        self.texts: list[dict[str, Any]] = []
+        self.areas: list[Json] = []
+        self.lines: list[Json] = []
+        self.texts: list[Json] = []
         pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Json:
         for pair, (x, y) in self.axes.items():
             of_pair = [t for t in self.traces if (t.get("xaxis", "x"), t.get("yaxis", "y")) == pair]
             self._frame(x, y)
@@ -111,7 +112,7 @@ class _Drawing:
         ends = (ceiling, floor) if y["categories"] else (floor, ceiling)
         return across, Axis(*ends, **y)
 
-    def _axis(self, letter: str, name: str) -> dict[str, Any]:
+    def _axis(self, letter: str, name: str) -> Json:
         said = self.layout.get(f"{letter}axis{name[1:]}", {})
         traces = self._traces_on(letter, name)
         values = [v for t in traces for v in _values(t, letter)]
@@ -188,7 +189,7 @@ class _Drawing:
             for place, (at, _height) in enumerate(places):
                 self._whisker(trace, place, at, trace["y"][place], y)
 
-    def _whisker(self, trace: Trace, place: int, at: float, value: Any, y: Axis) -> None:
+    def _whisker(self, trace: Trace, place: int, at: float, value: float | None, y: Axis) -> None:
         half = _half_width(trace, place)
         if half is not None and value is not None:
             self.lines.append(_line([(at, y.at(value - half)), (at, y.at(value + half))], "var(--text)"))
@@ -250,13 +251,13 @@ def _placed(trace: Trace) -> Trace:
     return {"x": range(columns), "y": range(rows), **trace}
 
 
-def _values(trace: Trace, letter: str) -> Sequence[Any]:
+def _values(trace: Trace, letter: str) -> Sequence[str | float]:
     return trace.get(letter) or ()
 
 
 def _reach(trace: Trace, letter: str) -> Iterator[float]:
     """A trace's numbers on an axis, with the ends of their intervals."""
-    for place, value in enumerate(_values(trace, letter)):
+    for place, value in enumerate(trace.get(letter) or ()):
         if value is not None:
             half = (_half_width(trace, place) or 0) if letter == "y" else 0
             yield from (value - half, value + half)
@@ -273,7 +274,7 @@ def _range(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:
     return low, high if high > low else low + 1
 
 
-def _marks(axis: Axis) -> list[tuple[Any, str]]:
+def _marks(axis: Axis) -> list[tuple[str | float, str]]:
     """Where labels stand, and their words: of many categories every so many."""
     if axis.categories:
         fitting = max(1, int(abs(axis.end - axis.begin) / LINE))
@@ -284,7 +285,7 @@ def _marks(axis: Axis) -> list[tuple[Any, str]]:
     return [(place * step, f"{place * step:,.6g}") for place in places]
 
 
-def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> dict[str, Any]:
+def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> Json:
     return {
         "points": points(places),
         "stroke": colour,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
+
+from dpportal.platform.json_types import Json
 
 TRANSPARENT = "rgba(0,0,0,0)"
 SMALL = 0.01
@@ -78,7 +79,7 @@ TEMPLATE = go.layout.Template(
 class Figure:
     """A chart: `json` is what Plotly.js draws ({data, layout}), `caption` says what is shown."""
 
-    json: dict[str, Any]
+    json: Json
     caption: str
     title: str
 
@@ -88,27 +89,33 @@ def series_names() -> dict[str, str]:
     return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Post-processed count")}
 
 
-class SeriesFigure(go.Figure):
-    """A figure with long traces, whose numbers Plotly neither checks nor copies: they are put beside what it made."""
+class SeriesFigure:
+    """A figure with long traces, whose numbers Plotly neither checks nor copies: they join its JSON afterwards."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._numbers: list[dict[str, list[Any]]] = []
+        self._figure = go.Figure()
+        self._numbers: list[dict[str, list[str] | list[float]]] = []
 
-    def add_series(self, trace: go.Scatter, **numbers: list[Any]) -> None:
+    def add_series(self, trace: go.Scatter, **numbers: list[str] | list[float]) -> None:
         """numbers: by the trace's attribute, such as x and y."""
-        self.add_trace(trace)
+        self._figure.add_trace(trace)
         self._numbers.append(numbers)
 
-    def to_dict(self) -> dict[str, Any]:
-        made: dict[str, Any] = super().to_dict()
-        for trace, numbers in zip(made["data"], self._numbers, strict=True):
+    def update_layout(self, **layout: object) -> None:
+        self._figure.update_layout(**layout)
+
+    def add_vline(self, x: float, line: Json) -> None:
+        self._figure.add_vline(x, line=line)
+
+    def to_dict(self) -> Json:
+        json: Json = self._figure.to_dict()
+        for trace, numbers in zip(json["data"], self._numbers, strict=True):
             trace.update(numbers)
-        return made
+        return json
 
 
 def finished(
-    figure: go.Figure,
+    figure: go.Figure | SeriesFigure,
     *,
     title: str,
     caption: str,
@@ -155,7 +162,7 @@ def plain_all(labels: Sequence[str]) -> list[str]:
     return [plain(label) for label in labels]
 
 
-def category_axis(name: str, ticks: int = 0, cells: int = 0) -> dict[str, Any]:
+def category_axis(name: str, ticks: int = 0, cells: int = 0) -> Json:
     """An axis whose ticks are cells in declared order, also where their labels look like numbers.
 
     ticks: at most so many are labelled; 0: as many as there is room for. cells: how many the axis spans, so that
@@ -165,7 +172,7 @@ def category_axis(name: str, ticks: int = 0, cells: int = 0) -> dict[str, Any]:
     return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks, **span}
 
 
-def people_axis(unit: str) -> dict[str, Any]:
+def people_axis(unit: str) -> Json:
     return {"title": {"text": unit}, "rangemode": "tozero"}
 
 
@@ -177,7 +184,7 @@ def hover(unit: str, half_width: int | None, value: str = "%{y:,}", cell: str = 
 
 def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half_width: int | None) -> go.Bar:
     """One series of grouped bars; the noisy one carries its interval as an error bar."""
-    looks: Mapping[str, dict[str, Any]] = {
+    looks: Mapping[str, Json] = {
         "true": {"color": TRANSPARENT, "line": {"color": "var(--true)", "width": 1.5}},
         "noisy": {"color": "var(--noisy)", "line": {"width": 0}},
         "synthetic": {
@@ -200,7 +207,7 @@ def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half
 
 def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemplate: str) -> go.Scatter:
     """One series as a line of steps; the dash tells the series apart without colour."""
-    looks: Mapping[str, dict[str, Any]] = {
+    looks: Mapping[str, Json] = {
         "true": {"color": "var(--true)", "width": 1.5},
         "noisy": {"color": "var(--noisy)", "width": 1.5},
         "synthetic": {"color": "var(--synthetic)", "width": 1.5, "dash": "dot"},

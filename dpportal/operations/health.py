@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -29,6 +28,7 @@ from dpportal.jobs.runner import kinds
 from dpportal.operations import restore_check
 from dpportal.platform import storage
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.json_types import Json
 from dpportal.serving import durations
 
 
@@ -148,7 +148,7 @@ def enter_missing(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @administrator_required
 def page(request: HttpRequest) -> HttpResponse:
     """The same for an administrator, with each process, its clock, and the last jobs that failed."""
-    context: dict[str, Any] = {
+    context: Json = {
         "health": measured(),
         "findings": restore_check.found(),
         "processes": Heartbeat.objects.all(),

@@ -9,10 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
@@ -25,6 +24,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import charge_journal as charges
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import Charge
+from dpportal.budgets.models import MemoryMark
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
 from dpportal.platform import journal
@@ -102,9 +102,9 @@ def lasting_troubles() -> list[str]:
     return list(troubles)
 
 
-def begin(**_: Any) -> None:
+def begin(**_: object) -> None:
     """Let a database that goes with no memory yet go with the one that is there; called after each migration."""
-    if not charges.MemoryMark.objects.exists():
+    if not MemoryMark.objects.exists():
         try:
             charges.put_mark()
             _accept_all()
@@ -239,7 +239,7 @@ def _charged() -> QuerySet[Dataset]:
     return Dataset.objects.filter(ledger__kind="charge").distinct()
 
 
-def _readable(ask: Any) -> bool:
+def _readable(ask: Callable[[], object]) -> bool:
     try:
         return bool(ask())
     except MemoryFaultError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -85,7 +85,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _write_sheet(table: Table, sheet: BinaryIO | Any) -> bool:
+def _write_sheet(table: Table, sheet: IO[bytes]) -> bool:
     """Write header and lines; whether all fitted."""
     sheet.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
     names = pa.array([str(field["name"]) for field in table.fields], _TEXT)
@@ -96,7 +96,7 @@ def _write_sheet(table: Table, sheet: BinaryIO | Any) -> bool:
         if lines > MOST_LINES:
             return False
         columns = [
-            _CELLS.get(field["type"], _texts)(column)
+            _CELLS.get(str(field["type"]), _texts)(column)
             for field, column in zip(table.fields, batch.columns, strict=True)
         ]
         rows = pc.binary_join_element_wise("<row>", *columns, "</row>", "")

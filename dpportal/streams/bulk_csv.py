@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -111,7 +110,7 @@ def _update(row: list[str], columns: Columns, stream: Stream, dates: str, line: 
         if len(row) != columns.length:
             raise ManyError(_("it has more or fewer fields than the first line."))
         index = _index(row[columns.period].strip(), stream, dates)
-        given: Any = {label: _number(row[place]) for label, place in columns.counts.items()}
+        given = {label: _number(row[place]) for label, place in columns.counts.items()}
         increments = read_increments(stream, given[""] if stream.labels == [""] else given)
     except (ManyError, StreamDraftError, CalendarError) as error:
         raise ManyError(_("Line %(line)s: %(error)s") % {"line": f"{line:,}", "error": str(error)}) from None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import errors_figure, series_figure
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, answers_found
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
@@ -20,9 +20,7 @@ from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 
 
-def build(
-    stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], chosen: str
-) -> dict[str, Any]:
+def build(stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], chosen: str) -> Json:
     """Charts, rows and headline numbers of some neighbouring periods, the last one included.
 
     counted: of each period, (k,). chosen: which of them is drawn and listed, from "0"; the numbers are over all.
@@ -67,7 +65,7 @@ def _figures(
     stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
 ) -> dict[str, Figure]:
     labels = [stream.calendar.label(period.index) for period in periods]
-    shared: dict[str, Any] = {
+    shared: Json = {
         "released": released,
         "true": true,
         "half_widths": widths,
@@ -104,7 +102,7 @@ def _rows(
     true: np.ndarray,
     widths: np.ndarray,
     clipped: np.ndarray,
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     label = stream.calendar.label
     columns = (released.tolist(), true.tolist(), widths.tolist(), clipped.tolist())
     return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -139,7 +138,7 @@ def _check(counted: Measure) -> None:
         )
 
 
-def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
+def read_increments(stream: Stream, given: object) -> tuple[int, ...]:
     """A period's increments as people or programs give them: a whole number, or one for each label by name.
 
     Raises DraftError; its message holds no number that was given.
@@ -183,7 +182,7 @@ def shown(labels: list[str], most: int = 20) -> str:
     return ", ".join(labels[:most]) + (" …" if len(labels) > most else "")
 
 
-def _whole(stream: Stream, value: Any) -> int:
+def _whole(stream: Stream, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise StreamDraftError(
             _("A count must be a whole number, such as 12, without a fraction and not as text.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import AnnouncedJob, Job, JobState
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.streams.calendar import Calendar
@@ -110,7 +110,7 @@ class Stream(ChargedPublication):
     @property
     def plan(self) -> StreamPlan:
         """The plan that was frozen when the stream was opened."""
-        plan: dict[str, Any] | None = self.plan_json
+        plan: Json | None = self.plan_json
         if plan is None:
             raise ValueError("a stream has a plan once it was confirmed")
         return StreamPlan.from_json(plan)
@@ -264,7 +264,7 @@ class StreamJob(AnnouncedJob):
         return bool(self._asked.get("repeats") or self._asked.get("preview"))
 
     @property
-    def _asked(self) -> dict[str, Any]:
+    def _asked(self) -> Json:
         return self.options if self.state == JobState.DONE and isinstance(self.options, dict) else {}
 
     @property

@@ -62,7 +62,10 @@ class Series:
     @cached_property
     def increment_standard_errors(self) -> np.ndarray:
         """(T,) of the increments, before publication rounds."""
-        return np.sqrt(registry.stream(self.plan.mechanism).increment_variances(self.plan, self.periods))
+        errors: np.ndarray = np.sqrt(
+            registry.stream(self.plan.mechanism).increment_variances(self.plan, self.periods)
+        )
+        return errors
 
     @cached_property
     def consistent(self) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -13,6 +12,7 @@ from dpportal.charts.increments import increments_apart_figure, increments_figur
 from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, chosen_place, drawn, newest, unit_of
 from mechanisms import registry
@@ -54,12 +54,12 @@ class Chosen:
         )
 
 
-def shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
+def shown(stream: Stream, asked: QueryDict) -> Json:
     """The series as pages show it: charts, newest periods, expected error."""
     count, chosen = stream.periods.count(), Chosen.of(stream, asked)
     series, most_rows = drawn(stream, _points(stream, chosen)), _most_rows(chosen)
     figures = {"expectation": expectation(stream, count)}
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     if series is not None:
         latest = newest(stream, max(most_rows, MAX_BARS) + 1)
         figures = {
@@ -147,7 +147,7 @@ def _most_rows(chosen: Chosen) -> int:
     return min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
 
 
-def _rows(series: Series, chosen: Chosen, most: int) -> list[dict[str, Any]]:
+def _rows(series: Series, chosen: Chosen, most: int) -> list[Json]:
     """The newest periods first, as rows of a table: of each chosen count what is released, and what is new."""
     places, rows = list(chosen.places), []
     for at in range(len(series.labels) - 1, len(series.labels) - 1 - min(most, _known(series)), -1):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost, cost_search
 from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers, rounded
 from dpportal.streams import drafts
@@ -26,7 +26,7 @@ from mechanisms.continual.mechanism import StreamPlan
 HARDLY_WORSE = 1.5
 
 
-def strategies(stream: Stream, made: list[StreamOffer], chosen: str, amount: Decimal) -> dict[str, Any]:
+def strategies(stream: Stream, made: list[StreamOffer], chosen: str, amount: Decimal) -> Json:
     """The strategies in three heaps: to take, to compare with, and those that cannot be had, with why.
 
     made: of all strategies at that cost, the most accurate first.
@@ -50,7 +50,7 @@ def strategies(stream: Stream, made: list[StreamOffer], chosen: str, amount: Dec
     }
 
 
-def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[dict[str, Any]]:
+def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[Json]:
     """The most accurate, and the next one if it is hardly worse, each with its error at the end."""
     least = suggested.standard_error or 0.0
     others = [o for o in usable if o is not suggested and (o.standard_error or 0.0) <= HARDLY_WORSE * least]
@@ -71,7 +71,7 @@ def _half_width(plan: StreamPlan) -> float:
     return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
 
 
-def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> dict[str, Any]:
+def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> Json:
     """Whether the last running count will be of use, and from which cost on where the curator made an estimate."""
     found = _expected(stream, plan)
     return {"verdict": found, "better_amount": found.amount(amount, plan.loss.definition)}
@@ -101,7 +101,7 @@ def _end(stream: Stream) -> str:
     return _("at the end") if stream.horizon else _("after the periods foreseen")
 
 
-def turned(stream: Stream, asked: dict[str, str]) -> dict[str, Any]:
+def turned(stream: Stream, asked: dict[str, str]) -> Json:
     """One position of the dial: the cost, what it means, and the interval of the last running count.
 
     asked: "epsilon" (the cost) or "half_width", and "mechanism". Raises ValidationError or DraftError.
@@ -133,7 +133,7 @@ def _meaning(stream: Stream, amount: Decimal) -> str:
     return cost.meaning(drafts.loss_of(stream, version, amount), drafts.budget_of(stream).delta)
 
 
-def dial_shown(stream: Stream, amount: Decimal) -> dict[str, Any]:
+def dial_shown(stream: Stream, amount: Decimal) -> Json:
     """The dial's ends, what the cost means, and what others have chosen."""
     return {
         **cost_search.ends(drafts.budget_of(stream).total),

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream
 from mechanisms.continual.mechanism import StreamSecrets
@@ -41,12 +41,12 @@ class TrueCounts:
     sums: np.ndarray
     clipped: np.ndarray
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Of a length that tells nothing of what was clipped."""
         return {"sums": self.sums.tolist(), "clipped": "".join("01"[int(one)] for one in self.clipped)}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> TrueCounts:
+    def from_json(cls, value: Json) -> TrueCounts:
         marks = np.array([mark == "1" for mark in value["clipped"]], dtype=bool)
         return cls(np.array(value["sums"], dtype=np.int64), marks)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -24,6 +23,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.models import Right
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
 from dpportal.serving.files import refusal as upload_refusal
@@ -152,7 +152,7 @@ def drop_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
     stream = stream_for(request, stream_id)
-    form = ManyForm(request.POST, request.FILES, stream=stream, auto_id="many_%s")
+    form = ManyForm(request.POST, request.FILES, stream=stream)
 
     def queue() -> str:
         pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
@@ -250,7 +250,7 @@ def _clipped_text(stream: Stream, clipped: int) -> str:
     return text % {"count": f"{clipped:,}", "largest": f"{largest_increment(stream):,}"}
 
 
-def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
+def _home(request: HttpRequest, stream: Stream, **bound: BaseForm) -> HttpResponse:
     """The stream's page, with a form that has to be corrected if there is one."""
     context = {
         "stream": stream,
@@ -265,7 +265,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
     return render(request, "streams/home.html", context, status=422 if bound else 200)
 
 
-def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
+def _forms(stream: Stream, bound: Mapping[str, BaseForm]) -> Json:
     if not stream.is_open:
         return {}
     initial = {"index": stream.periods.count() + 1}
@@ -276,11 +276,11 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
         "typed": bound.get("typed") or (PeriodForm(stream=stream, initial=initial) if typed else None),
         "records": bound.get("records")
         or (RecordsForm(initial=initial, auto_id="records_%s") if counts_people else None),
-        "many": bound.get("many") or ManyForm(stream=stream, auto_id="many_%s"),
+        "many": bound.get("many") or ManyForm(stream=stream),
     }
 
 
-def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
+def _live(stream: Stream, by: User, forms_due: str = "") -> Json:
     """What the live part of the page shows beside the series. mark: changes whenever any of that or the series does.
 
     news_query: with which it asks whether that is so. forms_due: the period that the page's forms are for; they keep
@@ -309,16 +309,16 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     }
 
 
-def _shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
+def _shown(stream: Stream, asked: QueryDict) -> Json:
     return series_view.shown(stream, asked) if stream.was_opened else {}
 
 
-def _example(stream: Stream) -> dict[str, Any]:
+def _example(stream: Stream) -> Json:
     """A body that a program may send next."""
     labels: list[str] = stream.labels
-    counts: Any = 12 if labels == [""] else dict.fromkeys(labels, 12)
+    counts: int | dict[str, int] = 12 if labels == [""] else dict.fromkeys(labels, 12)
     due = stream.periods.count() + 1
-    period: Any = due if stream.first_day is None else stream.calendar.label(due)
+    period: int | str = due if stream.first_day is None else stream.calendar.label(due)
     return {"period": period, "counts": counts}
 
 

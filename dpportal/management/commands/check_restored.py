@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandParser
 
 from dpportal.budgets.amounts import plain
@@ -26,7 +24,7 @@ class Command(BaseCommand):
 
         parser.add_argument("--if-any", action="store_true", help="say nothing if nothing is wrong")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         if options["accept"]:
             restore_check.accept()
