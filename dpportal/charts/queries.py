@@ -14,7 +14,7 @@ import scipy.sparse
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
-from dpportal.charts.style import Figure, category_axis, finished, first_spread, plain, plain_all
+from dpportal.charts.style import Display, Figure, category_axis, finished, first_spread, plain, plain_all
 from dpportal.platform.json_types import Json
 
 MAX_POINTS = 2_000
@@ -66,8 +66,7 @@ def answers_figure(
         figure,
         title=_("Answers"),
         caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
-        is_counts=True,
-        begins=first_spread(answers),
+        display=Display(is_counts=True, begins=first_spread(answers)),
     )
 
 
@@ -97,7 +96,7 @@ def ranges_figure(
     caption = _(
         "Each mark is a range, from the cell at its left to the cell below it. Its interval is in the table."
     )
-    return finished(figure, title=_("Answers"), caption=caption, height=460)
+    return finished(figure, title=_("Answers"), caption=caption, display=Display(height=460))
 
 
 def comparison_figure(
@@ -130,18 +129,21 @@ def comparison_figure(
     figure.update_yaxes(title_text=_("released (people)"), row=1, col=1)
     figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
     figure.update_xaxes(title_text=_("true answer (people)"), tickformat=",", row=2, col=1)
-    inside = _(
-        "Below, enlarged: the errors. Where an answer's 95 % interval crosses the line, it holds the truth."
-    )
-    between = _(
-        "Below, enlarged: the errors, each with two dashes where its 95 % interval ends; between them is inside."
-    )
-    caption = inside if few else between
     return finished(
         figure,
         title=_("Answers against the truth"),
-        caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
-        height=560,
+        caption=f"{_errors_caption(few)} {_thinned(answers.size, queries)}".strip(),
+        display=Display(height=560),
+    )
+
+
+def _errors_caption(few: bool) -> str:
+    if few:
+        return _(
+            "Below, enlarged: the errors. Where an answer's 95 % interval crosses the line, it holds the truth."
+        )
+    return _(
+        "Below, enlarged: the errors, each with two dashes where its 95 % interval ends; between them is inside."
     )
 
 
@@ -198,7 +200,7 @@ def lengths_map(
         caption=_(
             "Root mean square error in people over all ranges with the same sides; one colour scale for both."
         ),
-        min_width=560,
+        display=Display(min_width=560),
     )
 
 
@@ -281,7 +283,7 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
     if not whole:
         caption += " " + _("Every mark is the largest weight among those that it stands for.")
     title = _("The strategy for %(column)s") % {"column": column} if column else _("The strategy")
-    return finished(figure, title=title, caption=caption, height=420)
+    return finished(figure, title=title, caption=caption, display=Display(height=420))
 
 
 def picture(matrix: scipy.sparse.coo_array) -> np.ndarray:

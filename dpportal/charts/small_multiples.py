@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
-from dpportal.charts.series import TICKS, band, line, thinned
-from dpportal.charts.style import Figure, SeriesFigure, category_axis, finished, plain, plain_all
+from dpportal.charts.series import TICKS, Timeline, band, line, thinned
+from dpportal.charts.style import Display, Figure, SeriesFigure, category_axis, finished, plain, plain_all
 from dpportal.platform.json_types import Json
 
 # More lines in one chart cannot be told apart.
@@ -32,20 +32,17 @@ _PLACEHOLDER = "–"
 
 
 def together_figure(
-    labels: Sequence[str],
+    time: Timeline,
     names: Sequence[str],
     *,
     released: np.ndarray,
     half_widths: np.ndarray,
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """Released running counts in one chart, each with its interval at some of the periods.
 
-    labels: of the T drawn periods. names: of the k series, at most MAX_TOGETHER. released: (T, k). half_widths: (T,),
-    the same for all series. periods: how many there are in all, if these are some of them.
+    names: of the k series, at most MAX_TOGETHER. released: (T, k). half_widths: (T,), the same for all series.
     """
-    x, figure = plain_all(labels), SeriesFigure()
+    x, unit, figure = plain_all(time.labels), time.unit, SeriesFigure()
     last = len(x) - 1
     marked = np.unique(last - np.linspace(0, last, min(MARKS, len(x))).astype(np.int64))
     for place, name in enumerate(names):
@@ -65,21 +62,19 @@ def together_figure(
         figure.add_series(intervals, x=[x[at] for at in marked], y=counts[marked].tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Bars along the lines are intervals at some of the periods; the pointer tells the others.")
-    caption = f"{caption} {_interval_caption()}{thinned(periods, len(x))}"
+    caption = f"{caption} {_interval_caption()}{thinned(time)}"
     return finished(figure, title=_("Running counts"), caption=caption)
 
 
 def apart_figure(
-    labels: Sequence[str],
+    time: Timeline,
     names: Sequence[str],
     *,
     released: np.ndarray,
     half_widths: np.ndarray,
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """A panel for each running count with its 95 % band, all on the same axes; see `together_figure`."""
-
+    x, unit = plain_all(time.labels), time.unit
     ends = [trace.to_plotly_json() for trace in band()]
 
     def panel(place: int) -> list[Json]:
@@ -93,8 +88,7 @@ def apart_figure(
             {**main, "x": x, "y": counts.tolist(), "customdata": half_widths.tolist()},
         ]
 
-    x = plain_all(labels)
-    caption = f"{_('Every panel has the same axes.')} {_interval_caption()}{thinned(periods, len(x))}"
+    caption = f"{_('Every panel has the same axes.')} {_interval_caption()}{thinned(time)}"
     return in_panels(names, panel, title=_("Running counts, side by side"), caption=caption, unit=unit)
 
 
@@ -147,7 +141,9 @@ def _panels(number: int) -> Json:
     figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
     width = _NARROWEST if columns > 1 else 0
     height = _FRAME + _PANEL * rows
-    layout: Json = finished(figure, title="", caption="", height=height, min_width=width).json["layout"]
+    layout: Json = finished(
+        figure, title="", caption="", display=Display(height=height, min_width=width)
+    ).json["layout"]
     return layout
 
 

@@ -114,28 +114,42 @@ class SeriesFigure:
         return json
 
 
-def finished(
-    figure: go.Figure | SeriesFigure,
-    *,
-    title: str,
-    caption: str,
-    height: int = 0,
-    min_width: int = 0,
-    is_map: bool = False,
-    is_counts: bool = False,
-    begins: str = "",
-) -> Figure:
-    """Apply the shared template. height, min_width: pixels, 0 where the page decides.
+@dataclass(frozen=True)
+class Display:
+    """How a page shows a figure. height, min_width: pixels, 0 where the page decides.
 
     is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away. is_counts: whether
     they may choose how its heights are spread. begins: the spread that is chosen at first, as `first_spread` says.
     """
+
+    height: int = 0
+    min_width: int = 0
+    is_map: bool = False
+    is_counts: bool = False
+    begins: str = ""
+
+    def meta(self) -> dict[str, int | str]:
+        """Facts for the page's program; none that have their default."""
+        facts: dict[str, int | str] = {
+            "min_width": self.min_width,
+            "is_map": self.is_map,
+            "is_counts": self.is_counts,
+            "begins": self.begins,
+        }
+        return {name: value for name, value in facts.items() if value}
+
+
+PLAIN_DISPLAY = Display()
+
+
+def finished(
+    figure: go.Figure | SeriesFigure, *, title: str, caption: str, display: Display = PLAIN_DISPLAY
+) -> Figure:
+    """Apply the shared template."""
     figure.update_layout(template=TEMPLATE)
-    if height:
-        figure.update_layout(height=height)
-    said = {"min_width": min_width, "is_map": is_map, "is_counts": is_counts, "begins": begins}
-    meta = {name: value for name, value in said.items() if value}
-    if meta:
+    if display.height:
+        figure.update_layout(height=display.height)
+    if meta := display.meta():
         figure.update_layout(meta=meta)
     return Figure(json=figure.to_dict(), caption=caption, title=title)
 

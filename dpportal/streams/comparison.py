@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpportal.charts.increments import increments_figure
-from dpportal.charts.series import errors_figure, series_figure
+from dpportal.charts.series import Timeline, errors_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import Verdict, answers_found
@@ -65,16 +65,10 @@ def _figures(
     stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
 ) -> dict[str, Figure]:
     labels = [stream.calendar.label(period.index) for period in periods]
-    shared: Json = {
-        "released": released,
-        "true": true,
-        "half_widths": widths,
-        "unit": unit_of(stream),
-        "periods": periods[-1].index,
-    }
+    time = Timeline(labels, unit_of(stream), periods[-1].index)
     return {
-        "series": series_figure(labels, **shared),
-        "errors": errors_figure(labels, **shared),
+        "series": series_figure(time, released=released, true=true, half_widths=widths),
+        "errors": errors_figure(time, released=released, true=true, half_widths=widths),
     }
 
 
@@ -84,14 +78,13 @@ def _increments(stream: Stream, periods: list[Period], released: np.ndarray, tru
     last = slice(-min(MAX_BARS, len(periods) - first), None)
     indices = np.array([period.index for period in periods[last]])
     plan = stream.plan
+    labels = [stream.calendar.label(int(index)) for index in indices]
     return increments_figure(
-        [stream.calendar.label(int(index)) for index in indices],
+        Timeline(labels, unit_of(stream), periods[-1].index),
         [""],
         added=np.diff(released, axis=0, prepend=0)[last],
         half_widths=registry.stream(plan.mechanism).increment_half_widths(plan, indices),
         true=np.diff(true, axis=0, prepend=0)[last],
-        unit=unit_of(stream),
-        periods=periods[-1].index,
     )
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
-from dpportal.publications.statement import epsilon_delta_text, statement
+from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
@@ -126,16 +126,13 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
 
     delta: at which a zCDP loss is also read as (ε, δ).
     """
-    whole = registry.stream(plan.mechanism).whole_orders
     # A stream remembers nobody: where people can have several rows, no file of records is counted.
     own = statement(
         plan.loss,
         delta,
-        version.unit_column,
+        Counting(version.unit_column, by_curator=True, without_table=not version.dataset.had_table),
         _("This stream"),
-        whole_orders=whole,
-        kept_by_curator=True,
-        without_table=not version.dataset.had_table,
+        whole_orders=registry.stream(plan.mechanism).whole_orders,
         total_published=others.total_published,
     )
     return " ".join([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
@@ -143,8 +140,7 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
     """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
-    whole = registry.stream(plan.mechanism).whole_orders
-    return epsilon_delta_text(plan.loss, delta, whole_orders=whole)
+    return epsilon_delta_text(plan.loss, delta, whole_orders=registry.stream(plan.mechanism).whole_orders)
 
 
 def promise_of(stream: Stream) -> str:

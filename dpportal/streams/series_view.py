@@ -9,7 +9,7 @@ import numpy as np
 from django.http import QueryDict
 
 from dpportal.charts.increments import increments_apart_figure, increments_figure
-from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
+from dpportal.charts.series import Timeline, expectation_figure, expectation_periods, series_figure
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
@@ -82,26 +82,22 @@ def shown(stream: Stream, asked: QueryDict) -> Json:
 
 def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
     """One running count with what never falls, where the whole series is drawn; several, together or apart."""
-    places = list(chosen.places)
+    places, time = list(chosen.places), Timeline(series.labels, series.unit, periods)
     if len(places) > 1:
         make = apart_figure if chosen.is_apart else together_figure
         return make(
-            series.labels,
+            time,
             [series.names[place] for place in places],
             released=series.released[:, places],
             half_widths=series.half_widths,
-            unit=series.unit,
-            periods=periods,
         )
-    whole = len(series.labels) == periods
+    is_complete = len(series.labels) == periods
     return series_figure(
-        series.labels,
+        time,
         released=series.released[:, places[0]],
         half_widths=series.half_widths,
-        consistent=series.never_falling(places[0]) if whole else None,
+        consistent=series.never_falling(places[0]) if is_complete else None,
         name=series.names[places[0]],
-        unit=series.unit,
-        periods=periods,
     )
 
 
@@ -114,12 +110,10 @@ def increments_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
     last = slice(-min(bars, _known(series)), None)
     make = increments_apart_figure if is_apart else increments_figure
     return make(
-        series.labels[last],
+        Timeline(series.labels[last], series.unit, periods),
         [series.names[place] for place in places],
         added=series.increments[last, places],
         half_widths=series.increment_half_widths[last],
-        unit=series.unit,
-        periods=periods,
     )
 
 
