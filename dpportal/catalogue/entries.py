@@ -26,13 +26,13 @@ RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
 K = TypeVar("K", int, str)
 _ABOUT = "dataset__public_description__"
-_TOLD = ("text", "keywords", "place", "first", "last", "publisher")
+_DESCRIBED = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
     "pk",
     "published_at",
     "dataset__name",
     "created_by",
-    *(f"{_ABOUT}{name}" for name in ("shown", *_TOLD)),
+    *(f"{_ABOUT}{name}" for name in ("shown", *_DESCRIBED)),
 )
 
 
@@ -55,8 +55,8 @@ class CatalogueEntry:
 
     def about(self, words: Iterable[str]) -> bool:
         """Whether every word occurs in one of the texts, whatever its case."""
-        told = plain(" ".join(self.texts))
-        return all(plain(word) in told for word in words)
+        text = plain(" ".join(self.texts))
+        return all(plain(word) in text for word in words)
 
 
 def plain(text: str) -> str:
@@ -69,7 +69,7 @@ def published() -> list[CatalogueEntry]:
     releases = Release.objects.filter(PUBLIC).values(*_SHOWN, "product", "title", "columns")
     streams = Stream.objects.filter(PUBLIC).values(*_SHOWN, "name", "description", "column", "labels")
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
-    found = [
+    entries = [
         *(_publication(r, r["product"], names, r["columns"], [r["title"]]) for r in releases),
         *(
             _publication(
@@ -82,7 +82,7 @@ def published() -> list[CatalogueEntry]:
             for s in streams
         ),
     ]
-    return sorted(found, key=lambda publication: publication.published_at, reverse=True)
+    return sorted(entries, key=lambda publication: publication.published_at, reverse=True)
 
 
 def _publication(
@@ -90,8 +90,17 @@ def _publication(
 ) -> CatalogueEntry:
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
-    about = About(**{name: row[f"{_ABOUT}{name}"] for name in _TOLD}) if row[f"{_ABOUT}shown"] else About()
-    told = (about.text, *about.keywords, about.place, about.publisher, about.period, *map(str, about.years))
+    about = (
+        About(**{name: row[f"{_ABOUT}{name}"] for name in _DESCRIBED}) if row[f"{_ABOUT}shown"] else About()
+    )
+    described = (
+        about.text,
+        *about.keywords,
+        about.place,
+        about.publisher,
+        about.period,
+        *map(str, about.years),
+    )
     return CatalogueEntry(
         pk=row["pk"],
         kind=kind,
@@ -100,7 +109,7 @@ def _publication(
         publisher=about.publisher or person,
         columns=tuple(columns),
         years=tuple(about.years),
-        texts=(*texts, *columns, row["dataset__name"], person, str(KINDS[kind]), *told),
+        texts=(*texts, *columns, row["dataset__name"], person, str(KINDS[kind]), *described),
     )
 
 
@@ -135,8 +144,8 @@ class SearchQuery:
 
 def counted(values: Iterable[K]) -> dict[K, int]:
     """How many publications have each value, in the values' order; what was left unsaid is no value."""
-    found = Counter(value for value in values if value)
-    return {value: found[value] for value in sorted(found)}
+    numbers = Counter(value for value in values if value)
+    return {value: numbers[value] for value in sorted(numbers)}
 
 
 @dataclass(frozen=True)

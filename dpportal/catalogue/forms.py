@@ -70,19 +70,19 @@ class SearchForm(forms.Form):
         there = [(value, f"{names.get(str(value), value)} ({number})") for value, number in numbers.items()]
         field.choices = [("", any_of_them), *there]
 
-    def wanted(self) -> SearchQuery:
+    def query(self) -> SearchQuery:
         """What is asked for; a field with a mistake counts as left open."""
         self.is_valid()
-        said = self.cleaned_data
-        year, covered = said.get("year"), said.get("covered")
+        values = self.cleaned_data
+        year, covered = values.get("year"), values.get("covered")
         return SearchQuery(
-            said.get("words", ""),
-            said.get("kind", ""),
+            values.get("words", ""),
+            values.get("kind", ""),
             int(year) if year else None,
-            said.get("place", ""),
-            said.get("publisher", ""),
+            values.get("place", ""),
+            values.get("publisher", ""),
             int(covered) if covered else None,
-            said.get("column", ""),
+            values.get("column", ""),
         )
 
     def facets(self) -> list[BoundField]:

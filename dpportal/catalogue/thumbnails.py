@@ -39,7 +39,7 @@ class Thumbnails(QuestionKind):
         return DRAWING.version
 
     def answer(self, question: Mapping[str, Any], claim: Claim) -> Json:
-        return _drawn(question)
+        return _picture(question)
 
 
 THUMBNAILS = register(Thumbnails())
@@ -71,13 +71,13 @@ def _question(publication: ChargedPublication, periods: int) -> Json:
 
 def _shown(periods: int) -> int:
     """How many of the periods are drawn: the largest step of growth that is reached."""
-    drawn = 0
-    while drawn < periods and max(drawn + 1, int(drawn * GROWTH)) <= periods:
-        drawn = max(drawn + 1, int(drawn * GROWTH))
-    return drawn
+    shown = 0
+    while shown < periods and max(shown + 1, int(shown * GROWTH)) <= periods:
+        shown = max(shown + 1, int(shown * GROWTH))
+    return shown
 
 
-def _drawn(question: Mapping[str, Any]) -> Json:
+def _picture(question: Mapping[str, Any]) -> Json:
     """Its shapes and what they show; none of what is not public any more, or has no figure."""
     if "stream" in question:
         return _of_stream(UUID(question["stream"]), question["periods"])

@@ -41,7 +41,7 @@ MAX_NUMBERS = 20_000
 MAX_BARS = 150
 MAX_LABELS = 40
 MAX_STEPS = 4_000
-MADE_UP_CELLS = 24
+EXAMPLE_CELLS = 24
 RESIDUAL_BINS = 120
 TICKS = 20
 UNIT = "people"
@@ -277,17 +277,17 @@ def noise_figure(
     """What the noise of a release would look like, on made-up counts; no data.
 
     shape: cells of each column. people: how many the curator expects, shared evenly and shaped like a hill;
-    100 for each cell if not given. At most MADE_UP_CELLS cells are drawn.
+    100 for each cell if not given. At most EXAMPLE_CELLS cells are drawn.
     """
     cells = math.prod(shape)
-    drawn = min(cells, MADE_UP_CELLS)
+    shown = min(cells, EXAMPLE_CELLS)
     mean = 100.0 if people is None else people / cells
-    counts = np.rint(mean * _hill(drawn)).astype(int)
+    counts = np.rint(mean * _hill(shown)).astype(int)
     half_width = law.half_width()
-    labels = [str(cell + 1) for cell in range(drawn)]
-    made_up = bar("noisy", labels, counts, unit=unit, half_width=half_width)
-    made_up.update(name=_("Made-up count and interval"), showlegend=False)
-    figure = go.Figure(made_up)
+    labels = [str(cell + 1) for cell in range(shown)]
+    example = bar("noisy", labels, counts, unit=unit, half_width=half_width)
+    example.update(name=_("Made-up count and interval"), showlegend=False)
+    figure = go.Figure(example)
     figure.update_layout(
         xaxis=category_axis(_("made-up cell")), yaxis={"title": {"text": unit}}, margin={"t": 36}
     )
@@ -295,9 +295,9 @@ def noise_figure(
         "Made-up counts, not your data: about %(mean)s %(unit)s a cell, each released with ± %(half_width)s."
     )
     caption = text % {"mean": f"{mean:,.3g}", "unit": unit, "half_width": f"{half_width:,}"}
-    if drawn < cells:
+    if shown < cells:
         caption += " " + _("%(drawn)s of %(cells)s cells are drawn.") % {
-            "drawn": drawn,
+            "drawn": shown,
             "cells": f"{cells:,}",
         }
     return finished(figure, title=_("What this noise looks like"), caption=caption)

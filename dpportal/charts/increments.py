@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.series import TICKS, Timeline
 from dpportal.charts.small_multiples import COLOURS, PATTERNS, in_panels
 from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
-from dpportal.platform.json_types import Json
 
 
 def increments_figure(
@@ -50,7 +50,7 @@ def increments_apart_figure(
     """The same with a panel for each series."""
     x, unit = plain_all(time.labels), time.unit
 
-    def panel(place: int) -> list[Json]:
+    def panel(place: int) -> list[FigureJson]:
         return [_bars(x, names[place], added[:, place], half_widths, unit).to_plotly_json()]
 
     return in_panels(names, panel, title=_title(names), caption=_caption(time), unit=unit)

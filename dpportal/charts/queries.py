@@ -14,8 +14,8 @@ import scipy.sparse
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import Display, Figure, category_axis, finished, first_spread, plain, plain_all
-from dpportal.platform.json_types import Json
 
 MAX_POINTS = 2_000
 MAX_ERROR_BARS = 300
@@ -27,7 +27,7 @@ MAX_RANGE_CELLS = 120
 PEOPLE = "people"
 
 
-def drawn(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
+def shown_queries(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
     """Which of the queries are drawn: all, or evenly spaced ones."""
     return np.unique(np.linspace(0, queries - 1, min(queries, limit)).round().astype(np.int64))
 
@@ -112,7 +112,7 @@ def comparison_figure(
     figure.add_scatter(
         name=_("No error"), x=ends, y=ends, mode="lines", line=exact, hoverinfo="skip", row=1, col=1
     )
-    dots: Json = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
+    dots: FigureJson = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
     figure.add_scatter(
         name=_("Answer"), x=_numbers(x), y=_numbers(y), **dots, row=1, col=1,
         hovertemplate="%{text}<br><b>%{y:,.1f}</b> " + _("released") + ", %{x:,} " + _("true") + "<extra></extra>",
@@ -272,15 +272,15 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
         )
     )
     cell = _("cell of %(column)s") % {"column": plain(column)} if column else _("cell")
-    whole = z.shape == matrix.shape
+    is_complete = z.shape == matrix.shape
     for axis, name, size in (("xaxis", cell, z.shape[1]), ("yaxis", _("measured sum"), z.shape[0])):
         figure.update_layout(
-            {axis: {"title": {"text": name}, "showticklabels": whole, "dtick": -(-size // 10)}}
+            {axis: {"title": {"text": name}, "showticklabels": is_complete, "dtick": -(-size // 10)}}
         )
     figure.update_yaxes(autorange="reversed")
     text = _("%(rows)s sums of %(cells)s cells; the darker a mark, the more the cell weighs in the sum.")
     caption = text % {"rows": f"{matrix.shape[0]:,}", "cells": f"{matrix.shape[1]:,}"}
-    if not whole:
+    if not is_complete:
         caption += " " + _("Every mark is the largest weight among those that it stands for.")
     title = _("The strategy for %(column)s") % {"column": column} if column else _("The strategy")
     return finished(figure, title=title, caption=caption, display=Display(height=420))
@@ -289,9 +289,9 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
 def picture(matrix: scipy.sparse.coo_array) -> np.ndarray:
     """A matrix small enough to draw, at most MAX_PICTURE each way: of each block, the weight of largest size."""
     steps = [-(-size // MAX_PICTURE) for size in matrix.shape]
-    drawn = np.zeros([-(-size // step) for size, step in zip(matrix.shape, steps, strict=True)])
+    blocks = np.zeros([-(-size // step) for size, step in zip(matrix.shape, steps, strict=True)])
     places = tuple(index // step for index, step in zip(matrix.coords, steps, strict=True))
-    high, low = drawn.copy(), drawn.copy()
+    high, low = blocks.copy(), blocks.copy()
     np.maximum.at(high, places, matrix.data)
     np.minimum.at(low, places, matrix.data)
     return np.where(high >= -low, high, low)
@@ -322,7 +322,7 @@ def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
     )
 
 
-def _error_bars(half_widths: np.ndarray) -> Json:
+def _error_bars(half_widths: np.ndarray) -> FigureJson:
     return {
         "type": "data",
         "array": _numbers(half_widths),

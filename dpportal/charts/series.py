@@ -51,12 +51,12 @@ def series_figure(
     figure = SeriesFigure()
     add_band(figure, x, released - half_widths, released + half_widths)
     hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
-    drawn = line(_("Released"), "var(--noisy)", "solid", hover)
-    figure.add_series(drawn, x=x, y=released.tolist(), customdata=half_widths.tolist())
+    trace = line(_("Released"), "var(--noisy)", "solid", hover)
+    figure.add_series(trace, x=x, y=released.tolist(), customdata=half_widths.tolist())
     if consistent is not None:
         text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        drawn = line(_("Never falling"), "var(--synthetic)", "dot", text)
-        figure.add_series(drawn, x=x, y=consistent.tolist())
+        trace = line(_("Never falling"), "var(--synthetic)", "dot", text)
+        figure.add_series(trace, x=x, y=consistent.tolist())
     if true is not None:
         text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
         figure.add_series(line(_("True"), "var(--true)", "solid", text), x=x, y=true.tolist())
@@ -73,8 +73,8 @@ def errors_figure(
     figure = SeriesFigure()
     add_band(figure, x, -half_widths, half_widths)
     text = "%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>"
-    drawn = line(_("Released minus true"), "var(--noisy)", "solid", text)
-    figure.add_series(drawn, x=x, y=(released - true).tolist())
+    trace = line(_("Released minus true"), "var(--noisy)", "solid", text)
+    figure.add_series(trace, x=x, y=(released - true).tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
     caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
@@ -100,8 +100,8 @@ def expectation_figure(
     figure = SeriesFigure()
     for place, (title, errors) in enumerate(standard_errors.items()):
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        drawn = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)
-        figure.add_series(drawn, x=periods.tolist(), y=errors.tolist())
+        trace = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)
+        figure.add_series(trace, x=periods.tolist(), y=errors.tolist())
     if published:
         figure.add_vline(published, line={"color": "var(--control)", "width": 1, "dash": "dot"})
     figure.update_layout(

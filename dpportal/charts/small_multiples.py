@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.series import TICKS, Timeline, band, line, thinned
 from dpportal.charts.style import Display, Figure, SeriesFigure, category_axis, finished, plain, plain_all
-from dpportal.platform.json_types import Json
 
 # More lines in one chart cannot be told apart.
 MAX_TOGETHER = 6
@@ -48,9 +48,9 @@ def together_figure(
     for place, name in enumerate(names):
         own, counts = COLOURS[place], released[:, place]
         mark = {"symbol": _SYMBOLS[place], "color": own, "size": 7, "maxdisplayed": MARKS}
-        drawn = line(name, own, _DASHES[place], _hover(unit))
-        drawn.update(mode="lines+markers", marker=mark, legendgroup=str(place))
-        figure.add_series(drawn, x=x, y=counts.tolist(), customdata=half_widths.tolist())
+        trace = line(name, own, _DASHES[place], _hover(unit))
+        trace.update(mode="lines+markers", marker=mark, legendgroup=str(place))
+        figure.add_series(trace, x=x, y=counts.tolist(), customdata=half_widths.tolist())
         intervals = go.Scatter(
             mode="markers",
             marker={"color": own, "size": 1},
@@ -77,7 +77,7 @@ def apart_figure(
     x, unit = plain_all(time.labels), time.unit
     ends = [trace.to_plotly_json() for trace in band()]
 
-    def panel(place: int) -> list[Json]:
+    def panel(place: int) -> list[FigureJson]:
         counts = released[:, place]
         main = line(names[place], "var(--noisy)", "solid", _hover(unit)).to_plotly_json()
         return [
@@ -94,7 +94,7 @@ def apart_figure(
 
 def in_panels(
     names: Sequence[str],
-    panel: Callable[[int], Sequence[Json]],
+    panel: Callable[[int], Sequence[FigureJson]],
     *,
     title: str,
     caption: str,
@@ -118,7 +118,7 @@ def in_panels(
 
 
 @cache
-def _panels(number: int) -> Json:
+def _panels(number: int) -> FigureJson:
     """The layout of so many panels, whose annotations are their names and those of the axes; slow to work out."""
     columns = min(COLUMNS, number)
     rows = -(-number // columns)
@@ -141,7 +141,7 @@ def _panels(number: int) -> Json:
     figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
     width = _NARROWEST if columns > 1 else 0
     height = _FRAME + _PANEL * rows
-    layout: Json = finished(
+    layout: FigureJson = finished(
         figure, title="", caption="", display=Display(height=height, min_width=width)
     ).json["layout"]
     return layout

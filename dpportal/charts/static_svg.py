@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import bar, points, rectangle, round_step
-from dpportal.platform.json_types import Json
 
 WIDTH, HEIGHT = 760, 360
 TOP, RIGHT, GAP, LETTER, LINE = 44, 16, 8, 6.6, 15
@@ -47,7 +47,7 @@ class Axis:
         return abs(self.end - self.begin) / (self.high - self.low)
 
 
-def drawing(figure: Json) -> Json:
+def drawing(figure: FigureJson) -> FigureJson:
     """From a figure's JSON: width, height, and shapes, lines, texts and names of series for `_drawing.svg`.
 
     Colours are the names that the portal's style sheet has for them, since that is written into the same file.
@@ -56,19 +56,19 @@ def drawing(figure: Json) -> Json:
 
 
 class _Drawing:
-    def __init__(self, traces: Sequence[Trace], layout: Json) -> None:
+    def __init__(self, traces: Sequence[Trace], layout: FigureJson) -> None:
         shown = (t for t in traces if t.get("visible", True) is True)
         self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in shown], layout
         self.height = int(layout.get("height") or HEIGHT)
-        self.areas: list[Json] = []
-        self.lines: list[Json] = []
-        self.texts: list[Json] = []
+        self.areas: list[FigureJson] = []
+        self.lines: list[FigureJson] = []
+        self.texts: list[FigureJson] = []
         pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
-    def context(self) -> Json:
+    def context(self) -> FigureJson:
         for pair, (x, y) in self.axes.items():
             of_pair = [t for t in self.traces if (t.get("xaxis", "x"), t.get("yaxis", "y")) == pair]
             self._frame(x, y)
@@ -112,8 +112,8 @@ class _Drawing:
         ends = (ceiling, floor) if y["categories"] else (floor, ceiling)
         return across, Axis(*ends, **y)
 
-    def _axis(self, letter: str, name: str) -> Json:
-        said = self.layout.get(f"{letter}axis{name[1:]}", {})
+    def _axis(self, letter: str, name: str) -> FigureJson:
+        declared = self.layout.get(f"{letter}axis{name[1:]}", {})
         traces = self._traces_on(letter, name)
         values = [v for t in traces for v in _values(t, letter)]
         words = any(isinstance(v, str) for v in values) or any(t["type"] == "heatmap" for t in traces)
@@ -124,9 +124,9 @@ class _Drawing:
             "low": low,
             "high": high,
             "categories": categories,
-            "domain": said.get("domain") or (0, 1),
-            "shown": said.get("showticklabels", True) is not False,
-            "title": _plain(said.get("title", {}).get("text") or ""),
+            "domain": declared.get("domain") or (0, 1),
+            "shown": declared.get("showticklabels", True) is not False,
+            "title": _plain(declared.get("title", {}).get("text") or ""),
         }
 
     def _frame(self, x: Axis, y: Axis) -> None:
@@ -142,12 +142,12 @@ class _Drawing:
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
-            self._text(x.title, x.end, self.height - GAP, "end", whole=True)
+            self._text(x.title, x.end, self.height - GAP, "end", in_full=True)
         if y.title and y.shown:
             # One that is wider than the space beside the axis begins at the drawing's edge.
             wide = LETTER * len(y.title) > self.left
             place, anchor = (0.0, "start") if wide else (self.left, "end")
-            self._text(y.title, place, ceiling - GAP, anchor, whole=True)
+            self._text(y.title, place, ceiling - GAP, anchor, in_full=True)
 
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
         bars = [t for t in traces if t["type"] == "bar"]
@@ -217,10 +217,10 @@ class _Drawing:
     @cached_property
     def _largest(self) -> float:
         """The end of the heat maps' common scale."""
-        said = self.layout.get("coloraxis", {}).get("cmax")
+        declared = self.layout.get("coloraxis", {}).get("cmax")
         numbers = [abs(v) for t in self.traces for row in t.get("z", ()) for v in row if v is not None]
         scales = [t["zmax"] for t in self.traces if t.get("zmax")]
-        return float(said or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
+        return float(declared or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
 
     def _titles(self) -> None:
         """Of subplots side by side; the words of panels come in lines."""
@@ -231,9 +231,9 @@ class _Drawing:
                 self._text(words, self.left + note["x"] * wide, TOP + (1 - note["y"]) * tall - 4, "middle")
 
     def _text(
-        self, text: str, x: float, y: float, anchor: str, turned: bool = False, whole: bool = False
+        self, text: str, x: float, y: float, anchor: str, turned: bool = False, in_full: bool = False
     ) -> None:
-        fits = whole or len(text) <= LONGEST_LABEL or anchor == "middle"
+        fits = in_full or len(text) <= LONGEST_LABEL or anchor == "middle"
         short = text if fits else f"{text[: LONGEST_LABEL - 1]}…"
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
@@ -285,7 +285,7 @@ def _marks(axis: Axis) -> list[tuple[str | float, str]]:
     return [(place * step, f"{place * step:,.6g}") for place in places]
 
 
-def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> Json:
+def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> FigureJson:
     return {
         "points": points(places),
         "stroke": colour,

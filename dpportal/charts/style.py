@@ -14,7 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.platform.json_types import Json
+from dpportal.charts.figure_json import FigureJson
 
 TRANSPARENT = "rgba(0,0,0,0)"
 SMALL = 0.01
@@ -79,7 +79,7 @@ TEMPLATE = go.layout.Template(
 class Figure:
     """A chart: `json` is what Plotly.js draws ({data, layout}), `caption` says what is shown."""
 
-    json: Json
+    json: FigureJson
     caption: str
     title: str
 
@@ -104,11 +104,11 @@ class SeriesFigure:
     def update_layout(self, **layout: object) -> None:
         self._figure.update_layout(**layout)
 
-    def add_vline(self, x: float, line: Json) -> None:
+    def add_vline(self, x: float, line: FigureJson) -> None:
         self._figure.add_vline(x, line=line)
 
-    def to_dict(self) -> Json:
-        json: Json = self._figure.to_dict()
+    def to_dict(self) -> FigureJson:
+        json: FigureJson = self._figure.to_dict()
         for trace, numbers in zip(json["data"], self._numbers, strict=True):
             trace.update(numbers)
         return json
@@ -176,7 +176,7 @@ def plain_all(labels: Sequence[str]) -> list[str]:
     return [plain(label) for label in labels]
 
 
-def category_axis(name: str, ticks: int = 0, cells: int = 0) -> Json:
+def category_axis(name: str, ticks: int = 0, cells: int = 0) -> FigureJson:
     """An axis whose ticks are cells in declared order, also where their labels look like numbers.
 
     ticks: at most so many are labelled; 0: as many as there is room for. cells: how many the axis spans, so that
@@ -186,7 +186,7 @@ def category_axis(name: str, ticks: int = 0, cells: int = 0) -> Json:
     return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks, **span}
 
 
-def people_axis(unit: str) -> Json:
+def people_axis(unit: str) -> FigureJson:
     return {"title": {"text": unit}, "rangemode": "tozero"}
 
 
@@ -198,7 +198,7 @@ def hover(unit: str, half_width: int | None, value: str = "%{y:,}", cell: str = 
 
 def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half_width: int | None) -> go.Bar:
     """One series of grouped bars; the noisy one carries its interval as an error bar."""
-    looks: Mapping[str, Json] = {
+    looks: Mapping[str, FigureJson] = {
         "true": {"color": TRANSPARENT, "line": {"color": "var(--true)", "width": 1.5}},
         "noisy": {"color": "var(--noisy)", "line": {"width": 0}},
         "synthetic": {
@@ -221,7 +221,7 @@ def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half
 
 def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemplate: str) -> go.Scatter:
     """One series as a line of steps; the dash tells the series apart without colour."""
-    looks: Mapping[str, Json] = {
+    looks: Mapping[str, FigureJson] = {
         "true": {"color": "var(--true)", "width": 1.5},
         "noisy": {"color": "var(--noisy)", "width": 1.5},
         "synthetic": {"color": "var(--synthetic)", "width": 1.5, "dash": "dot"},

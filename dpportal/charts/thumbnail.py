@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import bar, rectangle
-from dpportal.platform.json_types import Json
 from mechanisms.arrays import Floats
 
 WIDTH, HEIGHT = 120, 72
 MOST_BARS, MOST_POINTS, MOST_SQUARES = 30, 60, 20
 SHADES = 6
-Mark = Json
+Mark = FigureJson
 
 
-def thumbnail(figure: Json) -> list[Mark]:
+def thumbnail(figure: FigureJson) -> list[Mark]:
     """Shapes for `catalogue/_thumbnail.html` from a figure's JSON: kind (bar, line or square), path, opacity.
 
     Draws the first series that carries numbers; empty if there is none that it knows.
@@ -40,7 +40,7 @@ def line(numbers: Sequence[float]) -> Mark:
     return {"kind": "line", "path": f"M{points}", "opacity": 1}
 
 
-def _numbers(trace: Json) -> Floats:
+def _numbers(trace: FigureJson) -> Floats:
     return np.array(
         [value for value in trace.get("y") or () if isinstance(value, int | float)], dtype=np.float64
     )

@@ -73,9 +73,9 @@ def report_file(folder: Path, template: str, context: Json) -> BundleFile:
 
 def styles() -> str:
     """The portal's own styles, to be written into a file by itself."""
-    found = finders.find(STYLES)
-    assert isinstance(found, str)
-    return Path(found).read_text(encoding="utf-8")
+    path = finders.find(STYLES)
+    assert isinstance(path, str)
+    return Path(path).read_text(encoding="utf-8")
 
 
 def _resource(table: Table) -> Json:

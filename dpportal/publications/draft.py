@@ -21,14 +21,14 @@ PUBLIC = models.Q(published_at__isnull=False, withdrawn_at=None)
 class Publication(models.Model):
     """A draft whose choices are saved one by one, that is then paid for, shown, and perhaps withdrawn.
 
-    A subclass has the fields dataset, state with the value DRAFT, and the one that MADE names.
+    A subclass has the fields dataset, state with the value DRAFT, and the one that PUBLISHABLE_SINCE names.
 
     supersedes: the older one that this one is read instead of. withdrawn_because: what stands in place of the page.
     """
 
     DRAFT = "draft"
     # Of the time from which on there was something to publish.
-    MADE: ClassVar[str]
+    PUBLISHABLE_SINCE: ClassVar[str]
 
     if TYPE_CHECKING:
         # Models of rooms above this one.
@@ -73,7 +73,7 @@ class Publication(models.Model):
     @property
     def publishable_at(self) -> datetime | None:
         """Since when there is."""
-        at: datetime | None = getattr(self, self.MADE)
+        at: datetime | None = getattr(self, self.PUBLISHABLE_SINCE)
         return at
 
     @property
@@ -103,13 +103,13 @@ class Publication(models.Model):
     def successor(self) -> Self | None:
         """The newest public one that is read instead of this one."""
         public = self._rows().filter(PUBLIC, supersedes=self)
-        return public.order_by(f"-{self.MADE}").first()
+        return public.order_by(f"-{self.PUBLISHABLE_SINCE}").first()
 
     def earlier(self, datasets: models.QuerySet[models.Model]) -> models.QuerySet[Self]:
         """What was published of these datasets and made before it, so that no two replace each other."""
-        before = {f"{self.MADE}__lt": self.publishable_at}
+        before = {f"{self.PUBLISHABLE_SINCE}__lt": self.publishable_at}
         own = self._rows().filter(dataset__in=datasets, published_at__isnull=False, **before)
-        return own.order_by(f"-{self.MADE}")
+        return own.order_by(f"-{self.PUBLISHABLE_SINCE}")
 
     def keep(self, chosen: Iterable[str]) -> bool:
         """Save the fields of these names; False if the draft was confirmed meanwhile, and nothing is kept."""

@@ -69,7 +69,7 @@ class About:
 
     def facts(self) -> Json:
         """For release.json: what was said, by name."""
-        said = {
+        facts = {
             "description": self.text,
             "keywords": list(self.keywords),
             "place": self.place,
@@ -79,7 +79,7 @@ class About:
             "contact": self.contact,
             "licence": self.licence,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in facts.items() if value}
 
     def frictionless(self) -> Json:
         """What a data package says of it."""
@@ -185,7 +185,7 @@ class Metadata:
     def _schema(self) -> Json:
         about = self.about
         covered = f"{about.first or '..'}/{about.last or '..'}" if about.first != about.last else about.first
-        said = {
+        facts = {
             "name": self.title,
             "description": f"{self.kind}. {about.text}".strip(),
             "url": self.address,
@@ -203,7 +203,7 @@ class Metadata:
         return {
             "@context": "https://schema.org",
             "@type": "Dataset",
-            **{key: value for key, value in said.items() if value},
+            **{key: value for key, value in facts.items() if value},
         }
 
     @property

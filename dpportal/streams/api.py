@@ -121,28 +121,28 @@ def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     text = request.GET.get("from", "1")
     first = int(text) if text.isdecimal() and len(text) < 10 else 1
     most = min(PAGE_PERIODS, max(1, PAGE_COUNTS // len(stream.labels)))
-    found = list(stream.periods.filter(index__gte=first)[: most + 1])
-    more = found[most].index if len(found) > most else None
+    rows = list(stream.periods.filter(index__gte=first)[: most + 1])
+    more = rows[most].index if len(rows) > most else None
     series = {
         "stream": str(stream.pk),
         "name": stream.name,
         "horizon": stream.horizon,
-        "periods": as_json(stream, found[:most]),
+        "periods": as_json(stream, rows[:most]),
         "next": more and f"{request.path}?from={more}",
     }
     return JsonResponse(series)
 
 
-def as_json(stream: Stream, found: Sequence[Period]) -> list[Json]:
+def as_json(stream: Stream, rows: Sequence[Period]) -> list[Json]:
     """Neighbouring published periods: counts, what is new, their 95 % intervals; by name where there are several."""
-    if not found:
+    if not rows:
         return []
-    plan, places = stream.plan, np.array([period.index for period in found], dtype=np.int64)
+    plan, places = stream.plan, np.array([period.index for period in rows], dtype=np.int64)
     halves_new = registry.stream(plan.mechanism).increment_half_widths(plan, places).tolist()
-    earlier = stream.periods.filter(index=found[0].index - 1).values_list("released", flat=True).first()
+    earlier = stream.periods.filter(index=rows[0].index - 1).values_list("released", flat=True).first()
     before: list[int] = earlier or [0] * len(stream.labels)
     answers = []
-    for period, half_new in zip(found, halves_new, strict=True):
+    for period, half_new in zip(rows, halves_new, strict=True):
         new = [count - last for count, last in zip(period.released, before, strict=True)]
         before = period.released
         answers.append(

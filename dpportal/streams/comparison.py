@@ -10,7 +10,7 @@ from dpportal.charts.increments import increments_figure
 from dpportal.charts.series import Timeline, errors_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
-from dpportal.publications.verdict import Verdict, answers_found
+from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
@@ -58,7 +58,7 @@ def build(stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], 
 
 def _verdict(errors: np.ndarray, true: np.ndarray) -> Verdict:
     """Of the newest running counts: their error as a share of the counts; (k,) each."""
-    return answers_found(_root_mean_square(errors) / max(float(np.abs(true).mean()), 1.0))
+    return measured_verdict(_root_mean_square(errors) / max(float(np.abs(true).mean()), 1.0))
 
 
 def _figures(

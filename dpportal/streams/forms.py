@@ -304,7 +304,7 @@ class ManyForm(forms.Form):
         """What a worker will check again: so that lines in which something is wrong stay in their box."""
         lines = io.StringIO(pasted.removeprefix("\ufeff"), newline="")
         try:
-            preview.foreseen(self._stream, bulk_csv.read(lines, self._stream, **self.options))
+            preview.previewed(self._stream, bulk_csv.read(lines, self._stream, **self.options))
         except (ManyError, PeriodRefusedError, VaultError) as refusal:
             self.add_error("pasted", str(refusal))
 

@@ -28,7 +28,7 @@ class Stream(ChargedPublication):
     added up instead of counting rows. labels: one for each running count, fixed when the stream is opened.
     """
 
-    MADE = "opened_at"
+    PUBLISHABLE_SINCE = "opened_at"
 
     class State(models.TextChoices):
         DRAFT = "draft", _("Draft")
@@ -250,21 +250,21 @@ class StreamJob(AnnouncedJob):
     @property
     def repeats(self) -> list[str]:
         """The periods whose file held nearly the same rows, while the curator has not said whether these are new."""
-        return [self.stream.calendar.label(index) for index in self._asked.get("repeats", ())]
+        return [self.stream.calendar.label(index) for index in self._open_questions.get("repeats", ())]
 
     @property
     def preview(self) -> dict[str, int]:
         """What a file of many periods would publish, while the curator has not said that it shall; see `preview`."""
-        preview: dict[str, int] = self._asked.get("preview", {})
+        preview: dict[str, int] = self._open_questions.get("preview", {})
         return preview
 
     @property
     def asks(self) -> bool:
         """Whether it waits for the curator's word."""
-        return bool(self._asked.get("repeats") or self._asked.get("preview"))
+        return bool(self._open_questions.get("repeats") or self._open_questions.get("preview"))
 
     @property
-    def _asked(self) -> Json:
+    def _open_questions(self) -> Json:
         return self.options if self.state == JobState.DONE and isinstance(self.options, dict) else {}
 
     @property

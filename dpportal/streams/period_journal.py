@@ -63,8 +63,8 @@ class DecidedPeriod:
 
     def period_of(self, stream: Stream) -> Period:
         """The row that publishes it."""
-        told = {name: value for name, value in asdict(self).items() if name not in ("sums", "clipped")}
-        return Period(stream=stream, **told)
+        fields = {name: value for name, value in asdict(self).items() if name not in ("sums", "clipped")}
+        return Period(stream=stream, **fields)
 
 
 @dataclass(frozen=True)

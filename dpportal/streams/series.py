@@ -87,7 +87,7 @@ def published(stream: Stream) -> Series | None:
     return _series(stream, stream.periods.all())
 
 
-def drawn(stream: Stream, most: int) -> Series | None:
+def evenly_spaced(stream: Stream, most: int) -> Series | None:
     """At most `most` evenly spaced periods, the last among them; None before the first."""
     last = stream.periods.count()
     stride = max(1, -(-last // most))
@@ -97,9 +97,9 @@ def drawn(stream: Stream, most: int) -> Series | None:
 
 def newest(stream: Stream, many: int) -> Series:
     """The last so many periods of a stream that has one."""
-    found = _series(stream, stream.periods.filter(index__gt=stream.periods.count() - many))
-    assert found is not None
-    return found
+    series = _series(stream, stream.periods.filter(index__gt=stream.periods.count() - many))
+    assert series is not None
+    return series
 
 
 def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
@@ -153,8 +153,8 @@ def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:
     """What a running count counts, for axes and columns. version: of the domain, for a stream that has none yet."""
     if stream.summed:
         return _("sum of %(column)s") % {"column": stream.summed}
-    kept = stream.domain_version or version
-    return _("rows") if kept is not None and kept.max_rows > 1 else _("people")
+    declared = stream.domain_version or version
+    return _("rows") if declared is not None and declared.max_rows > 1 else _("people")
 
 
 def chosen_place(stream: Stream, chosen: str) -> int:

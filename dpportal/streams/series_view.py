@@ -14,7 +14,7 @@ from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figur
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, chosen_place, drawn, newest, unit_of
+from dpportal.streams.series import Series, chosen_place, evenly_spaced, newest, unit_of
 from mechanisms import registry
 
 MAX_ROWS = 100
@@ -37,13 +37,13 @@ class Chosen:
     is_apart: bool = False
 
     @classmethod
-    def of(cls, stream: Stream, asked: QueryDict) -> Chosen:
+    def of(cls, stream: Stream, query: QueryDict) -> Chosen:
         """What the address asks for; without a word the first ones, together. What is unknown is the first one."""
-        named = asked.getlist("count")
+        named = query.getlist("count")
         places = (
             dict.fromkeys(chosen_place(stream, one) for one in named) if named else range(len(stream.labels))
         )
-        is_apart = asked.get("view") == APART
+        is_apart = query.get("view") == APART
         return cls(tuple(places)[: MAX_APART if is_apart else MAX_TOGETHER], is_apart)
 
     @property
@@ -54,10 +54,10 @@ class Chosen:
         )
 
 
-def shown(stream: Stream, asked: QueryDict) -> Json:
+def shown(stream: Stream, query: QueryDict) -> Json:
     """The series as pages show it: charts, newest periods, expected error."""
-    count, chosen = stream.periods.count(), Chosen.of(stream, asked)
-    series, most_rows = drawn(stream, _points(stream, chosen)), _most_rows(chosen)
+    count, chosen = stream.periods.count(), Chosen.of(stream, query)
+    series, most_rows = evenly_spaced(stream, _points(stream, chosen)), _most_rows(chosen)
     figures = {"expectation": expectation(stream, count)}
     rows: list[Json] = []
     if series is not None:

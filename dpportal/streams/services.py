@@ -33,7 +33,7 @@ from mechanisms.continual.mechanism import StreamPlan
 # Ends the name of a file that waits to be counted; the sweep knows it.
 WAITING = ".update"
 # What a job's options say of the question that its curator is asked.
-ASKED = ("repeats", "preview")
+QUESTIONS = ("repeats", "preview")
 
 
 # What a curator chooses of a draft.
@@ -140,7 +140,7 @@ def confirm_file(stream: Stream, by: User) -> None:
     if job.repeats:
         like = f"period {job.index}, like {', '.join(job.repeats)}"
         audit.record(by, "confirmed repeated records", stream, like)
-    options = {**{k: v for k, v in job.options.items() if k not in ASKED}, "confirmed": True}
+    options = {**{k: v for k, v in job.options.items() if k not in QUESTIONS}, "confirmed": True}
     StreamJob.objects.filter(pk=job.pk).update(**reset_fields(), seen=False, options=options)
     STREAM_JOBS.hint_on_commit(job.pk)
 

@@ -61,8 +61,8 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = shows_own(request)
     seen = Q(dataset__in=open_datasets(request), opened_at__isnull=False)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
-    wanted = mine if own else PUBLIC
-    shown = downloads.with_newest(Stream.objects.filter(wanted)).select_related("dataset", "charge__budget")
+    visible = mine if own else PUBLIC
+    shown = downloads.with_newest(Stream.objects.filter(visible)).select_related("dataset", "charge__budget")
     page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
     for stream in page:
         with_right(request, stream.dataset)
@@ -169,14 +169,14 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Make a token and show it, this once."""
     stream = stream_for(request, stream_id)
     try:
-        made = services.renew_token(stream, current_user(request))
+        fresh = services.renew_token(stream, current_user(request))
     except StreamError as refusal:
         messages.error(request, str(refusal))
         return redirect("streams:home", stream.pk)
     context = {
         "stream": stream,
         "dataset": stream.dataset,
-        "token": made,
+        "token": fresh,
         "address": request.build_absolute_uri(f"/streams/{stream.pk}/periods"),
         "example": json.dumps(_example(stream), ensure_ascii=False),
         "limit": tokens.REQUESTS_PER_MINUTE,
@@ -291,26 +291,26 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> Json:
     if job is not None and not job.active and not job.seen and job.created_by_id == by.pk:
         StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
-    asked = preview_of(job)
+    preview = preview_of(job)
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
     due = count + 1
-    kept_due = int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due
+    form_period = int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due
     mark = hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
     return {
         "job": job,
-        "preview": asked,
+        "preview": preview,
         "due": due,
-        "forms_due": kept_due,
+        "forms_due": form_period,
         "due_label": stream.calendar.label(due),
         "is_due": stream.is_open and not stream.calendar.is_future(due),
         "due_start": stream.calendar.start(due),
         "mark": mark,
-        "news_query": urlencode({"state": stream.state, "forms_due": kept_due, "seen": mark}),
+        "news_query": urlencode({"state": stream.state, "forms_due": form_period, "seen": mark}),
     }
 
 
-def _shown(stream: Stream, asked: QueryDict) -> Json:
-    return series_view.shown(stream, asked) if stream.was_opened else {}
+def _shown(stream: Stream, query: QueryDict) -> Json:
+    return series_view.shown(stream, query) if stream.was_opened else {}
 
 
 def _example(stream: Stream) -> Json:
