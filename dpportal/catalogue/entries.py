@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.accounts.models import User
 from dpportal.budgets.models import ChargedPublication
 from dpportal.catalogue import thumbnails
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.metadata import About
 from dpportal.releases.models import Release
@@ -23,14 +24,15 @@ from dpportal.streams.models import Stream
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
+K = TypeVar("K", int, str)
 _ABOUT = "dataset__public_description__"
-_TOLD = ("text", "keywords", "place", "first", "last", "publisher")
+_DESCRIBED = ("text", "keywords", "place", "first", "last", "publisher")
 _SHOWN = (
     "pk",
     "published_at",
     "dataset__name",
     "created_by",
-    *(f"{_ABOUT}{name}" for name in ("shown", *_TOLD)),
+    *(f"{_ABOUT}{name}" for name in ("shown", *_DESCRIBED)),
 )
 
 
@@ -53,8 +55,8 @@ class CatalogueEntry:
 
     def about(self, words: Iterable[str]) -> bool:
         """Whether every word occurs in one of the texts, whatever its case."""
-        told = plain(" ".join(self.texts))
-        return all(plain(word) in told for word in words)
+        text = plain(" ".join(self.texts))
+        return all(plain(word) in text for word in words)
 
 
 def plain(text: str) -> str:
@@ -67,7 +69,7 @@ def published() -> list[CatalogueEntry]:
     releases = Release.objects.filter(PUBLIC).values(*_SHOWN, "product", "title", "columns")
     streams = Stream.objects.filter(PUBLIC).values(*_SHOWN, "name", "description", "column", "labels")
     names = {user.pk: user.public_name for user in User.objects.only("display_name")}
-    found = [
+    entries = [
         *(_publication(r, r["product"], names, r["columns"], [r["title"]]) for r in releases),
         *(
             _publication(
@@ -80,16 +82,25 @@ def published() -> list[CatalogueEntry]:
             for s in streams
         ),
     ]
-    return sorted(found, key=lambda publication: publication.published_at, reverse=True)
+    return sorted(entries, key=lambda publication: publication.published_at, reverse=True)
 
 
 def _publication(
-    row: dict[str, Any], kind: str, names: dict[Any, str], columns: list[str], texts: list[str]
+    row: Json, kind: str, names: dict[int, str], columns: list[str], texts: list[str]
 ) -> CatalogueEntry:
     person = names[row["created_by"]]
     # What a curator keeps to themselves is not searched, either.
-    about = About(**{name: row[f"{_ABOUT}{name}"] for name in _TOLD}) if row[f"{_ABOUT}shown"] else About()
-    told = (about.text, *about.keywords, about.place, about.publisher, about.period, *map(str, about.years))
+    about = (
+        About(**{name: row[f"{_ABOUT}{name}"] for name in _DESCRIBED}) if row[f"{_ABOUT}shown"] else About()
+    )
+    described = (
+        about.text,
+        *about.keywords,
+        about.place,
+        about.publisher,
+        about.period,
+        *map(str, about.years),
+    )
     return CatalogueEntry(
         pk=row["pk"],
         kind=kind,
@@ -98,7 +109,7 @@ def _publication(
         publisher=about.publisher or person,
         columns=tuple(columns),
         years=tuple(about.years),
-        texts=(*texts, *columns, row["dataset__name"], person, str(KINDS[kind]), *told),
+        texts=(*texts, *columns, row["dataset__name"], person, str(KINDS[kind]), *described),
     )
 
 
@@ -131,10 +142,10 @@ class SearchQuery:
         ]
 
 
-def counted(values: Iterable[Any]) -> dict[Any, int]:
+def counted(values: Iterable[K]) -> dict[K, int]:
     """How many publications have each value, in the values' order; what was left unsaid is no value."""
-    found = Counter(value for value in values if value)
-    return {value: found[value] for value in sorted(found)}
+    numbers = Counter(value for value in values if value)
+    return {value: numbers[value] for value in sorted(numbers)}
 
 
 @dataclass(frozen=True)
@@ -144,7 +155,7 @@ class Entry:
     kind: str
     it: ChargedPublication
     icon: str
-    thumbnail: dict[str, Any] | None
+    thumbnail: Json | None
 
 
 def loaded(publications: Sequence[CatalogueEntry]) -> list[Entry]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from types import MappingProxyType
-from typing import Any
 
 from django import forms
 from django.forms import BoundField
+from django.http import QueryDict
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.catalogue.entries import KINDS, CatalogueEntry, SearchQuery, counted
 
-EMPTY: Mapping[Any, Any] = MappingProxyType({})
+EMPTY: Mapping[str, str | Promise] = MappingProxyType({})
 
 
 class SearchForm(forms.Form):
@@ -34,7 +35,7 @@ class SearchForm(forms.Form):
     covered = forms.ChoiceField(label=_("Data of"), required=False)
     column = forms.ChoiceField(label=_("Column"), required=False)
 
-    def __init__(self, data: Any, publications: list[CatalogueEntry]) -> None:
+    def __init__(self, data: QueryDict, publications: list[CatalogueEntry]) -> None:
         super().__init__(data, label_suffix="")
         kinds = counted(p.kind for p in publications)
         years = counted(p.published_at.year for p in publications)
@@ -48,31 +49,40 @@ class SearchForm(forms.Form):
         columns = counted(column for p in publications for column in set(p.columns))
         self._offer("covered", _("Any time"), dict(reversed(covered.items())))
         self._offer("column", _("Any column"), columns)
-        among = {"covered": covered, "column": columns, "place": places, "publisher": publishers}
+        among: Mapping[str, Sized] = {
+            "covered": covered,
+            "column": columns,
+            "place": places,
+            "publisher": publishers,
+        }
         self.several = [name for name, numbers in among.items() if len(numbers) > 1]
 
     def _offer(
-        self, name: str, any_of_them: Any, numbers: dict[Any, int], names: Mapping[Any, Any] = EMPTY
+        self,
+        name: str,
+        any_of_them: str | Promise,
+        numbers: Mapping[str, int] | Mapping[int, int],
+        names: Mapping[str, str | Promise] = EMPTY,
     ) -> None:
         """The values that there are, under their names if they have other ones."""
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
-        there = [(value, f"{names.get(value, value)} ({number})") for value, number in numbers.items()]
+        there = [(value, f"{names.get(str(value), value)} ({number})") for value, number in numbers.items()]
         field.choices = [("", any_of_them), *there]
 
-    def wanted(self) -> SearchQuery:
+    def query(self) -> SearchQuery:
         """What is asked for; a field with a mistake counts as left open."""
         self.is_valid()
-        said = self.cleaned_data
-        year, covered = said.get("year"), said.get("covered")
+        values = self.cleaned_data
+        year, covered = values.get("year"), values.get("covered")
         return SearchQuery(
-            said.get("words", ""),
-            said.get("kind", ""),
+            values.get("words", ""),
+            values.get("kind", ""),
             int(year) if year else None,
-            said.get("place", ""),
-            said.get("publisher", ""),
+            values.get("place", ""),
+            values.get("publisher", ""),
             int(covered) if covered else None,
-            said.get("column", ""),
+            values.get("column", ""),
         )
 
     def facets(self) -> list[BoundField]:

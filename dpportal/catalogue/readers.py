@@ -65,9 +65,9 @@ def counted(
 
     def handle(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        found = request.resolver_match
-        if found and found.view_name in READ and response.status_code == 200 and _is_reader(request):
-            tally.add(found.kwargs.get("release_id") or found.kwargs["stream_id"])
+        match = request.resolver_match
+        if match and match.view_name in READ and response.status_code == 200 and _is_reader(request):
+            tally.add(match.kwargs.get("release_id") or match.kwargs["stream_id"])
         return response
 
     return handle
@@ -83,6 +83,6 @@ def _is_reader(request: HttpRequest) -> bool:
 def most_read(publications: Iterable[UUID], number: int) -> list[UUID]:
     """Those that were read most, at most so many; none that was never read."""
     known = set(publications)
-    found = Readership.objects.filter(times__gt=0).order_by("-times", "pk").values_list("pk", flat=True)
-    read = (pk for pk in found.iterator() if pk in known)
+    ranked = Readership.objects.filter(times__gt=0).order_by("-times", "pk").values_list("pk", flat=True)
+    read = (pk for pk in ranked.iterator() if pk in known)
     return [pk for pk, _place in zip(read, range(number), strict=False)]

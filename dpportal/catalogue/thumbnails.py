@@ -14,6 +14,7 @@ from dpportal.charts import thumbnail
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import QuestionKind, Topic, key_of
 from dpportal.jobs.runner import register
+from dpportal.platform.json_types import Json
 from dpportal.releases import results
 from dpportal.releases.models import Release
 from dpportal.streams.models import Period, Stream
@@ -37,14 +38,14 @@ class Thumbnails(QuestionKind):
     def version_of(self, question: Mapping[str, Any]) -> int:
         return DRAWING.version
 
-    def answer(self, question: Mapping[str, Any], claim: Claim) -> Any:
-        return _drawn(question)
+    def answer(self, question: Mapping[str, Any], claim: Claim) -> Json:
+        return _picture(question)
 
 
 THUMBNAILS = register(Thumbnails())
 
 
-def of(publications: Iterable[ChargedPublication]) -> dict[UUID, dict[str, Any]]:
+def of(publications: Iterable[ChargedPublication]) -> dict[UUID, Json]:
     """The pictures of releases and running counts, by their id; those that there are not yet are asked for.
 
     Two queries however many, once all were asked for.
@@ -62,7 +63,7 @@ def of(publications: Iterable[ChargedPublication]) -> dict[UUID, dict[str, Any]]
     return {pk: picture for pk, picture in answers.items() if picture and picture["marks"]}
 
 
-def _question(publication: ChargedPublication, periods: int) -> dict[str, Any]:
+def _question(publication: ChargedPublication, periods: int) -> Json:
     if isinstance(publication, Stream):
         return DRAWING.asks(stream=str(publication.pk), periods=_shown(periods))
     return DRAWING.asks(release=str(publication.pk))
@@ -70,13 +71,13 @@ def _question(publication: ChargedPublication, periods: int) -> dict[str, Any]:
 
 def _shown(periods: int) -> int:
     """How many of the periods are drawn: the largest step of growth that is reached."""
-    drawn = 0
-    while drawn < periods and max(drawn + 1, int(drawn * GROWTH)) <= periods:
-        drawn = max(drawn + 1, int(drawn * GROWTH))
-    return drawn
+    shown = 0
+    while shown < periods and max(shown + 1, int(shown * GROWTH)) <= periods:
+        shown = max(shown + 1, int(shown * GROWTH))
+    return shown
 
 
-def _drawn(question: Mapping[str, Any]) -> dict[str, Any]:
+def _picture(question: Mapping[str, Any]) -> Json:
     """Its shapes and what they show; none of what is not public any more, or has no figure."""
     if "stream" in question:
         return _of_stream(UUID(question["stream"]), question["periods"])
@@ -87,7 +88,7 @@ def _drawn(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"]}
 
 
-def _of_stream(pk: UUID, periods: int) -> dict[str, Any]:
+def _of_stream(pk: UUID, periods: int) -> Json:
     """The first of its running counts; older pictures of it go."""
     THUMBNAILS.jobs().filter(question__stream=str(pk), question__periods__lt=periods).delete()
     stream = Stream.objects.get(pk=pk)

@@ -21,16 +21,16 @@ def catalogue(request: HttpRequest) -> HttpResponse:
     """What this portal is, a search, and what it found, newest first."""
     everything = published()
     form = SearchForm(request.GET, everything)
-    wanted = form.wanted()
-    page = Paginator(wanted.of(everything), PAGE_SIZE).get_page(request.GET.get("page"))
+    query = form.query()
+    page = Paginator(query.of(everything), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "form": form,
         "facets": form.facets(),
         "page_obj": page,
         "entries": loaded(list(page)),
-        "most_read": [] if wanted != SearchQuery() or page.number > 1 else _most_read(everything),
+        "most_read": [] if query != SearchQuery() or page.number > 1 else _most_read(everything),
         "number": page.paginator.count,
-        "is_search": wanted != SearchQuery(),
+        "is_search": query != SearchQuery(),
         "any": bool(everything),
         "is_first_page": request.path == "/",
         "nav_section": "catalogue",

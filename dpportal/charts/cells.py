@@ -89,9 +89,9 @@ def marginal(series: Series, axes: Sequence[int]) -> dict[str, np.ndarray]:
 
 def _marginal(counts: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     rest = tuple(axis for axis in range(counts.ndim) if axis not in axes)
-    kept = sorted(axes)
+    remaining = sorted(axes)
     if rest:
         width = max(1, RUN * len(counts) // counts.size)
         sums = [slab.sum(axis=rest) for slab in _slabs(counts, width)]
         counts = np.sum(sums, axis=0) if 0 in rest else np.concatenate(sums)
-    return counts.transpose([kept.index(axis) for axis in axes])
+    return counts.transpose([remaining.index(axis) for axis in axes])

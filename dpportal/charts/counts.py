@@ -19,6 +19,7 @@ from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_capti
 from dpportal.charts.partition import mark_blocks
 from dpportal.charts.style import (
     TRANSPARENT,
+    Display,
     Figure,
     bar,
     category_axis,
@@ -40,9 +41,10 @@ MAX_NUMBERS = 20_000
 MAX_BARS = 150
 MAX_LABELS = 40
 MAX_STEPS = 4_000
-MADE_UP_CELLS = 24
+EXAMPLE_CELLS = 24
 RESIDUAL_BINS = 120
 TICKS = 20
+UNIT = "people"
 # One count is so many times the next one: the others cannot be told apart beside it.
 DOMINATES = 8
 
@@ -55,7 +57,6 @@ def counts_figure(
     half_width: int | None,
     true: np.ndarray | None = None,
     partition: np.ndarray | None = None,
-    unit: str = "people",
 ) -> Figure:
     """Released counts, and true counts beside them if given.
 
@@ -66,29 +67,31 @@ def counts_figure(
     """
     series = shaped(domain, {"true": true, "noisy": raw, "synthetic": counts})
     if len(domain.attributes) > 1:
-        return _panels(domain, series, half_width, unit, partition)
+        return _panels(domain, series, half_width, partition)
     attribute = domain.attributes[0]
     draw = _bars if attribute.size <= MAX_BARS else _steps
-    return draw(attribute, series, half_width, unit, partition)
+    return draw(attribute, series, half_width, partition)
 
 
 def _bars(
-    attribute: Attribute, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+    attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
     labels = plain_all(attribute.labels())
-    bars = [bar(kind, labels, y, unit=unit, half_width=half_width) for kind, y in series.items()]
+    bars = [bar(kind, labels, y, unit=UNIT, half_width=half_width) for kind, y in series.items()]
     figure = go.Figure(bars, layout={"barmode": "group"})
     ticks = TICKS if attribute.size > MAX_LABELS else 0
     axis = category_axis(attribute.name, ticks, attribute.size)
-    figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     if partition is not None:
         mark_blocks(figure, partition, 1)
-    caption = _interval_caption(half_width, unit) + _dominated_caption(series)
-    return finished(figure, title=_counts_title(attribute.name), caption=caption, is_counts=True)
+    caption = _interval_caption(half_width, UNIT) + _dominated_caption(series)
+    return finished(
+        figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
+    )
 
 
 def _steps(
-    attribute: Attribute, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
+    attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
     labels = plain_all(merged_labels(attribute, width, attribute.size))
@@ -98,35 +101,32 @@ def _steps(
         shown = merged(values, [width])
         if kind == "noisy" and single and half_width is not None:
             figure.add_traces(interval_band(labels, shown, half_width))
-        text = hover(unit, half_width if kind == "noisy" and single else None)
+        text = hover(UNIT, half_width if kind == "noisy" and single else None)
         figure.add_trace(step_line(kind, labels, shown, hovertemplate=text))
     axis = category_axis(attribute.name, TICKS, len(labels))
-    figure.update_layout(xaxis=axis, yaxis=people_axis(unit))
+    figure.update_layout(xaxis=axis, yaxis=people_axis(UNIT))
     if partition is not None:
         mark_blocks(figure, partition, width)
-    caption = _interval_caption(half_width, unit) if single else _merged_caption(attribute.name, width)
+    caption = _interval_caption(half_width, UNIT) if single else _merged_caption(attribute.name, width)
     caption += _dominated_caption(series)
-    return finished(figure, title=_counts_title(attribute.name), caption=caption, is_counts=True)
+    return finished(
+        figure, title=_counts_title(attribute.name), caption=caption, display=Display(is_counts=True)
+    )
 
 
-def _panels(
-    domain: Domain, series: Series, half_width: int | None, unit: str, partition: np.ndarray | None
-) -> Figure:
+def _panels(domain: Domain, series: Series, half_width: int | None, partition: np.ndarray | None) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows, begins = len(panels.cells()), first_spread(series["synthetic"])
-    caption = panels_caption(panels, half_width=half_width, unit=unit)
+    caption = panels_caption(panels, half_width=half_width, unit=UNIT)
     if begins:
         caption += " " + _(
             "Colours go by square roots at first, since most cells are small beside the largest."
         )
     return finished(
-        heat_maps(panels, series, half_width=half_width, unit=unit, partition=partition),
+        heat_maps(panels, series, half_width=half_width, unit=UNIT, partition=partition),
         title=_counts_title(*domain.names),
         caption=caption,
-        begins=begins,
-        height=height_of(rows),
-        min_width=280 * len(series),
-        is_map=True,
+        display=Display(begins=begins, height=height_of(rows), min_width=280 * len(series), is_map=True),
     )
 
 
@@ -277,17 +277,17 @@ def noise_figure(
     """What the noise of a release would look like, on made-up counts; no data.
 
     shape: cells of each column. people: how many the curator expects, shared evenly and shaped like a hill;
-    100 for each cell if not given. At most MADE_UP_CELLS cells are drawn.
+    100 for each cell if not given. At most EXAMPLE_CELLS cells are drawn.
     """
     cells = math.prod(shape)
-    drawn = min(cells, MADE_UP_CELLS)
+    shown = min(cells, EXAMPLE_CELLS)
     mean = 100.0 if people is None else people / cells
-    counts = np.rint(mean * _hill(drawn)).astype(int)
+    counts = np.rint(mean * _hill(shown)).astype(int)
     half_width = law.half_width()
-    labels = [str(cell + 1) for cell in range(drawn)]
-    made_up = bar("noisy", labels, counts, unit=unit, half_width=half_width)
-    made_up.update(name=_("Made-up count and interval"), showlegend=False)
-    figure = go.Figure(made_up)
+    labels = [str(cell + 1) for cell in range(shown)]
+    example = bar("noisy", labels, counts, unit=unit, half_width=half_width)
+    example.update(name=_("Made-up count and interval"), showlegend=False)
+    figure = go.Figure(example)
     figure.update_layout(
         xaxis=category_axis(_("made-up cell")), yaxis={"title": {"text": unit}}, margin={"t": 36}
     )
@@ -295,9 +295,9 @@ def noise_figure(
         "Made-up counts, not your data: about %(mean)s %(unit)s a cell, each released with ± %(half_width)s."
     )
     caption = text % {"mean": f"{mean:,.3g}", "unit": unit, "half_width": f"{half_width:,}"}
-    if drawn < cells:
+    if shown < cells:
         caption += " " + _("%(drawn)s of %(cells)s cells are drawn.") % {
-            "drawn": drawn,
+            "drawn": shown,
             "cells": f"{cells:,}",
         }
     return finished(figure, title=_("What this noise looks like"), caption=caption)
@@ -307,7 +307,7 @@ def _hill(cells: int) -> np.ndarray:
     """A fixed shape with mean 1: two thirds even, one third bell."""
     position = (np.arange(cells) + 0.5) / cells
     bell = np.exp(-(((position - 0.4) / 0.2) ** 2))
-    return (1 + 2 * bell) / np.mean(1 + 2 * bell)
+    return (1 + 2 * bell) / float(np.mean(1 + 2 * bell))
 
 
 def _counts_title(*columns: str) -> str:

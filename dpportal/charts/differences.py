@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.cells import marginal, merged, shaped
 from dpportal.charts.counts import MAX_NUMBERS
 from dpportal.charts.panels import grid, heat_map, height_of, layout_of, name_axes
-from dpportal.charts.style import DIVERGING, Figure, finished, hover, series_names
+from dpportal.charts.style import DIVERGING, Display, Figure, finished, hover, series_names
 from mechanisms.domain import Domain
 
 
@@ -40,8 +40,7 @@ def difference_figure(
         figure,
         title=_("Where the noise fell"),
         caption=_caption(half_width, unit),
-        height=height_of(len(cells)),
-        is_map=True,
+        display=Display(height=height_of(len(cells)), is_map=True),
     )
 
 

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.series import TICKS
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.series import TICKS, Timeline
 from dpportal.charts.small_multiples import COLOURS, PATTERNS, in_panels
 from dpportal.charts.style import Figure, category_axis, finished, plain, plain_all
 
 
 def increments_figure(
-    labels: Sequence[str],
+    time: Timeline,
     names: Sequence[str],
     *,
     added: np.ndarray,
     half_widths: np.ndarray,
     true: np.ndarray | None = None,
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """Bars for what neighbouring periods added, each with its 95 % interval; and the true ones if given.
 
-    labels: of the T periods. names: of the k series; one empty name for one series. added, true: (T, k). half_widths:
-    (T,). periods: how many there are in all, if these are the newest of them.
+    The periods are the newest. names: of the k series; one empty name for one series. added, true: (T, k).
+    half_widths: (T,).
     """
-    x, figure = plain_all(labels), go.Figure()
+    x, unit, figure = plain_all(time.labels), time.unit, go.Figure()
     for place, name in enumerate(names):
         figure.add_trace(_bars(x, name, added[:, place], half_widths, unit, place))
         if true is not None:
@@ -39,25 +37,23 @@ def increments_figure(
         yaxis={"title": {"text": _("%(unit)s, new in the period") % {"unit": plain(unit)}}},
         showlegend=len(names) > 1 or true is not None,
     )
-    return finished(figure, title=_title(names), caption=_caption(len(x), periods))
+    return finished(figure, title=_title(names), caption=_caption(time))
 
 
 def increments_apart_figure(
-    labels: Sequence[str],
+    time: Timeline,
     names: Sequence[str],
     *,
     added: np.ndarray,
     half_widths: np.ndarray,
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """The same with a panel for each series."""
-    x = plain_all(labels)
+    x, unit = plain_all(time.labels), time.unit
 
-    def panel(place: int) -> list[dict[str, Any]]:
+    def panel(place: int) -> list[FigureJson]:
         return [_bars(x, names[place], added[:, place], half_widths, unit).to_plotly_json()]
 
-    return in_panels(names, panel, title=_title(names), caption=_caption(len(x), periods), unit=unit)
+    return in_panels(names, panel, title=_title(names), caption=_caption(time), unit=unit)
 
 
 def _bars(
@@ -94,13 +90,13 @@ def _title(names: Sequence[str]) -> str:
     return _("New in each period: %(name)s") % {"name": alone} if alone else _("New in each period")
 
 
-def _caption(drawn: int, periods: int) -> str:
+def _caption(time: Timeline) -> str:
     text = _(
         "The released count less the one before: unbiased, and noisy, so it may be below 0. Each interval holds "
         "the true number with probability 95 % or more. Neighbouring counts share noise, so it is narrower than the "
         "intervals of both added up."
     )
-    if drawn >= periods:
+    if len(time.labels) >= time.periods:
         return text
     newest = _("The newest %(drawn)s of %(periods)s periods; all are in series.csv.")
-    return f"{text} " + newest % {"drawn": f"{drawn:,}", "periods": f"{periods:,}"}
+    return f"{text} " + newest % {"drawn": f"{len(time.labels):,}", "periods": f"{time.periods:,}"}

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
-from dpportal.charts.style import Figure, category_axis, finished, plain_all
+from dpportal.charts.style import Display, Figure, category_axis, finished, plain_all
 
 # Differences of lightness, which every eye sees; red and blue for the two signs.
 SCALE = [[0, "var(--scale-low)"], [0.5, "var(--scale-mid)"], [1, "var(--scale-high)"]]
@@ -48,7 +48,7 @@ def pairs_figure(names: Sequence[str], values: np.ndarray, kind: str) -> Figure:
     axis = category_axis("")
     figure.update_layout(xaxis=axis, yaxis={**axis, "autorange": "reversed", "showgrid": False})
     height = FRAME_PIXELS + CELL_PIXELS * len(labels)
-    return finished(figure, title=_title(kind), caption=_caption(kind), height=height)
+    return finished(figure, title=_title(kind), caption=_caption(kind), display=Display(height=height))
 
 
 def _largest(kind: str, values: np.ndarray) -> float:

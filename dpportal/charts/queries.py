@@ -7,7 +7,6 @@ always the same ones, and the caption says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,7 +14,8 @@ import scipy.sparse
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
-from dpportal.charts.style import Figure, category_axis, finished, first_spread, plain, plain_all
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.style import Display, Figure, category_axis, finished, first_spread, plain, plain_all
 
 MAX_POINTS = 2_000
 MAX_ERROR_BARS = 300
@@ -27,7 +27,7 @@ MAX_RANGE_CELLS = 120
 PEOPLE = "people"
 
 
-def drawn(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
+def shown_queries(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
     """Which of the queries are drawn: all, or evenly spaced ones."""
     return np.unique(np.linspace(0, queries - 1, min(queries, limit)).round().astype(np.int64))
 
@@ -66,8 +66,7 @@ def answers_figure(
         figure,
         title=_("Answers"),
         caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
-        is_counts=True,
-        begins=first_spread(answers),
+        display=Display(is_counts=True, begins=first_spread(answers)),
     )
 
 
@@ -97,7 +96,7 @@ def ranges_figure(
     caption = _(
         "Each mark is a range, from the cell at its left to the cell below it. Its interval is in the table."
     )
-    return finished(figure, title=_("Answers"), caption=caption, height=460)
+    return finished(figure, title=_("Answers"), caption=caption, display=Display(height=460))
 
 
 def comparison_figure(
@@ -113,7 +112,7 @@ def comparison_figure(
     figure.add_scatter(
         name=_("No error"), x=ends, y=ends, mode="lines", line=exact, hoverinfo="skip", row=1, col=1
     )
-    dots: dict[str, Any] = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
+    dots: FigureJson = {"mode": "markers", "marker": {"color": "var(--noisy)", "size": 5}, "text": names}
     figure.add_scatter(
         name=_("Answer"), x=_numbers(x), y=_numbers(y), **dots, row=1, col=1,
         hovertemplate="%{text}<br><b>%{y:,.1f}</b> " + _("released") + ", %{x:,} " + _("true") + "<extra></extra>",
@@ -130,18 +129,21 @@ def comparison_figure(
     figure.update_yaxes(title_text=_("released (people)"), row=1, col=1)
     figure.update_yaxes(title_text=_("released − true"), row=2, col=1)
     figure.update_xaxes(title_text=_("true answer (people)"), tickformat=",", row=2, col=1)
-    inside = _(
-        "Below, enlarged: the errors. Where an answer's 95 % interval crosses the line, it holds the truth."
-    )
-    between = _(
-        "Below, enlarged: the errors, each with two dashes where its 95 % interval ends; between them is inside."
-    )
-    caption = inside if few else between
     return finished(
         figure,
         title=_("Answers against the truth"),
-        caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
-        height=560,
+        caption=f"{_errors_caption(few)} {_thinned(answers.size, queries)}".strip(),
+        display=Display(height=560),
+    )
+
+
+def _errors_caption(few: bool) -> str:
+    if few:
+        return _(
+            "Below, enlarged: the errors. Where an answer's 95 % interval crosses the line, it holds the truth."
+        )
+    return _(
+        "Below, enlarged: the errors, each with two dashes where its 95 % interval ends; between them is inside."
     )
 
 
@@ -198,7 +200,7 @@ def lengths_map(
         caption=_(
             "Root mean square error in people over all ranges with the same sides; one colour scale for both."
         ),
-        min_width=560,
+        display=Display(min_width=560),
     )
 
 
@@ -270,26 +272,26 @@ def matrix_figure(matrix: scipy.sparse.coo_array, column: str) -> Figure:
         )
     )
     cell = _("cell of %(column)s") % {"column": plain(column)} if column else _("cell")
-    whole = z.shape == matrix.shape
+    is_complete = z.shape == matrix.shape
     for axis, name, size in (("xaxis", cell, z.shape[1]), ("yaxis", _("measured sum"), z.shape[0])):
         figure.update_layout(
-            {axis: {"title": {"text": name}, "showticklabels": whole, "dtick": -(-size // 10)}}
+            {axis: {"title": {"text": name}, "showticklabels": is_complete, "dtick": -(-size // 10)}}
         )
     figure.update_yaxes(autorange="reversed")
     text = _("%(rows)s sums of %(cells)s cells; the darker a mark, the more the cell weighs in the sum.")
     caption = text % {"rows": f"{matrix.shape[0]:,}", "cells": f"{matrix.shape[1]:,}"}
-    if not whole:
+    if not is_complete:
         caption += " " + _("Every mark is the largest weight among those that it stands for.")
     title = _("The strategy for %(column)s") % {"column": column} if column else _("The strategy")
-    return finished(figure, title=title, caption=caption, height=420)
+    return finished(figure, title=title, caption=caption, display=Display(height=420))
 
 
 def picture(matrix: scipy.sparse.coo_array) -> np.ndarray:
     """A matrix small enough to draw, at most MAX_PICTURE each way: of each block, the weight of largest size."""
     steps = [-(-size // MAX_PICTURE) for size in matrix.shape]
-    drawn = np.zeros([-(-size // step) for size, step in zip(matrix.shape, steps, strict=True)])
+    blocks = np.zeros([-(-size // step) for size, step in zip(matrix.shape, steps, strict=True)])
     places = tuple(index // step for index, step in zip(matrix.coords, steps, strict=True))
-    high, low = drawn.copy(), drawn.copy()
+    high, low = blocks.copy(), blocks.copy()
     np.maximum.at(high, places, matrix.data)
     np.minimum.at(low, places, matrix.data)
     return np.where(high >= -low, high, low)
@@ -320,7 +322,7 @@ def _ends(x: np.ndarray, half: np.ndarray) -> go.Scatter:
     )
 
 
-def _error_bars(half_widths: np.ndarray) -> dict[str, Any]:
+def _error_bars(half_widths: np.ndarray) -> FigureJson:
     return {
         "type": "data",
         "array": _numbers(half_widths),

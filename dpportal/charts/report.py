@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dpportal.charts.static_svg import drawing
 
 
-def stilled(shown: Any) -> Any:
+def stilled(shown: object) -> object:
     """What a page shows, as JSON, with a drawing for every figure in it."""
     if isinstance(shown, dict):
         inside = {name: value if name == "json" else stilled(value) for name, value in shown.items()}

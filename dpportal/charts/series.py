@@ -7,6 +7,7 @@ come thinned, and the caption says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,60 +22,63 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _COLOURS = ("var(--noisy)", "var(--synthetic)", "var(--true)")
 
 
+@dataclass(frozen=True)
+class Timeline:
+    """The T periods of a chart, and what is counted in them.
+
+    labels: of the periods. unit: what is counted. periods: how many there are in all, if these are some of them.
+    """
+
+    labels: Sequence[str]
+    unit: str = "people"
+    periods: int = 0
+
+
 def series_figure(
-    labels: Sequence[str],
+    time: Timeline,
     *,
     released: np.ndarray,
     half_widths: np.ndarray,
     consistent: np.ndarray | None = None,
     true: np.ndarray | None = None,
     name: str = "",
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """A released running count with its 95 % band; beside it what never falls, and the true count if given.
 
-    labels: of the T drawn periods. released, half_widths, consistent, true: (T,), in `unit`. name: which series.
-    periods: how many there are in all, if these are some of them.
+    released, half_widths, consistent, true: (T,), in the timeline's unit. name: which series.
     """
-    x = plain_all(labels)
+    x, unit = plain_all(time.labels), time.unit
     figure = SeriesFigure()
     add_band(figure, x, released - half_widths, released + half_widths)
     hover = "%{x}<br><b>%{y:,}</b> ± %{customdata:,} " + plain(unit) + "<extra>%{fullData.name}</extra>"
-    drawn = line(_("Released"), "var(--noisy)", "solid", hover)
-    figure.add_series(drawn, x=x, y=released.tolist(), customdata=half_widths.tolist())
+    trace = line(_("Released"), "var(--noisy)", "solid", hover)
+    figure.add_series(trace, x=x, y=released.tolist(), customdata=half_widths.tolist())
     if consistent is not None:
         text = "%{x}<br><b>%{y:,.1f}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        drawn = line(_("Never falling"), "var(--synthetic)", "dot", text)
-        figure.add_series(drawn, x=x, y=consistent.tolist())
+        trace = line(_("Never falling"), "var(--synthetic)", "dot", text)
+        figure.add_series(trace, x=x, y=consistent.tolist())
     if true is not None:
         text = "%{x}<br><b>%{y:,}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
         figure.add_series(line(_("True"), "var(--true)", "solid", text), x=x, y=true.tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     title = _("Running count: %(name)s") % {"name": name} if name else _("Running count")
-    return finished(figure, title=title, caption=band_caption() + thinned(periods, len(labels)))
+    return finished(figure, title=title, caption=band_caption() + thinned(time))
 
 
 def errors_figure(
-    labels: Sequence[str],
-    *,
-    released: np.ndarray,
-    true: np.ndarray,
-    half_widths: np.ndarray,
-    unit: str = "people",
-    periods: int = 0,
+    time: Timeline, *, released: np.ndarray, true: np.ndarray, half_widths: np.ndarray
 ) -> Figure:
     """Released minus true running counts against the band ± half_width; for the curator only. All (T,)."""
-    x = plain_all(labels)
+    x, unit = plain_all(time.labels), time.unit
     figure = SeriesFigure()
     add_band(figure, x, -half_widths, half_widths)
     text = "%{x}<br><b>%{y:+,}</b> " + plain(unit) + "<extra></extra>"
-    drawn = line(_("Released minus true"), "var(--noisy)", "solid", text)
-    figure.add_series(drawn, x=x, y=(released - true).tolist())
+    trace = line(_("Released minus true"), "var(--noisy)", "solid", text)
+    figure.add_series(trace, x=x, y=(released - true).tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Shaded: where the error is expected in at least 95 of 100 periods.")
     caption += " " + _("Errors of neighbouring periods share noise, so they go together.")
-    return finished(figure, title=_("Released minus true"), caption=caption + thinned(periods, len(labels)))
+    return finished(figure, title=_("Released minus true"), caption=caption + thinned(time))
 
 
 def expectation_periods(horizon: int) -> np.ndarray:
@@ -96,8 +100,8 @@ def expectation_figure(
     figure = SeriesFigure()
     for place, (title, errors) in enumerate(standard_errors.items()):
         text = _("period") + " %{x:,}<br><b>%{y:,.3g}</b> " + plain(unit) + "<extra>%{fullData.name}</extra>"
-        drawn = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)
-        figure.add_series(drawn, x=periods.tolist(), y=errors.tolist())
+        trace = line(title, _COLOURS[place % len(_COLOURS)], _DASHES[place % len(_DASHES)], text)
+        figure.add_series(trace, x=periods.tolist(), y=errors.tolist())
     if published:
         figure.add_vline(published, line={"color": "var(--control)", "width": 1, "dash": "dot"})
     figure.update_layout(
@@ -138,9 +142,9 @@ def band_caption() -> str:
     )
 
 
-def thinned(periods: int, drawn: int) -> str:
+def thinned(time: Timeline) -> str:
     """That not all periods are drawn, if so."""
-    if drawn >= periods:
+    if len(time.labels) >= time.periods:
         return ""
     text = _("%(drawn)s of %(periods)s periods are drawn; all are in series.csv.")
-    return " " + text % {"drawn": f"{drawn:,}", "periods": f"{periods:,}"}
+    return " " + text % {"drawn": f"{len(time.labels):,}", "periods": f"{time.periods:,}"}

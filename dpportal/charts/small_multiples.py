@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import cache
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
-from dpportal.charts.series import TICKS, band, line, thinned
-from dpportal.charts.style import Figure, SeriesFigure, category_axis, finished, plain, plain_all
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.series import TICKS, Timeline, band, line, thinned
+from dpportal.charts.style import Display, Figure, SeriesFigure, category_axis, finished, plain, plain_all
 
 # More lines in one chart cannot be told apart.
 MAX_TOGETHER = 6
@@ -32,28 +32,25 @@ _PLACEHOLDER = "–"
 
 
 def together_figure(
-    labels: Sequence[str],
+    time: Timeline,
     names: Sequence[str],
     *,
     released: np.ndarray,
     half_widths: np.ndarray,
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """Released running counts in one chart, each with its interval at some of the periods.
 
-    labels: of the T drawn periods. names: of the k series, at most MAX_TOGETHER. released: (T, k). half_widths: (T,),
-    the same for all series. periods: how many there are in all, if these are some of them.
+    names: of the k series, at most MAX_TOGETHER. released: (T, k). half_widths: (T,), the same for all series.
     """
-    x, figure = plain_all(labels), SeriesFigure()
+    x, unit, figure = plain_all(time.labels), time.unit, SeriesFigure()
     last = len(x) - 1
     marked = np.unique(last - np.linspace(0, last, min(MARKS, len(x))).astype(np.int64))
     for place, name in enumerate(names):
         own, counts = COLOURS[place], released[:, place]
         mark = {"symbol": _SYMBOLS[place], "color": own, "size": 7, "maxdisplayed": MARKS}
-        drawn = line(name, own, _DASHES[place], _hover(unit))
-        drawn.update(mode="lines+markers", marker=mark, legendgroup=str(place))
-        figure.add_series(drawn, x=x, y=counts.tolist(), customdata=half_widths.tolist())
+        trace = line(name, own, _DASHES[place], _hover(unit))
+        trace.update(mode="lines+markers", marker=mark, legendgroup=str(place))
+        figure.add_series(trace, x=x, y=counts.tolist(), customdata=half_widths.tolist())
         intervals = go.Scatter(
             mode="markers",
             marker={"color": own, "size": 1},
@@ -65,24 +62,22 @@ def together_figure(
         figure.add_series(intervals, x=[x[at] for at in marked], y=counts[marked].tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = _("Bars along the lines are intervals at some of the periods; the pointer tells the others.")
-    caption = f"{caption} {_interval_caption()}{thinned(periods, len(x))}"
+    caption = f"{caption} {_interval_caption()}{thinned(time)}"
     return finished(figure, title=_("Running counts"), caption=caption)
 
 
 def apart_figure(
-    labels: Sequence[str],
+    time: Timeline,
     names: Sequence[str],
     *,
     released: np.ndarray,
     half_widths: np.ndarray,
-    unit: str = "people",
-    periods: int = 0,
 ) -> Figure:
     """A panel for each running count with its 95 % band, all on the same axes; see `together_figure`."""
-
+    x, unit = plain_all(time.labels), time.unit
     ends = [trace.to_plotly_json() for trace in band()]
 
-    def panel(place: int) -> list[dict[str, Any]]:
+    def panel(place: int) -> list[FigureJson]:
         counts = released[:, place]
         main = line(names[place], "var(--noisy)", "solid", _hover(unit)).to_plotly_json()
         return [
@@ -93,14 +88,13 @@ def apart_figure(
             {**main, "x": x, "y": counts.tolist(), "customdata": half_widths.tolist()},
         ]
 
-    x = plain_all(labels)
-    caption = f"{_('Every panel has the same axes.')} {_interval_caption()}{thinned(periods, len(x))}"
+    caption = f"{_('Every panel has the same axes.')} {_interval_caption()}{thinned(time)}"
     return in_panels(names, panel, title=_("Running counts, side by side"), caption=caption, unit=unit)
 
 
 def in_panels(
     names: Sequence[str],
-    panel: Callable[[int], Sequence[Mapping[str, Any]]],
+    panel: Callable[[int], Sequence[FigureJson]],
     *,
     title: str,
     caption: str,
@@ -124,7 +118,7 @@ def in_panels(
 
 
 @cache
-def _panels(number: int) -> dict[str, Any]:
+def _panels(number: int) -> FigureJson:
     """The layout of so many panels, whose annotations are their names and those of the axes; slow to work out."""
     columns = min(COLUMNS, number)
     rows = -(-number // columns)
@@ -147,9 +141,9 @@ def _panels(number: int) -> dict[str, Any]:
     figure.update_layout(showlegend=False, margin={"b": 64, "l": 72})
     width = _NARROWEST if columns > 1 else 0
     height = _FRAME + _PANEL * rows
-    layout: dict[str, Any] = finished(figure, title="", caption="", height=height, min_width=width).json[
-        "layout"
-    ]
+    layout: FigureJson = finished(
+        figure, title="", caption="", display=Display(height=height, min_width=width)
+    ).json["layout"]
     return layout
 
 

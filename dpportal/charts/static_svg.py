@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import bar, points, rectangle, round_step
 
 WIDTH, HEIGHT = 760, 360
@@ -32,11 +33,11 @@ class Axis:
     end: float
     low: float
     high: float
-    categories: Mapping[Any, int]
+    categories: Mapping[str | float, int]
     shown: bool
     title: str
 
-    def at(self, value: Any) -> float:
+    def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)
         return self.begin + (self.end - self.begin) * (place - self.low) / (self.high - self.low)
 
@@ -46,7 +47,7 @@ class Axis:
         return abs(self.end - self.begin) / (self.high - self.low)
 
 
-def drawing(figure: Mapping[str, Any]) -> dict[str, Any]:
+def drawing(figure: FigureJson) -> FigureJson:
     """From a figure's JSON: width, height, and shapes, lines, texts and names of series for `_drawing.svg`.
 
     Colours are the names that the portal's style sheet has for them, since that is written into the same file.
@@ -55,19 +56,19 @@ def drawing(figure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Drawing:
-    def __init__(self, traces: Sequence[Trace], layout: Mapping[str, Any]) -> None:
+    def __init__(self, traces: Sequence[Trace], layout: FigureJson) -> None:
         shown = (t for t in traces if t.get("visible", True) is True)
         self.traces, self.layout = [_placed(t) if t["type"] == "heatmap" else t for t in shown], layout
         self.height = int(layout.get("height") or HEIGHT)
-        self.areas: list[dict[str, Any]] = []
-        self.lines: list[dict[str, Any]] = []
-        self.texts: list[dict[str, Any]] = []
+        self.areas: list[FigureJson] = []
+        self.lines: list[FigureJson] = []
+        self.texts: list[FigureJson] = []
         pairs = dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in self.traces)
         self.left = self._label_space("y", pairs)
         self.bottom = min(self._label_space("x", pairs), 130) + 12
         self.axes = {pair: self._axes(*pair) for pair in pairs}
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> FigureJson:
         for pair, (x, y) in self.axes.items():
             of_pair = [t for t in self.traces if (t.get("xaxis", "x"), t.get("yaxis", "y")) == pair]
             self._frame(x, y)
@@ -111,8 +112,8 @@ class _Drawing:
         ends = (ceiling, floor) if y["categories"] else (floor, ceiling)
         return across, Axis(*ends, **y)
 
-    def _axis(self, letter: str, name: str) -> dict[str, Any]:
-        said = self.layout.get(f"{letter}axis{name[1:]}", {})
+    def _axis(self, letter: str, name: str) -> FigureJson:
+        declared = self.layout.get(f"{letter}axis{name[1:]}", {})
         traces = self._traces_on(letter, name)
         values = [v for t in traces for v in _values(t, letter)]
         words = any(isinstance(v, str) for v in values) or any(t["type"] == "heatmap" for t in traces)
@@ -123,9 +124,9 @@ class _Drawing:
             "low": low,
             "high": high,
             "categories": categories,
-            "domain": said.get("domain") or (0, 1),
-            "shown": said.get("showticklabels", True) is not False,
-            "title": _plain(said.get("title", {}).get("text") or ""),
+            "domain": declared.get("domain") or (0, 1),
+            "shown": declared.get("showticklabels", True) is not False,
+            "title": _plain(declared.get("title", {}).get("text") or ""),
         }
 
     def _frame(self, x: Axis, y: Axis) -> None:
@@ -141,12 +142,12 @@ class _Drawing:
             self._text(text, x.at(value), floor + LINE, "end" if turned else "middle", turned)
         self.lines.append(_line([(x.begin, floor), (x.end, floor)], "var(--control)"))
         if x.title and x.shown:
-            self._text(x.title, x.end, self.height - GAP, "end", whole=True)
+            self._text(x.title, x.end, self.height - GAP, "end", in_full=True)
         if y.title and y.shown:
             # One that is wider than the space beside the axis begins at the drawing's edge.
             wide = LETTER * len(y.title) > self.left
             place, anchor = (0.0, "start") if wide else (self.left, "end")
-            self._text(y.title, place, ceiling - GAP, anchor, whole=True)
+            self._text(y.title, place, ceiling - GAP, anchor, in_full=True)
 
     def _draw(self, traces: Sequence[Trace], x: Axis, y: Axis) -> None:
         bars = [t for t in traces if t["type"] == "bar"]
@@ -188,7 +189,7 @@ class _Drawing:
             for place, (at, _height) in enumerate(places):
                 self._whisker(trace, place, at, trace["y"][place], y)
 
-    def _whisker(self, trace: Trace, place: int, at: float, value: Any, y: Axis) -> None:
+    def _whisker(self, trace: Trace, place: int, at: float, value: float | None, y: Axis) -> None:
         half = _half_width(trace, place)
         if half is not None and value is not None:
             self.lines.append(_line([(at, y.at(value - half)), (at, y.at(value + half))], "var(--text)"))
@@ -216,10 +217,10 @@ class _Drawing:
     @cached_property
     def _largest(self) -> float:
         """The end of the heat maps' common scale."""
-        said = self.layout.get("coloraxis", {}).get("cmax")
+        declared = self.layout.get("coloraxis", {}).get("cmax")
         numbers = [abs(v) for t in self.traces for row in t.get("z", ()) for v in row if v is not None]
         scales = [t["zmax"] for t in self.traces if t.get("zmax")]
-        return float(said or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
+        return float(declared or max([*scales, *(numbers if not scales else ())], default=1)) or 1.0
 
     def _titles(self) -> None:
         """Of subplots side by side; the words of panels come in lines."""
@@ -230,9 +231,9 @@ class _Drawing:
                 self._text(words, self.left + note["x"] * wide, TOP + (1 - note["y"]) * tall - 4, "middle")
 
     def _text(
-        self, text: str, x: float, y: float, anchor: str, turned: bool = False, whole: bool = False
+        self, text: str, x: float, y: float, anchor: str, turned: bool = False, in_full: bool = False
     ) -> None:
-        fits = whole or len(text) <= LONGEST_LABEL or anchor == "middle"
+        fits = in_full or len(text) <= LONGEST_LABEL or anchor == "middle"
         short = text if fits else f"{text[: LONGEST_LABEL - 1]}…"
         self.texts.append(
             {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
@@ -250,13 +251,13 @@ def _placed(trace: Trace) -> Trace:
     return {"x": range(columns), "y": range(rows), **trace}
 
 
-def _values(trace: Trace, letter: str) -> Sequence[Any]:
+def _values(trace: Trace, letter: str) -> Sequence[str | float]:
     return trace.get(letter) or ()
 
 
 def _reach(trace: Trace, letter: str) -> Iterator[float]:
     """A trace's numbers on an axis, with the ends of their intervals."""
-    for place, value in enumerate(_values(trace, letter)):
+    for place, value in enumerate(trace.get(letter) or ()):
         if value is not None:
             half = (_half_width(trace, place) or 0) if letter == "y" else 0
             yield from (value - half, value + half)
@@ -273,7 +274,7 @@ def _range(numbers: Sequence[float], from_zero: bool) -> tuple[float, float]:
     return low, high if high > low else low + 1
 
 
-def _marks(axis: Axis) -> list[tuple[Any, str]]:
+def _marks(axis: Axis) -> list[tuple[str | float, str]]:
     """Where labels stand, and their words: of many categories every so many."""
     if axis.categories:
         fitting = max(1, int(abs(axis.end - axis.begin) / LINE))
@@ -284,7 +285,7 @@ def _marks(axis: Axis) -> list[tuple[Any, str]]:
     return [(place * step, f"{place * step:,.6g}") for place in places]
 
 
-def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> dict[str, Any]:
+def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> FigureJson:
     return {
         "points": points(places),
         "stroke": colour,

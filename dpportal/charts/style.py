@@ -9,11 +9,12 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
+
+from dpportal.charts.figure_json import FigureJson
 
 TRANSPARENT = "rgba(0,0,0,0)"
 SMALL = 0.01
@@ -78,7 +79,7 @@ TEMPLATE = go.layout.Template(
 class Figure:
     """A chart: `json` is what Plotly.js draws ({data, layout}), `caption` says what is shown."""
 
-    json: dict[str, Any]
+    json: FigureJson
     caption: str
     title: str
 
@@ -88,47 +89,67 @@ def series_names() -> dict[str, str]:
     return {"true": _("True count"), "noisy": _("Noisy count"), "synthetic": _("Post-processed count")}
 
 
-class SeriesFigure(go.Figure):
-    """A figure with long traces, whose numbers Plotly neither checks nor copies: they are put beside what it made."""
+class SeriesFigure:
+    """A figure with long traces, whose numbers Plotly neither checks nor copies: they join its JSON afterwards."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._numbers: list[dict[str, list[Any]]] = []
+        self._figure = go.Figure()
+        self._numbers: list[dict[str, list[str] | list[float]]] = []
 
-    def add_series(self, trace: go.Scatter, **numbers: list[Any]) -> None:
+    def add_series(self, trace: go.Scatter, **numbers: list[str] | list[float]) -> None:
         """numbers: by the trace's attribute, such as x and y."""
-        self.add_trace(trace)
+        self._figure.add_trace(trace)
         self._numbers.append(numbers)
 
-    def to_dict(self) -> dict[str, Any]:
-        made: dict[str, Any] = super().to_dict()
-        for trace, numbers in zip(made["data"], self._numbers, strict=True):
+    def update_layout(self, **layout: object) -> None:
+        self._figure.update_layout(**layout)
+
+    def add_vline(self, x: float, line: FigureJson) -> None:
+        self._figure.add_vline(x, line=line)
+
+    def to_dict(self) -> FigureJson:
+        json: FigureJson = self._figure.to_dict()
+        for trace, numbers in zip(json["data"], self._numbers, strict=True):
             trace.update(numbers)
-        return made
+        return json
 
 
-def finished(
-    figure: go.Figure,
-    *,
-    title: str,
-    caption: str,
-    height: int = 0,
-    min_width: int = 0,
-    is_map: bool = False,
-    is_counts: bool = False,
-    begins: str = "",
-) -> Figure:
-    """Apply the shared template. height, min_width: pixels, 0 where the page decides.
+@dataclass(frozen=True)
+class Display:
+    """How a page shows a figure. height, min_width: pixels, 0 where the page decides.
 
     is_map: whether readers may choose how its colours are spread, zoom in, and take its lines away. is_counts: whether
     they may choose how its heights are spread. begins: the spread that is chosen at first, as `first_spread` says.
     """
+
+    height: int = 0
+    min_width: int = 0
+    is_map: bool = False
+    is_counts: bool = False
+    begins: str = ""
+
+    def meta(self) -> dict[str, int | str]:
+        """Facts for the page's program; none that have their default."""
+        facts: dict[str, int | str] = {
+            "min_width": self.min_width,
+            "is_map": self.is_map,
+            "is_counts": self.is_counts,
+            "begins": self.begins,
+        }
+        return {name: value for name, value in facts.items() if value}
+
+
+PLAIN_DISPLAY = Display()
+
+
+def finished(
+    figure: go.Figure | SeriesFigure, *, title: str, caption: str, display: Display = PLAIN_DISPLAY
+) -> Figure:
+    """Apply the shared template."""
     figure.update_layout(template=TEMPLATE)
-    if height:
-        figure.update_layout(height=height)
-    said = {"min_width": min_width, "is_map": is_map, "is_counts": is_counts, "begins": begins}
-    meta = {name: value for name, value in said.items() if value}
-    if meta:
+    if display.height:
+        figure.update_layout(height=display.height)
+    if meta := display.meta():
         figure.update_layout(meta=meta)
     return Figure(json=figure.to_dict(), caption=caption, title=title)
 
@@ -155,7 +176,7 @@ def plain_all(labels: Sequence[str]) -> list[str]:
     return [plain(label) for label in labels]
 
 
-def category_axis(name: str, ticks: int = 0, cells: int = 0) -> dict[str, Any]:
+def category_axis(name: str, ticks: int = 0, cells: int = 0) -> FigureJson:
     """An axis whose ticks are cells in declared order, also where their labels look like numbers.
 
     ticks: at most so many are labelled; 0: as many as there is room for. cells: how many the axis spans, so that
@@ -165,7 +186,7 @@ def category_axis(name: str, ticks: int = 0, cells: int = 0) -> dict[str, Any]:
     return {"type": "category", "title": {"text": plain(name)}, "nticks": ticks, **span}
 
 
-def people_axis(unit: str) -> dict[str, Any]:
+def people_axis(unit: str) -> FigureJson:
     return {"title": {"text": unit}, "rangemode": "tozero"}
 
 
@@ -177,7 +198,7 @@ def hover(unit: str, half_width: int | None, value: str = "%{y:,}", cell: str = 
 
 def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half_width: int | None) -> go.Bar:
     """One series of grouped bars; the noisy one carries its interval as an error bar."""
-    looks: Mapping[str, dict[str, Any]] = {
+    looks: Mapping[str, FigureJson] = {
         "true": {"color": TRANSPARENT, "line": {"color": "var(--true)", "width": 1.5}},
         "noisy": {"color": "var(--noisy)", "line": {"width": 0}},
         "synthetic": {
@@ -200,7 +221,7 @@ def bar(kind: str, labels: Sequence[str], counts: np.ndarray, *, unit: str, half
 
 def step_line(kind: str, labels: Sequence[str], counts: np.ndarray, *, hovertemplate: str) -> go.Scatter:
     """One series as a line of steps; the dash tells the series apart without colour."""
-    looks: Mapping[str, dict[str, Any]] = {
+    looks: Mapping[str, FigureJson] = {
         "true": {"color": "var(--true)", "width": 1.5},
         "noisy": {"color": "var(--noisy)", "width": 1.5},
         "synthetic": {"color": "var(--synthetic)", "width": 1.5, "dash": "dot"},

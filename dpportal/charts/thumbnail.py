@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import bar, rectangle
 from mechanisms.arrays import Floats
 
 WIDTH, HEIGHT = 120, 72
 MOST_BARS, MOST_POINTS, MOST_SQUARES = 30, 60, 20
 SHADES = 6
-Mark = dict[str, Any]
+Mark = FigureJson
 
 
-def thumbnail(figure: Mapping[str, Any]) -> list[Mark]:
+def thumbnail(figure: FigureJson) -> list[Mark]:
     """Shapes for `catalogue/_thumbnail.html` from a figure's JSON: kind (bar, line or square), path, opacity.
 
     Draws the first series that carries numbers; empty if there is none that it knows.
@@ -40,7 +40,7 @@ def line(numbers: Sequence[float]) -> Mark:
     return {"kind": "line", "path": f"M{points}", "opacity": 1}
 
 
-def _numbers(trace: Mapping[str, Any]) -> Floats:
+def _numbers(trace: FigureJson) -> Floats:
     return np.array(
         [value for value in trace.get("y") or () if isinstance(value, int | float)], dtype=np.float64
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -29,6 +28,7 @@ from dpportal.jobs.runner import kinds
 from dpportal.operations import restore_check
 from dpportal.platform import storage
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.json_types import Json
 from dpportal.serving import durations
 
 
@@ -106,8 +106,8 @@ def health(request: HttpRequest) -> HttpResponse:
     the free space of the disk a stranger would read when somebody uploads, and how much.
     """
     try:
-        found = measured()
-        troubles = [*found.troubles, *restore_check.lasting_troubles()]
+        state = measured()
+        troubles = [*state.troubles, *restore_check.lasting_troubles()]
         knows = is_operator(request)
     except DatabaseError:
         return JsonResponse({"ok": False}, status=503)
@@ -117,10 +117,10 @@ def health(request: HttpRequest) -> HttpResponse:
         {
             "ok": not troubles,
             "troubles": troubles,
-            "queue_age_seconds": found.queue_age,
-            "workers": found.workers,
-            "sweeps": found.sweeps,
-            "free_disk_mb": found.free_bytes // 2**20,
+            "queue_age_seconds": state.queue_age,
+            "workers": state.workers,
+            "sweeps": state.sweeps,
+            "free_disk_mb": state.free_bytes // 2**20,
         }
     )
 
@@ -148,9 +148,9 @@ def enter_missing(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 @administrator_required
 def page(request: HttpRequest) -> HttpResponse:
     """The same for an administrator, with each process, its clock, and the last jobs that failed."""
-    context: dict[str, Any] = {
+    context: Json = {
         "health": measured(),
-        "findings": restore_check.found(),
+        "findings": restore_check.findings(),
         "processes": Heartbeat.objects.all(),
         "failures": last_failures(),
         "requests": durations.requests_in_flight(),

@@ -42,16 +42,16 @@ class PortalCollector(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        found = health.measured()
-        yield _gauge("queue_age_seconds", "How long the oldest queued job has waited", found.queue_age)
-        yield _gauge("workers_alive", "Workers heard of lately", found.workers)
-        yield _gauge("free_disk_bytes", "Free space of the data disk", found.free_bytes)
-        yield _gauge("broker_up", "Whether the queue's server answers", int(found.has_broker))
+        state = health.measured()
+        yield _gauge("queue_age_seconds", "How long the oldest queued job has waited", state.queue_age)
+        yield _gauge("workers_alive", "Workers heard of lately", state.workers)
+        yield _gauge("free_disk_bytes", "Free space of the data disk", state.free_bytes)
+        yield _gauge("broker_up", "Whether the queue's server answers", int(state.has_broker))
         yield from _sweep_age()
         yield _jobs()
         trouble = GaugeMetricFamily("dpportal_trouble", "1 for what is not as it should be", labels=["name"])
         lasting = restore_check.lasting_troubles()
-        signs = {**found.signs, **{name: name in lasting for name in restore_check.LASTING}}
+        signs = {**state.signs, **{name: name in lasting for name in restore_check.LASTING}}
         for name, is_there in signs.items():
             trouble.add_metric([name], int(is_there))
         yield trouble
@@ -73,7 +73,7 @@ def _jobs() -> Metric:
     family = GaugeMetricFamily("dpportal_jobs", "Jobs by kind and state", labels=["kind", "state"])
     for kind in kinds():
         states = kind.jobs().order_by().values_list("state").annotate(Count("pk"))
-        found = dict(states)
+        numbers = dict(states)
         for state in JobState.values:
-            family.add_metric([kind.name, state], found.get(state, 0))
+            family.add_metric([kind.name, state], numbers.get(state, 0))
     return family

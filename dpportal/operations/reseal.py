@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
@@ -31,9 +31,11 @@ def reseal() -> Counter[str]:
     """How many of each kind were sealed anew. Raises UnsealError, with the key that is missing."""
     done: Counter[str] = Counter()
     for field in sealed_fields():
-        done[field.name_of_seal] = sum(_reseal_value(field, pk) for pk in _keys(field.model))
-    done["secret states"] = sum(_reseal_state(pk) for pk in _keys(SealedState))
-    done["true sums"] = sum(_reseal_sums(pk) for pk in _keys(SealedSums))
+        done[field.name_of_seal] = sum(
+            _reseal_value(field, pk) for pk in field.model._base_manager.values_list("pk", flat=True)
+        )
+    done["secret states"] = sum(_reseal_state(pk) for pk in SealedState.objects.values_list("pk", flat=True))
+    done["true sums"] = sum(_reseal_sums(pk) for pk in SealedSums.objects.values_list("pk", flat=True))
     done["memory"] = sum(_reseal_memory(folder) for folder in OWNERS) + _reseal_mark()
     return +done
 
@@ -44,12 +46,8 @@ def sealed_fields() -> Iterator[SealedField]:
         yield from (field for field in model._meta.concrete_fields if isinstance(field, SealedField))
 
 
-def _keys(model: type[models.Model]) -> list[Any]:
-    return list(model._base_manager.values_list("pk", flat=True))
-
-
 @transaction.atomic
-def _reseal_value(field: SealedField, pk: Any) -> bool:
+def _reseal_value(field: SealedField, pk: object) -> bool:
     as_stored = ExpressionWrapper(F(field.name), output_field=BinaryField())
     row = field.model._base_manager.filter(pk=pk).select_for_update(of=("self",))
     [sealed] = row.annotate(as_stored=as_stored).values_list("as_stored", flat=True) or [None]
@@ -62,7 +60,7 @@ def _reseal_value(field: SealedField, pk: Any) -> bool:
 
 
 @transaction.atomic
-def _reseal_state(pk: Any) -> bool:
+def _reseal_state(pk: UUID) -> bool:
     """The stream's row is what its writers lock."""
     Stream.objects.select_for_update().get(pk=pk)
     row = SealedState.objects.filter(pk=pk).first()
@@ -70,7 +68,7 @@ def _reseal_state(pk: Any) -> bool:
 
 
 @transaction.atomic
-def _reseal_sums(pk: Any) -> bool:
+def _reseal_sums(pk: int) -> bool:
     row = SealedSums.objects.select_related("period").filter(pk=pk).first()
     return row is not None and vault.reseal_sums(row)
 

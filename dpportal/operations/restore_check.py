@@ -9,10 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
@@ -25,6 +24,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets import charge_journal as charges
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import Charge
+from dpportal.budgets.models import MemoryMark
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
 from dpportal.platform import journal
@@ -36,7 +36,7 @@ from dpportal.streams import tasks as stream_tasks
 from dpportal.streams import vault
 from dpportal.streams.models import Stream
 
-TROUBLES, ASKED_EVERY_SECONDS = "restoring.troubles", 60
+TROUBLES, CHECKED_EVERY_SECONDS = "restoring.troubles", 60
 # When this process began to look, and what it found last. Who looks for longer waits for a file system.
 BEGUN, LATEST, SLOW_SECONDS = "restoring.begun", "restoring.latest", 10.0
 _looking = threading.Lock()
@@ -73,10 +73,10 @@ class Findings:
         return [name for name, true in {RESTORED: self.lacking, MEMORY: self.lost}.items() if true]
 
 
-def found() -> Findings:
+def findings() -> Findings:
     """How database and memory differ now."""
     closed = Stream.objects.filter(closed_by_restore=True).select_related("dataset")
-    lacking = sorted(_lacking(), key=lambda found: (not found.known, found.name))
+    lacking = sorted(_lacking(), key=lambda each: (not each.known, each.name))
     return Findings(lacking, list(closed.order_by("-closed_at")), _lost())
 
 
@@ -94,17 +94,17 @@ def lasting_troubles() -> list[str]:
         return [MEMORY] if time.monotonic() - begun > SLOW_SECONDS else list(cache.get(LATEST, []))
     try:
         cache.set(BEGUN, time.monotonic(), None)
-        troubles = found().troubles
-        cache.set(TROUBLES, troubles, ASKED_EVERY_SECONDS)
+        troubles = findings().troubles
+        cache.set(TROUBLES, troubles, CHECKED_EVERY_SECONDS)
         cache.set(LATEST, troubles, None)
     finally:
         _looking.release()
     return list(troubles)
 
 
-def begin(**_: Any) -> None:
+def begin(**_: object) -> None:
     """Let a database that goes with no memory yet go with the one that is there; called after each migration."""
-    if not charges.MemoryMark.objects.exists():
+    if not MemoryMark.objects.exists():
         try:
             charges.put_mark()
             _accept_all()
@@ -118,7 +118,7 @@ def check() -> Findings:
     for stream_id in Stream.objects.exclude(state=Stream.State.DRAFT).values_list("pk", flat=True):
         with transaction.atomic():
             behind += _closed_if_behind(stream_id)
-    return replace(found(), closed=behind)
+    return replace(findings(), closed=behind)
 
 
 def accept() -> None:
@@ -239,7 +239,7 @@ def _charged() -> QuerySet[Dataset]:
     return Dataset.objects.filter(ledger__kind="charge").distinct()
 
 
-def _readable(ask: Any) -> bool:
+def _readable(ask: Callable[[], object]) -> bool:
     try:
         return bool(ask())
     except MemoryFaultError:

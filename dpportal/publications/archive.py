@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from django.utils.text import slugify
 
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
 
 LONGEST_NAME = 60
@@ -44,7 +44,7 @@ class BundleFile:
         return storage.sha256(self.path)
 
 
-def write_json(path: Path, about: str, value: dict[str, Any]) -> BundleFile:
+def write_json(path: Path, about: str, value: Json) -> BundleFile:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return BundleFile(path, about)
 

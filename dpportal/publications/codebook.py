@@ -52,12 +52,12 @@ def _lines(attribute: Attribute, headers: Headers) -> Iterator[tuple[str, ...]]:
         yield from ((*fixed, *pair, "") for pair in zip(codes, attribute.labels(), strict=True))
     else:
         yield from (
-            (*fixed, value, "" if value else MISSING_LABEL, _made_of(attribute, cell))
+            (*fixed, value, "" if value else MISSING_LABEL, _members(attribute, cell))
             for cell, value in enumerate(written(attribute, attribute.labels()))
         )
 
 
-def _made_of(attribute: Attribute, cell: int) -> str:
+def _members(attribute: Attribute, cell: int) -> str:
     """The declared values of a cell that is called otherwise, as a group of them is."""
     if not isinstance(attribute, Categorical) or not attribute.words:
         return ""

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from django import forms
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext_lazy as _
+
+from dpportal.platform.json_types import Json
 
 
 class ReviewedPlan(Protocol):
     """Anything that is planned before it is paid for."""
 
-    def to_json(self) -> dict[str, Any]: ...
+    def to_json(self) -> Json: ...
 
 
 class ConfirmForm(forms.Form):
@@ -27,8 +29,8 @@ class ConfirmForm(forms.Form):
         error_messages={"required": _("Tick the box to confirm that the budget is spent for good.")},
     )
 
-    def __init__(self, *args: Any, identifying: Sequence[str] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, initial: Json, identifying: Sequence[str]) -> None:
+        super().__init__(data, initial=initial)
         if identifying:
             self.fields["one_row"] = forms.BooleanField(
                 label=_("Each person has one row, although %(columns)s looks like an identifier of people.")
@@ -39,7 +41,7 @@ class ConfirmForm(forms.Form):
             )
 
 
-def digest(plan: ReviewedPlan, *declared: dict[str, Any]) -> str:
+def digest(plan: ReviewedPlan, *declared: Json) -> str:
     """A short name of a plan and of what it rests on, so that a confirmation is for exactly what was reviewed."""
     read = [plan.to_json(), *declared]
     return hashlib.sha256(json.dumps(read, sort_keys=True, default=str).encode()).hexdigest()[:32]

@@ -60,13 +60,13 @@ def meaning(loss: Loss, delta: float) -> str:
         "factor": rounded_up(chance_factor(epsilon), 2),
     }
     if pure:
-        said = _(
+        text = _(
             "%(loss)s: one person changes the chance of whatever is seen by a factor of %(factor)s at most."
         )
     else:
-        said = _(
+        text = _(
             "%(loss)s implies %(pair)s: but for a chance of δ, one person changes the chance of whatever is seen by a "
             "factor of %(factor)s at most."
         )
     weak = _("That is a weak promise; values of ε up to about 1 are usual.") if epsilon > WEAK else ""
-    return f"{said % values} {weak}".strip()
+    return f"{text % values} {weak}".strip()

@@ -29,19 +29,19 @@ def needed(amount: Decimal, calmer: float, definition: Definition) -> Decimal:
     return amount * Decimal(calmer) ** power
 
 
-def amount_for(wanted: float, definition: Definition, error_of: Callable[[Decimal], float]) -> Decimal | None:
+def amount_for(target: float, definition: Definition, error_of: Callable[[Decimal], float]) -> Decimal | None:
     """A cost whose error is at most the wanted one, and hardly less, in three digits; None if none is found.
 
     error_of: the error that a cost buys; it falls as the cost rises.
     """
     amount, enough = Decimal(1), None
-    for _attempt in range(TRIES if wanted > 0 else 0):
+    for _attempt in range(TRIES if target > 0 else 0):
         error = error_of(amount)
-        if error <= wanted:
+        if error <= target:
             enough = amount if enough is None else min(enough, amount)
-            if error >= (1 - CLOSE) * wanted:
+            if error >= (1 - CLOSE) * target:
                 break
-        aim = (1 - CLOSE / 2) * wanted
+        aim = (1 - CLOSE / 2) * target
         amount = _rounded(max(SMALLEST, needed(amount, max(error / aim, 0.01), definition)))
         if amount > LARGEST:
             break

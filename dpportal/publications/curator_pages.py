@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -40,7 +41,7 @@ class CuratorPages(Generic[P]):
     space: str
     home: str
     own: Callable[[HttpRequest, UUID], P]
-    replaceable: Callable[[HttpRequest], Any]
+    replaceable: Callable[[HttpRequest], QuerySet[Model]]
     verdict: Callable[[P], Verdict | None]
     readers_see: Callable[[P], object]
     publish: Callable[[P, User], object]
@@ -102,7 +103,7 @@ class CuratorPages(Generic[P]):
         return redirect(f"{self.space}:public", publication.pk)
 
     def _page(
-        self, request: HttpRequest, template: str, publication: P, form: DetailsForm, **context: Any
+        self, request: HttpRequest, template: str, publication: P, form: DetailsForm, **context: object
     ) -> HttpResponse:
         shared = {
             "publication": publication,

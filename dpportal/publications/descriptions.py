@@ -6,11 +6,11 @@ import platform
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.archive import BundleFile, write_json
 from dpportal.publications.metadata import About
 from dpportal.publications.table import Table
@@ -24,7 +24,7 @@ ABOUT_REPORT = "What the public page says, to read in a browser and to print"
 LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "Django")
 
 
-def about_file(folder: Path, facts: dict[str, Any], files: Iterable[BundleFile]) -> BundleFile:
+def about_file(folder: Path, facts: Json, files: Iterable[BundleFile]) -> BundleFile:
     """release.json: the facts, with versions and the checksums of all other files."""
     everything = {
         "format": FORMAT,
@@ -55,14 +55,14 @@ def about_package(tables: int) -> str:
     return f"Column types of the {'table' if tables == 1 else 'tables'} (Frictionless)"
 
 
-def readme_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
+def readme_file(folder: Path, template: str, context: Json) -> BundleFile:
     """README.md: the bundle's explanation for people."""
     path = folder / "README.md"
     path.write_text(render_to_string(template, context), encoding="utf-8")
     return BundleFile(path, ABOUT_README)
 
 
-def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleFile:
+def report_file(folder: Path, template: str, context: Json) -> BundleFile:
     """report.html: what the public page says, to read and to print without the portal."""
     path = folder / "report.html"
     path.write_text(
@@ -73,12 +73,12 @@ def report_file(folder: Path, template: str, context: dict[str, Any]) -> BundleF
 
 def styles() -> str:
     """The portal's own styles, to be written into a file by itself."""
-    found = finders.find(STYLES)
-    assert isinstance(found, str)
-    return Path(found).read_text(encoding="utf-8")
+    path = finders.find(STYLES)
+    assert isinstance(path, str)
+    return Path(path).read_text(encoding="utf-8")
 
 
-def _resource(table: Table) -> dict[str, Any]:
+def _resource(table: Table) -> Json:
     """A CSV table as a Frictionless resource."""
     file = BundleFile.of(table)
     return {

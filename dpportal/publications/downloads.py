@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from django.db import models
@@ -34,8 +34,8 @@ class PublishedFile(models.Model):
     """
 
     if TYPE_CHECKING:
-        about: Any
-        sha256: Any
+        about: str
+        sha256: str
 
     name = models.CharField(max_length=80)
     stored = models.CharField(max_length=200)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.conf import settings
@@ -20,21 +21,22 @@ PUBLIC = models.Q(published_at__isnull=False, withdrawn_at=None)
 class Publication(models.Model):
     """A draft whose choices are saved one by one, that is then paid for, shown, and perhaps withdrawn.
 
-    A subclass has the fields dataset, state with the value DRAFT, and the one that MADE names.
+    A subclass has the fields dataset, state with the value DRAFT, and the one that PUBLISHABLE_SINCE names.
 
     supersedes: the older one that this one is read instead of. withdrawn_because: what stands in place of the page.
     """
 
     DRAFT = "draft"
     # Of the time from which on there was something to publish.
-    MADE: ClassVar[str]
+    PUBLISHABLE_SINCE: ClassVar[str]
 
     if TYPE_CHECKING:
+        # Models of rooms above this one.
         dataset: Any
         account: Any
-        get_absolute_url: Any
+        amount: Decimal | None
+        get_absolute_url: Callable[[], str]
         state: str
-        successors: Any
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     mechanism = models.CharField(max_length=60, blank=True)
@@ -71,7 +73,7 @@ class Publication(models.Model):
     @property
     def publishable_at(self) -> datetime | None:
         """Since when there is."""
-        at: datetime | None = getattr(self, self.MADE)
+        at: datetime | None = getattr(self, self.PUBLISHABLE_SINCE)
         return at
 
     @property
@@ -100,17 +102,14 @@ class Publication(models.Model):
     @property
     def successor(self) -> Self | None:
         """The newest public one that is read instead of this one."""
-        public = self.successors.filter(PUBLIC)
-        newest: Self | None = public.order_by(f"-{self.MADE}").first()
-        return newest
+        public = self._rows().filter(PUBLIC, supersedes=self)
+        return public.order_by(f"-{self.PUBLISHABLE_SINCE}").first()
 
-    def earlier(self, datasets: Any) -> models.QuerySet[Self]:
+    def earlier(self, datasets: models.QuerySet[models.Model]) -> models.QuerySet[Self]:
         """What was published of these datasets and made before it, so that no two replace each other."""
-        rows: Any = type(self)._default_manager
-        before = {f"{self.MADE}__lt": self.publishable_at}
-        own = rows.filter(dataset__in=datasets, published_at__isnull=False, **before)
-        ordered: models.QuerySet[Self] = own.order_by(f"-{self.MADE}")
-        return ordered
+        before = {f"{self.PUBLISHABLE_SINCE}__lt": self.publishable_at}
+        own = self._rows().filter(dataset__in=datasets, published_at__isnull=False, **before)
+        return own.order_by(f"-{self.PUBLISHABLE_SINCE}")
 
     def keep(self, chosen: Iterable[str]) -> bool:
         """Save the fields of these names; False if the draft was confirmed meanwhile, and nothing is kept."""
@@ -118,6 +117,9 @@ class Publication(models.Model):
             self.save()
             return True
         values = {name: getattr(self, name) for name in chosen}
-        rows: Any = type(self)._default_manager
-        drafts = rows.filter(pk=self.pk, state=self.DRAFT)
+        drafts = self._rows().filter(models.Q(state=self.DRAFT), pk=self.pk)
         return drafts.update(**values, changed_at=timezone.now()) == 1
+
+    def _rows(self) -> models.Manager[Self]:
+        """All of its kind."""
+        return type(self)._default_manager

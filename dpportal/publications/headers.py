@@ -29,12 +29,12 @@ NUMBERS = (
     "query",
     "answer",
 )
-_KEPT_BY_SPSS = "all and by eq ge gt le lt ne not or to with"
-_KEPT_BY_R = (
+_RESERVED_BY_SPSS = "all and by eq ge gt le lt ne not or to with"
+_RESERVED_BY_R = (
     "if else repeat while function for next break true false null inf nan na na_integer_ na_real_ "
     "na_complex_ na_character_ in"
 )
-_RESERVED = frozenset(f"{_KEPT_BY_SPSS} {_KEPT_BY_R}".split())
+_RESERVED = frozenset(f"{_RESERVED_BY_SPSS} {_RESERVED_BY_R}".split())
 _MARKS = re.compile(r"[^\w]|_", re.UNICODE)
 
 
@@ -58,14 +58,14 @@ class Headers:
         return frame.assign(**{column: frame[column].map(self.columns) for column in columns})
 
 
-def valid_names(names: Iterable[str], beside: Iterable[str] = ()) -> list[str]:
+def valid_names(names: Iterable[str], others: Iterable[str] = ()) -> list[str]:
     """A valid name for each, in order; no two alike, and none like those beside them."""
-    taken = {name.casefold() for name in beside}
-    found = []
+    taken = {name.casefold() for name in others}
+    valid = []
     for name in names:
-        found.append(_free(_valid(name), taken))
-        taken.add(found[-1].casefold())
-    return found
+        valid.append(_free(_valid(name), taken))
+        taken.add(valid[-1].casefold())
+    return valid
 
 
 def _valid(name: str) -> str:

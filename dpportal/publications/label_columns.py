@@ -12,7 +12,7 @@ from dpportal.publications.headers import Headers
 from mechanisms.domain import Attribute, Categorical, Domain
 
 # To fifteen digits, all that a spreadsheet holds; with zeros in front it is no number but a name.
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,14}")
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class LabelColumn:
     axis: int
     labels: list[str]
     title: str
-    whole: bool = False
+    is_integer: bool = False
 
     def field(self) -> dict[str, str]:
         """As a Frictionless field."""
-        kind = "integer" if self.whole else "string"
+        kind = "integer" if self.is_integer else "string"
         return {"name": self.name, "type": kind, **titled(self.name, self.title)}
 
 
@@ -42,20 +42,20 @@ def titled(name: str, title: str) -> dict[str, str]:
 def label_columns(domain: Domain) -> list[LabelColumn]:
     """The columns that name the cells of a domain."""
     headers = Headers.of(domain)
-    found: list[LabelColumn] = []
+    columns: list[LabelColumn] = []
     for axis, attribute in enumerate(domain.attributes):
         first = LabelColumn(
             headers.columns[attribute.name],
             axis,
             written(attribute, codes_of(attribute)),
             attribute.name,
-            is_whole(attribute),
+            holds_integers(attribute),
         )
-        found.append(first)
+        columns.append(first)
         if attribute.name in headers.labels:
             labels = written(attribute, attribute.labels())
-            found.append(LabelColumn(headers.labels[attribute.name], axis, labels, attribute.name))
-    return found
+            columns.append(LabelColumn(headers.labels[attribute.name], axis, labels, attribute.name))
+    return columns
 
 
 def codes_of(attribute: Attribute) -> list[str]:
@@ -65,13 +65,13 @@ def codes_of(attribute: Attribute) -> list[str]:
     return attribute.labels()
 
 
-def is_whole(attribute: Attribute) -> bool:
+def holds_integers(attribute: Attribute) -> bool:
     """Whether every declared value or code of a list is a whole number: its column is one of numbers in every file.
 
     As a spreadsheet and a program that reads the CSV file take them anyway; 007 is a text.
     """
     regular = codes_of(attribute)[: attribute.regular_size]
-    return isinstance(attribute, Categorical) and all(map(_WHOLE.fullmatch, regular))
+    return isinstance(attribute, Categorical) and all(map(_INTEGER.fullmatch, regular))
 
 
 def written(attribute: Attribute, texts: list[str]) -> list[str]:
@@ -87,10 +87,10 @@ def with_codes(frames: Iterator[pd.DataFrame], domain: Domain, headers: Headers)
     codes = {
         a.name: (
             dict(zip(a.labels(), codes_of(a), strict=True)),
-            pd.Int64Dtype() if is_whole(a) else pd.StringDtype(),
+            pd.Int64Dtype() if holds_integers(a) else pd.StringDtype(),
         )
         for a in domain.attributes
-        if a.name in headers.labels or is_whole(a)
+        if a.name in headers.labels or holds_integers(a)
     }
     for frame in frames:
         for name, (code, kind) in codes.items():

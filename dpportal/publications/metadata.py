@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import Publication
 from dpportal.publications.licences import LICENCES, Licence
 
@@ -67,9 +67,9 @@ class About:
     def contact_address(self) -> str:
         return f"mailto:{self.contact}" if "@" in self.contact and "/" not in self.contact else self.contact
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Json:
         """For release.json: what was said, by name."""
-        said = {
+        facts = {
             "description": self.text,
             "keywords": list(self.keywords),
             "place": self.place,
@@ -79,9 +79,9 @@ class About:
             "contact": self.contact,
             "licence": self.licence,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in facts.items() if value}
 
-    def frictionless(self) -> dict[str, Any]:
+    def frictionless(self) -> Json:
         """What a data package says of it."""
         licences = [{"name": self.licence, "title": t.name, "path": t.text}] if (t := self.terms) else []
         return {
@@ -182,10 +182,10 @@ class Metadata:
         """For search engines: a schema.org Dataset as the text of a script element, which nothing in it can end."""
         return json.dumps(self._schema(), ensure_ascii=False).translate(_JSON)
 
-    def _schema(self) -> dict[str, Any]:
+    def _schema(self) -> Json:
         about = self.about
         covered = f"{about.first or '..'}/{about.last or '..'}" if about.first != about.last else about.first
-        said = {
+        facts = {
             "name": self.title,
             "description": f"{self.kind}. {about.text}".strip(),
             "url": self.address,
@@ -203,7 +203,7 @@ class Metadata:
         return {
             "@context": "https://schema.org",
             "@type": "Dataset",
-            **{key: value for key, value in said.items() if value},
+            **{key: value for key, value in facts.items() if value},
         }
 
     @property

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from django import forms
 from django.db import transaction
-from django.http import HttpRequest
+from django.db.models import Manager, Model, QuerySet
+from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
@@ -26,12 +26,13 @@ _BEFORE_A_DOI = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", re.IGNORECAS
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}]+")
 
 
-class EarlierField(forms.ModelChoiceField):
+class EarlierField(forms.ModelChoiceField[Publication]):
     """One of those published earlier, told apart from others of the same title."""
 
-    def label_from_instance(self, obj: Any) -> str:
+    def label_from_instance(self, obj: Publication) -> str:
         account, method = obj.account, registry.title(obj.mechanism)
         cost = f"{account.symbol} = {obj.amount.normalize():f}" if account and obj.amount else ""
+        assert obj.published_at is not None
         at = _("published %(time)s UTC") % {"time": date_format(obj.published_at, "j F Y, H:i")}
         return " · ".join(filter(None, (str(obj), method, cost, at)))
 
@@ -53,11 +54,13 @@ class DetailsForm(forms.Form):
         help_text=_("Both pages then point to each other."),
     )
 
-    def __init__(self, *args: Any, publication: Publication, datasets: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: QueryDict | None, *, publication: Publication, datasets: QuerySet[Model]
+    ) -> None:
+        super().__init__(data)
         self.initial = {"doi": publication.doi, "supersedes": publication.supersedes}
         field = self.fields["supersedes"]
-        assert isinstance(field, forms.ModelChoiceField)
+        assert isinstance(field, EarlierField)
         field.queryset = publication.earlier(datasets)
 
     def clean_doi(self) -> str:
@@ -72,8 +75,15 @@ class DetailsForm(forms.Form):
 class PublishForm(DetailsForm):
     """The last question, which is asked in as many words where there is little of use."""
 
-    def __init__(self, *args: Any, verdict: Verdict | None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: QueryDict | None,
+        *,
+        publication: Publication,
+        datasets: QuerySet[Model],
+        verdict: Verdict | None,
+    ) -> None:
+        super().__init__(data, publication=publication, datasets=datasets)
         if verdict is not None and not verdict.is_useful:
             self.fields["all_the_same"] = forms.BooleanField(
                 label=_("I have read this, and publish it all the same."),
@@ -94,7 +104,7 @@ class WithdrawalForm(forms.Form):
 def publication_of(
     request: HttpRequest,
     publication: Publication,
-    datasets: Any,
+    datasets: QuerySet[Model],
     verdict: Verdict | None,
     publish: Callable[[User], object],
 ) -> PublishForm | None:
@@ -155,7 +165,9 @@ def after_comparison(publication: Publication) -> str:
     return f"after its comparison was seen at {seen.isoformat(timespec='seconds')}" if seen else ""
 
 
-def details_of(request: HttpRequest, publication: Publication, datasets: Any) -> DetailsForm | None:
+def details_of(
+    request: HttpRequest, publication: Publication, datasets: QuerySet[Model]
+) -> DetailsForm | None:
     """The form of what its page says besides the numbers; None once it was sent and kept."""
     form = DetailsForm(_sent(request), publication=publication, datasets=datasets)
     if not (form.is_bound and form.is_valid()):
@@ -183,10 +195,10 @@ def _keep(publication: Publication, form: DetailsForm, by: User) -> None:
     set_details(publication, doi=form.cleaned_data["doi"], supersedes=form.cleaned_data["supersedes"], by=by)
 
 
-def _rows_of(publication: Publication) -> Any:
+def _rows_of(publication: Publication) -> Manager[Publication]:
     """All of its kind."""
     return type(publication)._default_manager
 
 
-def _sent(request: HttpRequest) -> Any:
+def _sent(request: HttpRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, Generic, TypeVar
+from typing import Concatenate, Generic, TypeVar
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -13,6 +14,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from dpportal.platform.json_types import Json
 from dpportal.publications.archive import folder_name
 from dpportal.publications.draft import Publication
 from dpportal.publications.metadata import FORMATS, Metadata
@@ -46,7 +48,7 @@ class ReaderPages(Generic[P]):
 
         @require_safe
         @wraps(view)
-        def shown(request: HttpRequest, **ids: Any) -> HttpResponseBase:
+        def shown(request: HttpRequest, **ids: UUID) -> HttpResponseBase:
             publication_id, *rest = ids.values()
             publication = get_object_or_404(self.rows(), pk=publication_id)
             if self.may_read(request, publication):
@@ -58,7 +60,7 @@ class ReaderPages(Generic[P]):
 
         return shown
 
-    def context(self, request: HttpRequest, publication: P) -> dict[str, Any]:
+    def context(self, request: HttpRequest, publication: P) -> Json:
         """What every public page shows around the numbers."""
         return {
             "publication": publication,

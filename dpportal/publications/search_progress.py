@@ -27,7 +27,7 @@ def from_workers(view: View[P]) -> View[P]:
     """
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         shelf = search_cache.SearchResults()
         request.workings = shelf  # type: ignore[attr-defined]
         with taken_from(shelf):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -12,36 +13,46 @@ from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, cha
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+@dataclass(frozen=True)
+class Counting:
+    """How people are counted.
+
+    person_column: whose equal values are one person's rows; empty where each person has one row. by_curator: whether
+    no program, but whoever counts sees to it that nobody has more rows. without_table: whether the portal has nobody's
+    rows, but numbers alone.
+    """
+
+    person_column: str = ""
+    by_curator: bool = False
+    without_table: bool = False
+
+
 def statement(
     loss: Loss,
     delta: float,
-    person_column: str = "",
+    counting: Counting,
     subject: str = "",
     *,
     whole_orders: bool = False,
-    kept_by_curator: bool = False,
-    without_table: bool = False,
     total_published: bool = False,
 ) -> str:
     """What the loss promises a person.
 
-    delta: at which a zCDP loss is also read as (ε, δ), by whole orders alone where no others are proved.
-    person_column: whose equal values are one person's rows; empty where each person has one row. subject: of the
-    sentence, translated; "This release" if empty. kept_by_curator: whether no program, but whoever counts sees to it
-    that nobody has more rows. without_table: whether the portal has nobody's rows, but numbers alone.
-    total_published: whether other releases make the number of rows public that this one hides.
+    delta: at which a zCDP loss is also read as (ε, δ), by integer orders alone where no others are proved. subject: of
+    the sentence, translated; "This release" if empty. total_published: whether other releases make the number of rows
+    public that this one hides.
     """
     pair = epsilon_delta_text(loss, delta, whole_orders=whole_orders)
-    said = (
+    sentences = (
         _promise(loss, pair, subject or _("This release")),
-        _counted(loss.unit, person_column)
-        if without_table
-        else _who(loss.unit, person_column, kept_by_curator),
-        "" if without_table or kept_by_curator else _unidentified(person_column),
-        _published_elsewhere() if total_published and not loss.unit.total_public else "",
+        _counted(loss.unit, counting.person_column)
+        if counting.without_table
+        else _who(loss.unit, counting.person_column, counting.by_curator),
+        "" if counting.without_table or counting.by_curator else _unidentified(counting.person_column),
+        _total_published() if total_published and not loss.unit.total_public else "",
         _limits(),
     )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def _unidentified(person_column: str) -> str:
@@ -51,7 +62,7 @@ def _unidentified(person_column: str) -> str:
     return text % {"column": person_column}
 
 
-def _published_elsewhere() -> str:
+def _total_published() -> str:
     return _(
         "That holds for this release alone: other releases of this table make the number of its rows public."
     )
@@ -100,7 +111,7 @@ def _change(loss: Loss) -> str:
     return _("if any one person's data were different")
 
 
-def _who(unit: PrivacyUnit, person_column: str, kept_by_curator: bool) -> str:
+def _who(unit: PrivacyUnit, person_column: str, by_curator: bool) -> str:
     if unit.neighbours is Neighbours.ADD_REMOVE:
         hidden = _("even whether they are in the table stays hidden")
     elif unit.total_public:
@@ -110,7 +121,7 @@ def _who(unit: PrivacyUnit, person_column: str, kept_by_curator: bool) -> str:
     rows = ngettext("one row", "at most %(rows)s rows", unit.max_rows) % {"rows": unit.max_rows}
     if not person_column:
         return _("A person counts with %(rows)s; %(hidden)s.") % {"rows": rows, "hidden": hidden}
-    if kept_by_curator:
+    if by_curator:
         text = _(
             "All rows with the same “%(column)s” are one person's, who counts with %(rows)s: the portal is told "
             "numbers, and the curator who counts sees to that; %(hidden)s."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import Publication
 from dpportal.publications.search_progress import from_workers
 
@@ -101,7 +102,7 @@ class Wizard(Generic[D]):
         return redirect("datasets:home", draft.dataset.pk)
 
     def dial(
-        self, turned: Callable[[D, dict[str, str]], dict[str, Any]], refusals: tuple[type[Exception], ...]
+        self, turned: Callable[[D, dict[str, str]], Json], refusals: tuple[type[Exception], ...]
     ) -> Callable[..., HttpResponseBase]:
         """ε (or ρ) ⇄ the wanted error: {"amount", "meaning", "half_width"}, or {"error": a sentence} with 400.
 
@@ -111,7 +112,7 @@ class Wizard(Generic[D]):
         @curator_required
         @require_GET
         @from_workers
-        def dial(request: HttpRequest, **ids: UUID) -> JsonResponse:
+        def dial(request: HttpRequest, /, **ids: UUID) -> JsonResponse:
             try:
                 return JsonResponse(turned(self.own(request, *ids.values()), request.GET.dict()))
             except ValidationError as error:
@@ -128,7 +129,7 @@ class Wizard(Generic[D]):
         return redirect(f"{self.space}:{step}", draft.pk)
 
     def page(
-        self, request: HttpRequest, step: str, draft: D, form: BaseForm | None, **context: Any
+        self, request: HttpRequest, step: str, draft: D, form: BaseForm | None, **context: object
     ) -> HttpResponse:
         """The page of a step; a form in which something has to be corrected says so in the status, too."""
         shared = {
@@ -145,7 +146,7 @@ class Wizard(Generic[D]):
         status = UNPROCESSABLE if wrong else 200
         return render(request, f"{self.space}/{step}.html", {**shared, **context}, status=status)
 
-    def _numbered(self, step: str, pk: UUID) -> list[dict[str, Any]]:
+    def _numbered(self, step: str, pk: UUID) -> list[Json]:
         """The steps with their state; those that are done have an address to go back to."""
         here = [name for name, _label in self.steps].index(step)
         return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -19,6 +18,6 @@ class Table:
 
     path: Path
     about: str
-    fields: Sequence[Mapping[str, Any]] = ()
+    fields: Sequence[Mapping[str, object]] = ()
     may_be_blank: bool = False
     has_independent_cells: bool = False

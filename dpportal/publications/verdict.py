@@ -75,13 +75,13 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "") -> V
     if level is VerdictLevel.USELESS:
         text = _("The noise of an answer is about as large as the answer itself.") + " " + text
     # Intervals of counts end at whole people, so that less noise may not show before it is less by one of them.
-    wanted = max(RATIOS[0] * answer - 1, RATIOS[0] * answer / 2)
+    useful_width = max(RATIOS[0] * answer - 1, RATIOS[0] * answer / 2)
     return Verdict(
-        level, text, 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(wanted, 1e-9))
+        level, text, 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(useful_width, 1e-9))
     )
 
 
-def answers_found(error: float) -> Verdict:
+def measured_verdict(error: float) -> Verdict:
     """After measuring. error: root mean square over answers, as a share of theirs. For the curator only."""
     text = _("A typical answer is off by %(percent)s of its size.") % {"percent": percent(error)}
     return Verdict(level_of(1.96 * error, RATIOS), text)

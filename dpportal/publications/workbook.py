@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -85,7 +85,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _write_sheet(table: Table, sheet: BinaryIO | Any) -> bool:
+def _write_sheet(table: Table, sheet: IO[bytes]) -> bool:
     """Write header and lines; whether all fitted."""
     sheet.write(f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
     names = pa.array([str(field["name"]) for field in table.fields], _TEXT)
@@ -96,7 +96,7 @@ def _write_sheet(table: Table, sheet: BinaryIO | Any) -> bool:
         if lines > MOST_LINES:
             return False
         columns = [
-            _CELLS.get(field["type"], _texts)(column)
+            _CELLS.get(str(field["type"]), _texts)(column)
             for field, column in zip(table.fields, batch.columns, strict=True)
         ]
         rows = pc.binary_join_element_wise("<row>", *columns, "</row>", "")
@@ -119,7 +119,7 @@ def _batches(table: Table) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def _said(texts: pa.Array) -> pa.Array:
+def _values(texts: pa.Array) -> pa.Array:
     """Without the empty ones, which are missing values."""
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, _TEXT), texts)
 
@@ -131,25 +131,25 @@ def _cells(begin: str, values: pa.Array, end: str) -> pa.Array:
 
 def _texts(texts: pa.Array) -> pa.Array:
     # Marks that XML cannot hold at all are left out.
-    plain = pc.replace_substring_regex(exact(_said(texts)), "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]", "")
+    plain = pc.replace_substring_regex(exact(_values(texts)), "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]", "")
     for mark, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         plain = pc.replace_substring(plain, mark, name)
     return _cells('<c t="inlineStr"><is><t xml:space="preserve">', plain, "</t></is></c>")
 
 
 def _numbers(texts: pa.Array) -> pa.Array:
-    return _cells("<c><v>", _said(texts), "</v></c>")
+    return _cells("<c><v>", _values(texts), "</v></c>")
 
 
 def _truths(texts: pa.Array) -> pa.Array:
-    said = _said(texts)
-    ones = pc.if_else(pc.equal(said, "True"), "1", "0")
-    return _cells('<c t="b"><v>', pc.if_else(pc.is_valid(said), ones, pa.scalar(None, _TEXT)), "</v></c>")
+    values = _values(texts)
+    ones = pc.if_else(pc.equal(values, "True"), "1", "0")
+    return _cells('<c t="b"><v>', pc.if_else(pc.is_valid(values), ones, pa.scalar(None, _TEXT)), "</v></c>")
 
 
 def _days(texts: pa.Array) -> pa.Array:
     """Numbers shown as days; days before the calendar of spreadsheets begins stay texts."""
-    days = pc.add(_said(texts).cast(pa.date32()).cast(pa.int32()), _DAYS_TO_1970)
+    days = pc.add(_values(texts).cast(pa.date32()).cast(pa.int32()), _DAYS_TO_1970)
     numbered = _cells('<c s="1"><v>', days.cast(_TEXT), "</v></c>")
     return pc.if_else(pc.fill_null(pc.less(days, _FIRST_DAY), False), _texts(texts), numbered)
 

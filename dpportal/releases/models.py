@@ -37,7 +37,7 @@ LONGEST_TITLE = titles.LONGEST
 class Release(ChargedPublication):
     """One differentially private release of a dataset; its id is the identity of its job and of its charge."""
 
-    MADE = "measured_at"
+    PUBLISHABLE_SINCE = "measured_at"
 
     class State(models.TextChoices):
         DRAFT = "draft", _("Draft")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
-from dpportal.publications.statement import statement
+from dpportal.publications.statement import Counting, statement
 from dpportal.releases.models import Release
 from mechanisms.accounting import Loss
 
@@ -24,7 +24,7 @@ def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
 
 def promise_of_draft(loss: Loss, delta: float, version: DomainVersion, others: OtherPromises) -> str:
     """The same before anything is read. delta: of the account."""
-    own = statement(loss, delta, version.unit_column, total_published=others.total_published)
+    own = statement(loss, delta, Counting(version.unit_column), total_published=others.total_published)
     return " ".join([own, *others.sentences(loss, Protection.of(version), _("this release"))])
 
 

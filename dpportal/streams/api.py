@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from dpportal.accounts import audit
+from dpportal.platform.json_types import Json
 from dpportal.streams import execution, idempotency, tokens
 from dpportal.streams.access import visible_stream
 from dpportal.streams.calendar import CalendarError
@@ -31,6 +32,7 @@ MAX_BODY = 2**20
 # Of a series, at a time: the page is computed while whoever asks waits.
 PAGE_PERIODS, PAGE_COUNTS = 1_000, 5_000
 BEARER = "bearer "
+T = TypeVar("T")
 
 
 class RequestRefusedError(Exception):
@@ -119,28 +121,28 @@ def _get(request: HttpRequest, stream_id: UUID) -> JsonResponse:
     text = request.GET.get("from", "1")
     first = int(text) if text.isdecimal() and len(text) < 10 else 1
     most = min(PAGE_PERIODS, max(1, PAGE_COUNTS // len(stream.labels)))
-    found = list(stream.periods.filter(index__gte=first)[: most + 1])
-    more = found[most].index if len(found) > most else None
+    rows = list(stream.periods.filter(index__gte=first)[: most + 1])
+    more = rows[most].index if len(rows) > most else None
     series = {
         "stream": str(stream.pk),
         "name": stream.name,
         "horizon": stream.horizon,
-        "periods": as_json(stream, found[:most]),
+        "periods": as_json(stream, rows[:most]),
         "next": more and f"{request.path}?from={more}",
     }
     return JsonResponse(series)
 
 
-def as_json(stream: Stream, found: Sequence[Period]) -> list[dict[str, Any]]:
+def as_json(stream: Stream, rows: Sequence[Period]) -> list[Json]:
     """Neighbouring published periods: counts, what is new, their 95 % intervals; by name where there are several."""
-    if not found:
+    if not rows:
         return []
-    plan, places = stream.plan, np.array([period.index for period in found], dtype=np.int64)
+    plan, places = stream.plan, np.array([period.index for period in rows], dtype=np.int64)
     halves_new = registry.stream(plan.mechanism).increment_half_widths(plan, places).tolist()
-    earlier = stream.periods.filter(index=found[0].index - 1).values_list("released", flat=True).first()
+    earlier = stream.periods.filter(index=rows[0].index - 1).values_list("released", flat=True).first()
     before: list[int] = earlier or [0] * len(stream.labels)
     answers = []
-    for period, half_new in zip(found, halves_new, strict=True):
+    for period, half_new in zip(rows, halves_new, strict=True):
         new = [count - last for count, last in zip(period.released, before, strict=True)]
         before = period.released
         answers.append(
@@ -160,7 +162,7 @@ def _around(numbers: Sequence[int], half_width: int) -> list[list[int]]:
     return [[number - half_width, number + half_width] for number in numbers]
 
 
-def _named(stream: Stream, values: Sequence[Any]) -> Any:
+def _named(stream: Stream, values: Sequence[T]) -> T | dict[str, T]:
     """One value for each running count, by its name; the value itself where there is one only."""
     labels: list[str] = stream.labels
     return values[0] if labels == [""] else dict(zip(labels, values, strict=True))
@@ -181,7 +183,7 @@ def _authorised(request: HttpRequest, stream_id: UUID) -> Stream:
     return stream
 
 
-def _json(request: HttpRequest) -> Any:
+def _json(request: HttpRequest) -> object:
     """The body as JSON, read only if it is small."""
     length = request.headers.get("Content-Length", "")
     if not length.isdecimal():
@@ -198,7 +200,7 @@ def _json(request: HttpRequest) -> Any:
         ) from None
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object whose names are all different: of two counts for one value, none is the right one."""
     if len({name for name, _value in pairs}) < len(pairs):
         raise ValueError("a name occurs twice")

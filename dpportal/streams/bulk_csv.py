@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -21,7 +20,7 @@ PERIOD_NAMES = {"period", "date", "day", "week", "month"}
 COUNT = "count"
 # Of `read`, by name.
 OPTIONS = ("column", "dates", "delimiter")
-_WHOLE = re.compile(r"-?[0-9]{1,30}")
+_INTEGER = re.compile(r"-?[0-9]{1,30}")
 
 
 class ManyError(Exception):
@@ -81,14 +80,14 @@ def _columns(header: list[str], stream: Stream, column: str) -> Columns:
 def _count_columns(others: dict[str, int], stream: Stream, column: str) -> dict[str, int]:
     labels: list[str] = stream.labels
     if labels == [""]:
-        wanted = column or (COUNT if COUNT in others else next(iter(others), "") if len(others) == 1 else "")
-        if wanted not in others:
+        name = column or (COUNT if COUNT in others else next(iter(others), "") if len(others) == 1 else "")
+        if name not in others:
             raise ManyError(
                 _(
                     "The file has no column of that name, or several that could be meant. Name the one with the counts."
                 )
             )
-        return {"": others[wanted]}
+        return {"": others[name]}
     if unlisted := [place + 1 for name, place in others.items() if name not in labels]:
         # Of the curator's own names none is repeated: a refusal is kept with its job, and a name may be a person's.
         raise ManyError(
@@ -111,7 +110,7 @@ def _update(row: list[str], columns: Columns, stream: Stream, dates: str, line: 
         if len(row) != columns.length:
             raise ManyError(_("it has more or fewer fields than the first line."))
         index = _index(row[columns.period].strip(), stream, dates)
-        given: Any = {label: _number(row[place]) for label, place in columns.counts.items()}
+        given = {label: _number(row[place]) for label, place in columns.counts.items()}
         increments = read_increments(stream, given[""] if stream.labels == [""] else given)
     except (ManyError, StreamDraftError, CalendarError) as error:
         raise ManyError(_("Line %(line)s: %(error)s") % {"line": f"{line:,}", "error": str(error)}) from None
@@ -127,4 +126,4 @@ def _index(text: str, stream: Stream, dates: str) -> int:
 def _number(text: str) -> int | str:
     """A whole number as it is written; anything else stays text, to be refused where all counts are checked."""
     text = text.strip()
-    return int(text) if _WHOLE.fullmatch(text) else text
+    return int(text) if _INTEGER.fullmatch(text) else text

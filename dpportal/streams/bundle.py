@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from django.conf import settings
 from django.utils import translation
 
 from dpportal.charts.report import stilled
+from dpportal.platform.json_types import Json
 from dpportal.publications import descriptions
 from dpportal.publications.archive import BundleFile, folder_name, write_zip
 from dpportal.publications.load_instructions import measured_in
@@ -195,7 +195,7 @@ def texts_digest(stream: Stream) -> str:
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 
-def _texts(stream: Stream) -> dict[str, Any]:
+def _texts(stream: Stream) -> Json:
     return {
         "title": stream.name,
         "dataset": stream.dataset.name,
@@ -206,7 +206,7 @@ def _texts(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _facts(stream: Stream, series: Series) -> dict[str, Any]:
+def _facts(stream: Stream, series: Series) -> Json:
     """Everything needed to check how the series was made."""
     return {
         "stream": str(stream.pk),

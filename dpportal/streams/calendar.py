@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -57,7 +57,7 @@ class Calendar:
         start = self.start(index)
         return start is not None and start > timezone.localdate()
 
-    def read(self, value: Any) -> int:
+    def read(self, value: object) -> int:
         """The number of a period given as a number, or as a day (or month) in it. Raises CalendarError."""
         if isinstance(value, int) and not isinstance(value, bool):
             return self._checked(value)

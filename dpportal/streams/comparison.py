@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from dpportal.charts.increments import increments_figure
-from dpportal.charts.series import errors_figure, series_figure
+from dpportal.charts.series import Timeline, errors_figure, series_figure
 from dpportal.charts.style import Figure
-from dpportal.publications.verdict import Verdict, answers_found
+from dpportal.platform.json_types import Json
+from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.streams.measure import largest_increment
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series import chosen_place, unit_of
@@ -20,9 +20,7 @@ from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 
 
-def build(
-    stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], chosen: str
-) -> dict[str, Any]:
+def build(stream: Stream, periods: list[Period], counted: Sequence[TrueCounts], chosen: str) -> Json:
     """Charts, rows and headline numbers of some neighbouring periods, the last one included.
 
     counted: of each period, (k,). chosen: which of them is drawn and listed, from "0"; the numbers are over all.
@@ -60,23 +58,17 @@ def build(
 
 def _verdict(errors: np.ndarray, true: np.ndarray) -> Verdict:
     """Of the newest running counts: their error as a share of the counts; (k,) each."""
-    return answers_found(_root_mean_square(errors) / max(float(np.abs(true).mean()), 1.0))
+    return measured_verdict(_root_mean_square(errors) / max(float(np.abs(true).mean()), 1.0))
 
 
 def _figures(
     stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
 ) -> dict[str, Figure]:
     labels = [stream.calendar.label(period.index) for period in periods]
-    shared: dict[str, Any] = {
-        "released": released,
-        "true": true,
-        "half_widths": widths,
-        "unit": unit_of(stream),
-        "periods": periods[-1].index,
-    }
+    time = Timeline(labels, unit_of(stream), periods[-1].index)
     return {
-        "series": series_figure(labels, **shared),
-        "errors": errors_figure(labels, **shared),
+        "series": series_figure(time, released=released, true=true, half_widths=widths),
+        "errors": errors_figure(time, released=released, true=true, half_widths=widths),
     }
 
 
@@ -86,14 +78,13 @@ def _increments(stream: Stream, periods: list[Period], released: np.ndarray, tru
     last = slice(-min(MAX_BARS, len(periods) - first), None)
     indices = np.array([period.index for period in periods[last]])
     plan = stream.plan
+    labels = [stream.calendar.label(int(index)) for index in indices]
     return increments_figure(
-        [stream.calendar.label(int(index)) for index in indices],
+        Timeline(labels, unit_of(stream), periods[-1].index),
         [""],
         added=np.diff(released, axis=0, prepend=0)[last],
         half_widths=registry.stream(plan.mechanism).increment_half_widths(plan, indices),
         true=np.diff(true, axis=0, prepend=0)[last],
-        unit=unit_of(stream),
-        periods=periods[-1].index,
     )
 
 
@@ -104,7 +95,7 @@ def _rows(
     true: np.ndarray,
     widths: np.ndarray,
     clipped: np.ndarray,
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     label = stream.calendar.label
     columns = (released.tolist(), true.tolist(), widths.tolist(), clipped.tolist())
     return [

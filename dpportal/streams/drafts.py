@@ -75,13 +75,13 @@ def offers(stream: Stream, amount: Decimal, only: str = "") -> list[StreamOffer]
     version, request = request_of(stream)
     loss = loss_of(stream, version, amount)
     strategies = [strategy for strategy in registry.STREAMS if strategy.name == only] or registry.STREAMS
-    made = compare.offers(strategies, request, loss)
-    return sorted(made, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
+    listed = compare.offers(strategies, request, loss)
+    return sorted(listed, key=lambda offer: (offer.plan is None, offer.standard_error or math.inf))
 
 
-def expectations(stream: Stream, made: list[StreamOffer]) -> Figure | None:
+def expectations(stream: Stream, listed: list[StreamOffer]) -> Figure | None:
     """The expected error by period of the most accurate strategies, drawn together."""
-    plans = {o.mechanism: o.plan for o in made if o.plan is not None and not o.mechanism.reference}
+    plans = {o.mechanism: o.plan for o in listed if o.plan is not None and not o.mechanism.reference}
     if not plans:
         return None
     shown = list(plans.items())[:MAX_COMPARED]

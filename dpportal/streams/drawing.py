@@ -38,23 +38,23 @@ def series_svg(
 
     labels: of the T >= 1 periods. released, half_widths: (T,), in `unit`. At most MAX_POINTS periods are drawn.
     """
-    drawn = np.arange((len(labels) - 1) % _stride(labels), len(labels), _stride(labels))
-    low = (released - half_widths)[drawn].astype(float)
-    high = (released + half_widths)[drawn].astype(float)
+    places = np.arange((len(labels) - 1) % _stride(labels), len(labels), _stride(labels))
+    low = (released - half_widths)[places].astype(float)
+    high = (released + half_widths)[places].astype(float)
     marks = _round_marks(min(0.0, float(low.min())), float(high.max()))
-    x = LEFT + (WIDTH - LEFT - RIGHT) * (drawn + 0.5) / len(labels)
+    x = LEFT + (WIDTH - LEFT - RIGHT) * (places + 0.5) / len(labels)
 
     def y(values: np.ndarray) -> np.ndarray:
         share = (values - marks[0]) / (marks[-1] - marks[0])
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share
 
-    named = drawn[:: max(1, -(-drawn.size // TICKS))]
+    named = places[:: max(1, -(-places.size // TICKS))]
     context = {
         "title": title,
         "band": points([*zip(x, y(high), strict=True), *zip(x[::-1], y(low)[::-1], strict=True)]),
-        "line": points(zip(x, y(released[drawn].astype(float)), strict=True)),
+        "line": points(zip(x, y(released[places].astype(float)), strict=True)),
         "counts": [Tick(float(y(np.array(mark))), f"{mark:,.0f}") for mark in marks],
-        "periods": [Tick(float(x[np.searchsorted(drawn, i)]), labels[i]) for i in named],
+        "periods": [Tick(float(x[np.searchsorted(places, i)]), labels[i]) for i in named],
         "caption": _("Released running count with its 95 %% interval, in %(unit)s") % {"unit": unit},
         "size": {
             "width": WIDTH,

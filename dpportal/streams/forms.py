@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from collections.abc import Sequence
 
 from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.budgets.amounts import amount_formfield
+from dpportal.platform.json_types import Json
 from dpportal.streams import bulk_csv, preview
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.calendar import Calendar, CalendarError
@@ -41,7 +45,7 @@ DATE_FORMS = [
 ]
 
 
-class CountedForm(forms.ModelForm):
+class CountedForm(forms.ModelForm[Stream]):
     """What a stream counts."""
 
     mode = forms.ChoiceField(
@@ -66,8 +70,8 @@ class CountedForm(forms.ModelForm):
         }
         error_messages = {"name": {"required": _("Give the stream a name.")}}
 
-    def __init__(self, *args: Any, declared: list[Attribute], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, instance: Stream, declared: list[Attribute]) -> None:
+        super().__init__(data, instance=instance)
         columns = [(a.name, a.name) for a in declared]
         numbers = [(a.name, a.name) for a in declared if isinstance(a, Integer) and a.lower >= 0 < a.upper]
         self.fields["column"] = forms.ChoiceField(
@@ -105,7 +109,7 @@ class CountedForm(forms.ModelForm):
         elif self.instance._state.adding:
             self.initial = {**self.initial, "mode": EACH, "column": declared[0].name}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         if data.get("mode") in (CHOSEN, EACH) and not data.get("column"):
             self.add_error("column", _("Choose the column whose values decide."))
@@ -123,7 +127,7 @@ class CountedForm(forms.ModelForm):
         return ("name", "description", *shown, "largest_increment", "split", "cells")
 
 
-class PeriodsForm(forms.ModelForm):
+class PeriodsForm(forms.ModelForm[Stream]):
     """Which values count, where some do; and the periods."""
 
     class Meta:
@@ -147,8 +151,8 @@ class PeriodsForm(forms.ModelForm):
             ),
         }
 
-    def __init__(self, *args: Any, column: Attribute | None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, instance: Stream, column: Attribute | None) -> None:
+        super().__init__(data, instance=instance)
         self.fields["first_day"].required = False
         self.fields["expected"].required = False
         self.fields["horizon"] = forms.IntegerField(
@@ -176,7 +180,7 @@ class PeriodsForm(forms.ModelForm):
             )
             self.order_fields(["cells"])
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         if data.get("step") == Stream.Step.NEXT:
             data["first_day"] = None
@@ -201,11 +205,13 @@ class StrategyForm(forms.Form):
     amount = amount_formfield(label=_("cost"))
     mechanism = forms.ChoiceField(widget=forms.RadioSelect, required=False)
 
-    def __init__(self, *args: Any, offers: list[StreamOffer] | None = None, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: QueryDict | None, *, initial: Json | None = None, offers: Sequence[StreamOffer] = ()
+    ) -> None:
+        super().__init__(data, initial=initial)
         field = self.fields["mechanism"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", ""), *((o.mechanism.name, o.mechanism.title) for o in offers or ())]
+        field.choices = [("", ""), *((o.mechanism.name, o.mechanism.title) for o in offers)]
 
 
 class PeriodForm(forms.Form):
@@ -213,8 +219,8 @@ class PeriodForm(forms.Form):
 
     index = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, stream: Stream, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None = None, *, stream: Stream, initial: Json | None = None) -> None:
+        super().__init__(data, initial=initial)
         self.stream = stream
         for place, label in enumerate(stream.labels):
             self.fields[f"count-{place}"] = forms.IntegerField(
@@ -276,11 +282,17 @@ class ManyForm(forms.Form):
     )
     dates = forms.ChoiceField(label=_("days are written as"), choices=DATE_FORMS, initial=bulk_csv.ISO)
 
-    def __init__(self, *args: Any, stream: Stream, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        files: MultiValueDict[str, UploadedFile[bytes]] | None = None,
+        *,
+        stream: Stream,
+    ) -> None:
+        super().__init__(data, files, auto_id="many_%s")
         self._stream = stream
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         data = super().clean() or {}
         if not self.errors and bool(data.get("file")) == bool((data.get("pasted") or "").strip()):
             raise forms.ValidationError(_("Choose a file or paste lines: one of the two."))
@@ -292,7 +304,7 @@ class ManyForm(forms.Form):
         """What a worker will check again: so that lines in which something is wrong stay in their box."""
         lines = io.StringIO(pasted.removeprefix("\ufeff"), newline="")
         try:
-            preview.foreseen(self._stream, bulk_csv.read(lines, self._stream, **self.options))
+            preview.previewed(self._stream, bulk_csv.read(lines, self._stream, **self.options))
         except (ManyError, PeriodRefusedError, VaultError) as refusal:
             self.add_error("pasted", str(refusal))
 

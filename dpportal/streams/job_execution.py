@@ -30,7 +30,7 @@ from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import PeriodRefusedError, RefusalReason, Update
 from dpportal.streams.measure import StreamDraftError, counted_by
 from dpportal.streams.models import Period, Stream, StreamJob
-from dpportal.streams.preview import foreseen
+from dpportal.streams.preview import previewed
 from dpportal.streams.vault import VaultError
 from dpportal.tables import UploadFault
 from mechanisms.noise import Noise
@@ -61,10 +61,10 @@ def publish_records(job: StreamJob, claim: Claim) -> None:
         stream.dataset, job.file, job.file_name, counted.domain, claim.advance, near_duplicates.sketch_key()
     )
     asks = facts.rows > 0 and not job.options.get("confirmed")
-    if asks and (found := repeated_files.repeated(stream, job.index, facts)):
+    if asks and (repeats := repeated_files.repeated(stream, job.index, facts)):
         # The file stays; the job goes on, from the beginning, once the curator says that its rows are new.
         claim.step("asking")
-        claim.write(options={"repeats": found})
+        claim.write(options={"repeats": repeats})
         claim.finish(JobState.DONE)
         return
     claim.step("publishing")
@@ -86,10 +86,10 @@ def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> 
     """
     claim.step("checking")
     with _updates(job) as updates:
-        found = foreseen(job.stream, updates)
-    if found.new and not job.options.get("confirmed"):
+        preview = previewed(job.stream, updates)
+    if preview.new and not job.options.get("confirmed"):
         claim.step("asking")
-        claim.write(options={**job.options, "preview": found.to_json()})
+        claim.write(options={**job.options, "preview": preview.to_json()})
         claim.finish(JobState.DONE)
         return
     claim.step("publishing")
@@ -98,7 +98,7 @@ def publish_counts(job: StreamJob, claim: Claim, noise: Noise | None = None) -> 
         while batch := list(islice(updates, BATCH)):
             execution.publish(job.stream.pk, batch, by=job.created_by, noise=noise, claim=claim)
             done += len(batch)
-            claim.advance(done, found.total)
+            claim.advance(done, preview.total)
     _finish(job, claim)
 
 

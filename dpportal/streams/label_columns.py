@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpportal.publications.label_columns import LabelColumn, codes_of, is_whole, written
+from dpportal.publications.label_columns import LabelColumn, codes_of, holds_integers, written
 from dpportal.streams.measure import counted_by
 from dpportal.streams.models import Stream
 from mechanisms.domain import Categorical
@@ -20,11 +20,11 @@ def value_columns(stream: Stream) -> list[LabelColumn]:
     counted = counted_by(stream, version.domain())
     if counted.column is None or not counted.split:
         return [LabelColumn(VALUE, 0, list(stream.labels), VALUE)]
-    column, found = counted.column, []
-    names = [(VALUE, codes_of(column), is_whole(column))]
+    column, columns = counted.column, []
+    names = [(VALUE, codes_of(column), holds_integers(column))]
     if isinstance(column, Categorical) and column.has_codes:
         names.append((LABEL, column.labels(), False))
-    for name, texts, whole in names:
+    for name, texts, is_integer in names:
         cells = written(column, texts)
-        found.append(LabelColumn(name, 0, [cells[cell] for cell in counted.cells], column.name, whole))
-    return found
+        columns.append(LabelColumn(name, 0, [cells[cell] for cell in counted.cells], column.name, is_integer))
+    return columns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -139,7 +138,7 @@ def _check(counted: Measure) -> None:
         )
 
 
-def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
+def read_increments(stream: Stream, given: object) -> tuple[int, ...]:
     """A period's increments as people or programs give them: a whole number, or one for each label by name.
 
     Raises DraftError; its message holds no number that was given.
@@ -164,13 +163,13 @@ def read_increments(stream: Stream, given: Any) -> tuple[int, ...]:
                 _("Give a count for every value, 0 where there is none. Missing: %(values)s.")
                 % {"values": shown(lacking)}
             )
-        return tuple(_whole(stream, given[label]) for label in labels)
+        return tuple(_increment(stream, given[label]) for label in labels)
     if labels != [""]:
         raise StreamDraftError(
             _("This stream has several running counts. Give one for each value, by its name: %(values)s.")
             % {"values": shown(labels)}
         )
-    return (_whole(stream, given),)
+    return (_increment(stream, given),)
 
 
 def largest_increment(stream: Stream) -> int:
@@ -183,7 +182,7 @@ def shown(labels: list[str], most: int = 20) -> str:
     return ", ".join(labels[:most]) + (" …" if len(labels) > most else "")
 
 
-def _whole(stream: Stream, value: Any) -> int:
+def _increment(stream: Stream, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise StreamDraftError(
             _("A count must be a whole number, such as 12, without a fraction and not as text.")

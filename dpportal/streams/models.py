@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from dpportal.budgets.models import ChargedPublication, LedgerEntry
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import AnnouncedJob, Job, JobState
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
 from dpportal.streams.calendar import Calendar
@@ -28,7 +28,7 @@ class Stream(ChargedPublication):
     added up instead of counting rows. labels: one for each running count, fixed when the stream is opened.
     """
 
-    MADE = "opened_at"
+    PUBLISHABLE_SINCE = "opened_at"
 
     class State(models.TextChoices):
         DRAFT = "draft", _("Draft")
@@ -110,7 +110,7 @@ class Stream(ChargedPublication):
     @property
     def plan(self) -> StreamPlan:
         """The plan that was frozen when the stream was opened."""
-        plan: dict[str, Any] | None = self.plan_json
+        plan: Json | None = self.plan_json
         if plan is None:
             raise ValueError("a stream has a plan once it was confirmed")
         return StreamPlan.from_json(plan)
@@ -250,21 +250,21 @@ class StreamJob(AnnouncedJob):
     @property
     def repeats(self) -> list[str]:
         """The periods whose file held nearly the same rows, while the curator has not said whether these are new."""
-        return [self.stream.calendar.label(index) for index in self._asked.get("repeats", ())]
+        return [self.stream.calendar.label(index) for index in self._open_questions.get("repeats", ())]
 
     @property
     def preview(self) -> dict[str, int]:
         """What a file of many periods would publish, while the curator has not said that it shall; see `preview`."""
-        preview: dict[str, int] = self._asked.get("preview", {})
+        preview: dict[str, int] = self._open_questions.get("preview", {})
         return preview
 
     @property
     def asks(self) -> bool:
         """Whether it waits for the curator's word."""
-        return bool(self._asked.get("repeats") or self._asked.get("preview"))
+        return bool(self._open_questions.get("repeats") or self._open_questions.get("preview"))
 
     @property
-    def _asked(self) -> dict[str, Any]:
+    def _open_questions(self) -> Json:
         return self.options if self.state == JobState.DONE and isinstance(self.options, dict) else {}
 
     @property

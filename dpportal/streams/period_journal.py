@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -20,6 +19,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.charge_journal import RestoredError
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.platform.json_types import Json
 from dpportal.streams import vault
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.vault import TrueCounts
@@ -63,8 +63,8 @@ class DecidedPeriod:
 
     def period_of(self, stream: Stream) -> Period:
         """The row that publishes it."""
-        told = {name: value for name, value in asdict(self).items() if name not in ("sums", "clipped")}
-        return Period(stream=stream, **told)
+        fields = {name: value for name, value in asdict(self).items() if name not in ("sums", "clipped")}
+        return Period(stream=stream, **fields)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Decision:
         decided = (DecidedPeriod.of(period, true) for period, true in zip(periods, sums, strict=True))
         return cls(version, state.to_bytes().decode(), tuple(decided))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """As it is remembered: of a length that no true sum changes."""
         blanks = sum(filling(period.sums, TRUE_NUMBERS["sums"]) for period in self.periods)
         return {**asdict(self), "filling": " " * blanks}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.streams import execution
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
@@ -39,7 +39,7 @@ class Preview:
     def last(self) -> int:
         return self.first + self.new - 1
 
-    def told(self, stream: Stream) -> dict[str, Any]:
+    def in_calendar(self, stream: Stream) -> Json:
         """The same in the stream's calendar, with what is still missing after it."""
         label = stream.calendar.label
         missing = self._missing(stream)
@@ -66,7 +66,7 @@ class Preview:
         return max(0, min(begun, stream.horizon or begun) - self.last)
 
 
-def foreseen(stream: Stream, updates: Iterable[Update]) -> Preview:
+def previewed(stream: Stream, updates: Iterable[Update]) -> Preview:
     """Of what is all readable, in order, and due or published; what is published is not compared with the file.
 
     Raises PeriodRefusedError or ManyError for what is not, beside whatever reading the updates raises.
@@ -106,6 +106,6 @@ def _check_follows(stream: Stream, index: int, due: int) -> None:
         )
 
 
-def preview_of(job: StreamJob | None) -> dict[str, Any] | None:
+def preview_of(job: StreamJob | None) -> Json | None:
     """What the curator is asked about, if the job waits for their word on it."""
-    return Preview(**job.preview).told(job.stream) if job is not None and job.preview else None
+    return Preview(**job.preview).in_calendar(job.stream) if job is not None and job.preview else None

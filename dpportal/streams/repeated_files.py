@@ -18,17 +18,17 @@ NEARLY_ALL = 0.95
 def repeated(stream: Stream, index: int, facts: TableFacts) -> list[int]:
     """The other periods of the stream whose file held the same rows as this one, or nearly all of one's."""
     sketch = Sketch.from_bytes(facts.sketch)
-    kept = PeriodSketch.objects.filter(period__stream=stream).exclude(period__index=index)
+    sketches = PeriodSketch.objects.filter(period__stream=stream).exclude(period__index=index)
     return [
         row.period.index
-        for row in kept.select_related("period").order_by("period__index")
+        for row in sketches.select_related("period").order_by("period__index")
         if isinstance(row.content, dict) and _like(row.content, facts, sketch)
     ]
 
 
-def _like(kept: dict[str, str], facts: TableFacts, sketch: Sketch) -> bool:
-    same = kept["digest"] == facts.content_digest
-    return same or likeness(sketch, Sketch.from_bytes(b64decode(kept["sketch"]))).rows >= NEARLY_ALL
+def _like(earlier: dict[str, str], facts: TableFacts, sketch: Sketch) -> bool:
+    same = earlier["digest"] == facts.content_digest
+    return same or likeness(sketch, Sketch.from_bytes(b64decode(earlier["sketch"]))).rows >= NEARLY_ALL
 
 
 def keep(stream: Stream, index: int, facts: TableFacts) -> None:

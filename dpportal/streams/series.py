@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.datasets.protection import Protection
-from dpportal.publications.statement import epsilon_delta_text, statement
+from dpportal.publications.statement import Counting, epsilon_delta_text, statement
 from dpportal.streams.models import Period, Stream
 from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
@@ -62,7 +62,10 @@ class Series:
     @cached_property
     def increment_standard_errors(self) -> np.ndarray:
         """(T,) of the increments, before publication rounds."""
-        return np.sqrt(registry.stream(self.plan.mechanism).increment_variances(self.plan, self.periods))
+        errors: np.ndarray = np.sqrt(
+            registry.stream(self.plan.mechanism).increment_variances(self.plan, self.periods)
+        )
+        return errors
 
     @cached_property
     def consistent(self) -> np.ndarray:
@@ -84,7 +87,7 @@ def published(stream: Stream) -> Series | None:
     return _series(stream, stream.periods.all())
 
 
-def drawn(stream: Stream, most: int) -> Series | None:
+def evenly_spaced(stream: Stream, most: int) -> Series | None:
     """At most `most` evenly spaced periods, the last among them; None before the first."""
     last = stream.periods.count()
     stride = max(1, -(-last // most))
@@ -94,9 +97,9 @@ def drawn(stream: Stream, most: int) -> Series | None:
 
 def newest(stream: Stream, many: int) -> Series:
     """The last so many periods of a stream that has one."""
-    found = _series(stream, stream.periods.filter(index__gt=stream.periods.count() - many))
-    assert found is not None
-    return found
+    series = _series(stream, stream.periods.filter(index__gt=stream.periods.count() - many))
+    assert series is not None
+    return series
 
 
 def _series(stream: Stream, chosen: QuerySet[Period]) -> Series | None:
@@ -123,16 +126,13 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
 
     delta: at which a zCDP loss is also read as (ε, δ).
     """
-    whole = registry.stream(plan.mechanism).whole_orders
     # A stream remembers nobody: where people can have several rows, no file of records is counted.
     own = statement(
         plan.loss,
         delta,
-        version.unit_column,
+        Counting(version.unit_column, by_curator=True, without_table=not version.dataset.had_table),
         _("This stream"),
-        whole_orders=whole,
-        kept_by_curator=True,
-        without_table=not version.dataset.had_table,
+        whole_orders=registry.stream(plan.mechanism).whole_orders,
         total_published=others.total_published,
     )
     return " ".join([own, *others.sentences(plan.loss, Protection.of(version), _("this stream"))])
@@ -140,8 +140,7 @@ def promise(plan: StreamPlan, delta: float, version: DomainVersion, others: Othe
 
 def as_epsilon_delta(plan: StreamPlan, delta: float) -> str:
     """The reading of a zCDP loss as (ε, δ); empty for a pure loss."""
-    whole = registry.stream(plan.mechanism).whole_orders
-    return epsilon_delta_text(plan.loss, delta, whole_orders=whole)
+    return epsilon_delta_text(plan.loss, delta, whole_orders=registry.stream(plan.mechanism).whole_orders)
 
 
 def promise_of(stream: Stream) -> str:
@@ -154,8 +153,8 @@ def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:
     """What a running count counts, for axes and columns. version: of the domain, for a stream that has none yet."""
     if stream.summed:
         return _("sum of %(column)s") % {"column": stream.summed}
-    kept = stream.domain_version or version
-    return _("rows") if kept is not None and kept.max_rows > 1 else _("people")
+    declared = stream.domain_version or version
+    return _("rows") if declared is not None and declared.max_rows > 1 else _("people")
 
 
 def chosen_place(stream: Stream, chosen: str) -> int:

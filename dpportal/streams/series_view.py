@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
 from django.http import QueryDict
 
 from dpportal.charts.increments import increments_apart_figure, increments_figure
-from dpportal.charts.series import expectation_figure, expectation_periods, series_figure
+from dpportal.charts.series import Timeline, expectation_figure, expectation_periods, series_figure
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
 from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
 from dpportal.streams.models import Stream
-from dpportal.streams.series import Series, chosen_place, drawn, newest, unit_of
+from dpportal.streams.series import Series, chosen_place, evenly_spaced, newest, unit_of
 from mechanisms import registry
 
 MAX_ROWS = 100
@@ -37,13 +37,13 @@ class Chosen:
     is_apart: bool = False
 
     @classmethod
-    def of(cls, stream: Stream, asked: QueryDict) -> Chosen:
+    def of(cls, stream: Stream, query: QueryDict) -> Chosen:
         """What the address asks for; without a word the first ones, together. What is unknown is the first one."""
-        named = asked.getlist("count")
+        named = query.getlist("count")
         places = (
             dict.fromkeys(chosen_place(stream, one) for one in named) if named else range(len(stream.labels))
         )
-        is_apart = asked.get("view") == APART
+        is_apart = query.get("view") == APART
         return cls(tuple(places)[: MAX_APART if is_apart else MAX_TOGETHER], is_apart)
 
     @property
@@ -54,12 +54,12 @@ class Chosen:
         )
 
 
-def shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
+def shown(stream: Stream, query: QueryDict) -> Json:
     """The series as pages show it: charts, newest periods, expected error."""
-    count, chosen = stream.periods.count(), Chosen.of(stream, asked)
-    series, most_rows = drawn(stream, _points(stream, chosen)), _most_rows(chosen)
+    count, chosen = stream.periods.count(), Chosen.of(stream, query)
+    series, most_rows = evenly_spaced(stream, _points(stream, chosen)), _most_rows(chosen)
     figures = {"expectation": expectation(stream, count)}
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     if series is not None:
         latest = newest(stream, max(most_rows, MAX_BARS) + 1)
         figures = {
@@ -82,26 +82,22 @@ def shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
 
 def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
     """One running count with what never falls, where the whole series is drawn; several, together or apart."""
-    places = list(chosen.places)
+    places, time = list(chosen.places), Timeline(series.labels, series.unit, periods)
     if len(places) > 1:
         make = apart_figure if chosen.is_apart else together_figure
         return make(
-            series.labels,
+            time,
             [series.names[place] for place in places],
             released=series.released[:, places],
             half_widths=series.half_widths,
-            unit=series.unit,
-            periods=periods,
         )
-    whole = len(series.labels) == periods
+    is_complete = len(series.labels) == periods
     return series_figure(
-        series.labels,
+        time,
         released=series.released[:, places[0]],
         half_widths=series.half_widths,
-        consistent=series.never_falling(places[0]) if whole else None,
+        consistent=series.never_falling(places[0]) if is_complete else None,
         name=series.names[places[0]],
-        unit=series.unit,
-        periods=periods,
     )
 
 
@@ -114,12 +110,10 @@ def increments_chart(series: Series, chosen: Chosen, periods: int) -> Figure:
     last = slice(-min(bars, _known(series)), None)
     make = increments_apart_figure if is_apart else increments_figure
     return make(
-        series.labels[last],
+        Timeline(series.labels[last], series.unit, periods),
         [series.names[place] for place in places],
         added=series.increments[last, places],
         half_widths=series.increment_half_widths[last],
-        unit=series.unit,
-        periods=periods,
     )
 
 
@@ -147,7 +141,7 @@ def _most_rows(chosen: Chosen) -> int:
     return min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
 
 
-def _rows(series: Series, chosen: Chosen, most: int) -> list[dict[str, Any]]:
+def _rows(series: Series, chosen: Chosen, most: int) -> list[Json]:
     """The newest periods first, as rows of a table: of each chosen count what is released, and what is new."""
     places, rows = list(chosen.places), []
     for at in range(len(series.labels) - 1, len(series.labels) - 1 - min(most, _known(series)), -1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -18,10 +17,11 @@ from dpportal.budgets import confirming
 from dpportal.datasets import records
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_releaser
+from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.datasets.services import DatasetError
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.platform import storage
+from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest
 from dpportal.publications.publishing import after_comparison
@@ -33,7 +33,7 @@ from mechanisms.continual.mechanism import StreamPlan
 # Ends the name of a file that waits to be counted; the sweep knows it.
 WAITING = ".update"
 # What a job's options say of the question that its curator is asked.
-ASKED = ("repeats", "preview")
+QUESTIONS = ("repeats", "preview")
 
 
 # What a curator chooses of a draft.
@@ -109,7 +109,7 @@ def discard(stream: Stream) -> None:
         )
 
 
-def queue_records(stream: Stream, index: int, file: File, by: User) -> StreamJob:
+def queue_records(stream: Stream, index: int, file: File[bytes], by: User) -> StreamJob:
     """Have a file of a period's records counted and the period published. Raises StreamError."""
     version = stream.domain_version
     if stream.dataset.is_tableless:
@@ -140,7 +140,7 @@ def confirm_file(stream: Stream, by: User) -> None:
     if job.repeats:
         like = f"period {job.index}, like {', '.join(job.repeats)}"
         audit.record(by, "confirmed repeated records", stream, like)
-    options = {**{k: v for k, v in job.options.items() if k not in ASKED}, "confirmed": True}
+    options = {**{k: v for k, v in job.options.items() if k not in QUESTIONS}, "confirmed": True}
     StreamJob.objects.filter(pk=job.pk).update(**reset_fields(), seen=False, options=options)
     STREAM_JOBS.hint_on_commit(job.pk)
 
@@ -194,9 +194,7 @@ def _drop_unanswered(stream: Stream) -> None:
         _drop(job)
 
 
-def queue_counts(
-    stream: Stream, file: File, options: dict[str, Any], by: User, *, confirmed: bool
-) -> StreamJob:
+def queue_counts(stream: Stream, file: File[bytes], options: Json, by: User, *, confirmed: bool) -> StreamJob:
     """Have every period of a file published. Raises StreamError.
 
     options: of `many.read`. confirmed: whether without a preview that the curator has to agree to.
@@ -252,7 +250,7 @@ def withdraw(stream: Stream, by: User, because: str = "") -> None:
         raise StreamError(_("This stream is not public."))
 
 
-def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
+def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
     """When a dataset's records are erased: close its streams and delete all that holds true counts."""
     for stream in Stream.objects.select_for_update().filter(dataset=dataset):
         if _active_jobs(stream):
@@ -268,7 +266,7 @@ def forget(sender: Any, dataset: Dataset, **_kwargs: Any) -> None:
         )
 
 
-def _queue_file(job: StreamJob, file: File) -> StreamJob:
+def _queue_file(job: StreamJob, file: File[bytes]) -> StreamJob:
     """Keep a file in the dataset's private folder and queue its job."""
     if not job.stream.is_open:
         raise StreamError(_("This stream is not open, so it takes no periods."))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.budgets import cost_dial
+from dpportal.platform.json_types import Json
 from dpportal.publications import cost, cost_search
 from dpportal.publications.verdict import Verdict, VerdictLevel, of_answers, rounded
 from dpportal.streams import drafts
@@ -26,31 +26,31 @@ from mechanisms.continual.mechanism import StreamPlan
 HARDLY_WORSE = 1.5
 
 
-def strategies(stream: Stream, made: list[StreamOffer], chosen: str, amount: Decimal) -> dict[str, Any]:
+def strategies(stream: Stream, offers: list[StreamOffer], chosen: str, amount: Decimal) -> Json:
     """The strategies in three heaps: to take, to compare with, and those that cannot be had, with why.
 
     made: of all strategies at that cost, the most accurate first.
     """
-    suggested = compare.suggested(made)
-    usable = [offer for offer in made if offer.plan and not offer.mechanism.reference]
-    taken = next((o for o in made if o.plan and o.mechanism.name == chosen), suggested)
+    suggested = compare.suggested(offers)
+    usable = [offer for offer in offers if offer.plan and not offer.mechanism.reference]
+    taken = next((o for o in offers if o.plan and o.mechanism.name == chosen), suggested)
     return {
         "offers": usable,
-        "compared": [offer for offer in made if offer.plan and offer.mechanism.reference],
-        "refused": [offer for offer in made if not offer.plan],
+        "compared": [offer for offer in offers if offer.plan and offer.mechanism.reference],
+        "refused": [offer for offer in offers if not offer.plan],
         "suggested": suggested,
         "recommended": _recommended(suggested, usable) if suggested else [],
         "chosen": taken.mechanism.name if taken else "",
         "chosen_offer": taken,
         "chosen_error": cost_search.shown(at_the_end(taken)) if taken else None,
-        **(foreseen(stream, taken.plan, amount) if taken and taken.plan else {}),
+        **(expected_verdict(stream, taken.plan, amount) if taken and taken.plan else {}),
         "unit": unit_of(stream, stream.dataset.current_domain()),
         "end": _end(stream),
-        "figure": drafts.expectations(stream, made),
+        "figure": drafts.expectations(stream, offers),
     }
 
 
-def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[dict[str, Any]]:
+def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[Json]:
     """The most accurate, and the next one if it is hardly worse, each with its error at the end."""
     least = suggested.standard_error or 0.0
     others = [o for o in usable if o is not suggested and (o.standard_error or 0.0) <= HARDLY_WORSE * least]
@@ -71,10 +71,10 @@ def _half_width(plan: StreamPlan) -> float:
     return float(registry.stream(plan.mechanism).half_widths(plan, last)[0])
 
 
-def foreseen(stream: Stream, plan: StreamPlan, amount: Decimal) -> dict[str, Any]:
+def expected_verdict(stream: Stream, plan: StreamPlan, amount: Decimal) -> Json:
     """Whether the last running count will be of use, and from which cost on where the curator made an estimate."""
-    found = _expected(stream, plan)
-    return {"verdict": found, "better_amount": found.amount(amount, plan.loss.definition)}
+    verdict = _expected(stream, plan)
+    return {"verdict": verdict, "better_amount": verdict.amount(amount, plan.loss.definition)}
 
 
 def expected_of(stream: Stream) -> Verdict:
@@ -101,30 +101,30 @@ def _end(stream: Stream) -> str:
     return _("at the end") if stream.horizon else _("after the periods foreseen")
 
 
-def turned(stream: Stream, asked: dict[str, str]) -> dict[str, Any]:
+def turned(stream: Stream, turn: dict[str, str]) -> Json:
     """One position of the dial: the cost, what it means, and the interval of the last running count.
 
-    asked: "epsilon" (the cost) or "half_width", and "mechanism". Raises ValidationError or DraftError.
+    turn: "epsilon" (the cost) or "half_width", and "mechanism". Raises ValidationError or DraftError.
     """
-    mechanism, definition = asked.get("mechanism", ""), Definition(drafts.budget_of(stream).definition)
+    mechanism, definition = turn.get("mechanism", ""), Definition(drafts.budget_of(stream).definition)
 
     def error_of(amount: Decimal) -> float:
         return at_the_end(_offer(drafts.offers(stream, amount, only=mechanism), mechanism))
 
     return cost_dial.position(
-        asked,
-        amount_of=lambda wanted: cost_search.amount_for(wanted, definition, error_of),
+        turn,
+        amount_of=lambda error: cost_search.amount_for(error, definition, error_of),
         error_of=error_of,
         meaning_of=partial(_meaning, stream),
     )
 
 
-def _offer(made: list[StreamOffer], mechanism: str) -> StreamOffer:
+def _offer(offers: list[StreamOffer], mechanism: str) -> StreamOffer:
     """The checked strategy's; the suggested one's if none is. Raises DraftError if it has no plan."""
-    found = next((o for o in made if o.mechanism.name == mechanism), None) or compare.suggested(made)
-    if found is None or found.plan is None:
-        raise StreamDraftError(found.refusal if found else made[0].refusal)
-    return found
+    offer = next((o for o in offers if o.mechanism.name == mechanism), None) or compare.suggested(offers)
+    if offer is None or offer.plan is None:
+        raise StreamDraftError(offer.refusal if offer else offers[0].refusal)
+    return offer
 
 
 def _meaning(stream: Stream, amount: Decimal) -> str:
@@ -133,7 +133,7 @@ def _meaning(stream: Stream, amount: Decimal) -> str:
     return cost.meaning(drafts.loss_of(stream, version, amount), drafts.budget_of(stream).delta)
 
 
-def dial_shown(stream: Stream, amount: Decimal) -> dict[str, Any]:
+def dial_shown(stream: Stream, amount: Decimal) -> Json:
     """The dial's ends, what the cost means, and what others have chosen."""
     return {
         **cost_search.ends(drafts.budget_of(stream).total),

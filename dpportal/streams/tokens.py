@@ -54,8 +54,8 @@ def renew(stream: Stream, by: User) -> str:
 
 def opens(token: str, stream: Stream | None) -> bool:
     """Whether a token is this stream's; as slow for a stream that does not exist."""
-    kept = stream.token_sha256 if stream is not None else ""
-    return hmac.compare_digest(_digest(token), kept or "0" * 64)
+    stored = stream.token_sha256 if stream is not None else ""
+    return hmac.compare_digest(_digest(token), stored or "0" * 64)
 
 
 def admit(stream: Stream) -> None:
@@ -77,8 +77,8 @@ def _counted(stream: Stream) -> bool:
     now = TruncMinute(Now(), tzinfo=UTC)
     has_room = ~Q(minute=now) | Q(requests__lt=REQUESTS_PER_MINUTE)
     count = Case(When(minute=now, then=F("requests") + 1), default=1)
-    found = Token.objects.filter(has_room, stream=stream)
-    return found.update(requests=count, minute=now, used_at=Now()) == 1
+    admitting = Token.objects.filter(has_room, stream=stream)
+    return admitting.update(requests=count, minute=now, used_at=Now()) == 1
 
 
 def _digest(token: str) -> str:

@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream
 from mechanisms.continual.mechanism import StreamSecrets
 
 # Sealing does not hide a length, and the digits of a count are one: JSON is filled up with blanks. A running count
 # takes at most 19 digits and two marks, and a mark for whether it was clipped; a state so many bytes, or a multiple.
-BYTES_PER_SUM, BYTES_BESIDE_SUMS = 22, 32
+BYTES_PER_SUM, OVERHEAD_BYTES = 22, 32
 STATE_STEP = 1024
 
 
@@ -41,12 +41,12 @@ class TrueCounts:
     sums: np.ndarray
     clipped: np.ndarray
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Of a length that tells nothing of what was clipped."""
         return {"sums": self.sums.tolist(), "clipped": "".join("01"[int(one)] for one in self.clipped)}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> TrueCounts:
+    def from_json(cls, value: Json) -> TrueCounts:
         marks = np.array([mark == "1" for mark in value["clipped"]], dtype=bool)
         return cls(np.array(value["sums"], dtype=np.int64), marks)
 
@@ -93,7 +93,7 @@ def keep_sums(sums: Iterable[tuple[Period, TrueCounts]]) -> None:
             sealed=settings.STREAM_KEYS.seal_json(
                 json.dumps(true.to_json()).encode(),
                 bound_to=_sums_name(period),
-                step=BYTES_PER_SUM * true.sums.size + BYTES_BESIDE_SUMS,
+                step=BYTES_PER_SUM * true.sums.size + OVERHEAD_BYTES,
             ),
         )
         for period, true in sums
@@ -102,17 +102,17 @@ def keep_sums(sums: Iterable[tuple[Period, TrueCounts]]) -> None:
 
 def true_sums(periods: Iterable[Period]) -> list[list[int]] | None:
     """The true running counts after each of the periods; None if any were deleted. Raises VaultError."""
-    found = true_counts(periods)
-    return None if found is None else [true.sums.tolist() for true in found]
+    counts = true_counts(periods)
+    return None if counts is None else [true.sums.tolist() for true in counts]
 
 
 def true_counts(periods: Iterable[Period]) -> list[TrueCounts] | None:
     """The same with what was clipped."""
-    wanted = list(periods)
-    sealed = SealedSums.objects.in_bulk([period.pk for period in wanted])
-    if len(sealed) < len(wanted):
+    rows = list(periods)
+    sealed = SealedSums.objects.in_bulk([period.pk for period in rows])
+    if len(sealed) < len(rows):
         return None
-    opened = (_opened(sealed[period.pk].sealed, _sums_name(period)) for period in wanted)
+    opened = (_opened(sealed[period.pk].sealed, _sums_name(period)) for period in rows)
     return [TrueCounts.from_json(json.loads(content)) for content in opened]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -24,6 +23,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import open_datasets, shows_own, with_right
 from dpportal.datasets.models import Right
+from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.publishing import record_comparison
 from dpportal.serving.files import refusal as upload_refusal
@@ -61,8 +61,8 @@ def listing(request: HttpRequest) -> HttpResponse:
     own = shows_own(request)
     seen = Q(dataset__in=open_datasets(request), opened_at__isnull=False)
     mine = Q(dataset__in=open_datasets(request, Right.RELEASE)) | seen
-    wanted = mine if own else PUBLIC
-    shown = downloads.with_newest(Stream.objects.filter(wanted)).select_related("dataset", "charge__budget")
+    visible = mine if own else PUBLIC
+    shown = downloads.with_newest(Stream.objects.filter(visible)).select_related("dataset", "charge__budget")
     page = Paginator(shown.order_by("-created_at"), PAGE_SIZE).get_page(request.GET.get("page"))
     for stream in page:
         with_right(request, stream.dataset)
@@ -152,7 +152,7 @@ def drop_file(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
 def add_many(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Have many periods published, from a file or pasted."""
     stream = stream_for(request, stream_id)
-    form = ManyForm(request.POST, request.FILES, stream=stream, auto_id="many_%s")
+    form = ManyForm(request.POST, request.FILES, stream=stream)
 
     def queue() -> str:
         pasted = ContentFile(form.cleaned_data["pasted"].encode(), "pasted.csv")
@@ -169,14 +169,14 @@ def token(request: HttpRequest, stream_id: UUID) -> HttpResponseBase:
     """Make a token and show it, this once."""
     stream = stream_for(request, stream_id)
     try:
-        made = services.renew_token(stream, current_user(request))
+        fresh = services.renew_token(stream, current_user(request))
     except StreamError as refusal:
         messages.error(request, str(refusal))
         return redirect("streams:home", stream.pk)
     context = {
         "stream": stream,
         "dataset": stream.dataset,
-        "token": made,
+        "token": fresh,
         "address": request.build_absolute_uri(f"/streams/{stream.pk}/periods"),
         "example": json.dumps(_example(stream), ensure_ascii=False),
         "limit": tokens.REQUESTS_PER_MINUTE,
@@ -250,7 +250,7 @@ def _clipped_text(stream: Stream, clipped: int) -> str:
     return text % {"count": f"{clipped:,}", "largest": f"{largest_increment(stream):,}"}
 
 
-def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
+def _home(request: HttpRequest, stream: Stream, **bound: BaseForm) -> HttpResponse:
     """The stream's page, with a form that has to be corrected if there is one."""
     context = {
         "stream": stream,
@@ -265,7 +265,7 @@ def _home(request: HttpRequest, stream: Stream, **bound: Any) -> HttpResponse:
     return render(request, "streams/home.html", context, status=422 if bound else 200)
 
 
-def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
+def _forms(stream: Stream, bound: Mapping[str, BaseForm]) -> Json:
     if not stream.is_open:
         return {}
     initial = {"index": stream.periods.count() + 1}
@@ -276,11 +276,11 @@ def _forms(stream: Stream, bound: dict[str, Any]) -> dict[str, Any]:
         "typed": bound.get("typed") or (PeriodForm(stream=stream, initial=initial) if typed else None),
         "records": bound.get("records")
         or (RecordsForm(initial=initial, auto_id="records_%s") if counts_people else None),
-        "many": bound.get("many") or ManyForm(stream=stream, auto_id="many_%s"),
+        "many": bound.get("many") or ManyForm(stream=stream),
     }
 
 
-def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
+def _live(stream: Stream, by: User, forms_due: str = "") -> Json:
     """What the live part of the page shows beside the series. mark: changes whenever any of that or the series does.
 
     news_query: with which it asks whether that is so. forms_due: the period that the page's forms are for; they keep
@@ -291,34 +291,34 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> dict[str, Any]:
     if job is not None and not job.active and not job.seen and job.created_by_id == by.pk:
         StreamJob.objects.filter(pk=job.pk).update(seen=True)
     count = stream.periods.count()
-    asked = preview_of(job)
+    preview = preview_of(job)
     seen = [stream.state, count, job and (job.pk, job.state, job.step, job.progress)]
     due = count + 1
-    kept_due = int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due
+    form_period = int(forms_due) if forms_due.isdecimal() and len(forms_due) < 10 else due
     mark = hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
     return {
         "job": job,
-        "preview": asked,
+        "preview": preview,
         "due": due,
-        "forms_due": kept_due,
+        "forms_due": form_period,
         "due_label": stream.calendar.label(due),
         "is_due": stream.is_open and not stream.calendar.is_future(due),
         "due_start": stream.calendar.start(due),
         "mark": mark,
-        "news_query": urlencode({"state": stream.state, "forms_due": kept_due, "seen": mark}),
+        "news_query": urlencode({"state": stream.state, "forms_due": form_period, "seen": mark}),
     }
 
 
-def _shown(stream: Stream, asked: QueryDict) -> dict[str, Any]:
-    return series_view.shown(stream, asked) if stream.was_opened else {}
+def _shown(stream: Stream, query: QueryDict) -> Json:
+    return series_view.shown(stream, query) if stream.was_opened else {}
 
 
-def _example(stream: Stream) -> dict[str, Any]:
+def _example(stream: Stream) -> Json:
     """A body that a program may send next."""
     labels: list[str] = stream.labels
-    counts: Any = 12 if labels == [""] else dict.fromkeys(labels, 12)
+    counts: int | dict[str, int] = 12 if labels == [""] else dict.fromkeys(labels, 12)
     due = stream.periods.count() + 1
-    period: Any = due if stream.first_day is None else stream.calendar.label(due)
+    period: int | str = due if stream.first_day is None else stream.calendar.label(due)
     return {"period": period, "counts": counts}
 
 

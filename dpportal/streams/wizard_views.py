@@ -99,14 +99,14 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         initial = {"amount": plain(offered)}
         typed = StrategyForm(request.POST)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
-        made = drafts.offers(draft, amount)
+        offers = drafts.offers(draft, amount)
     except StreamDraftError as refusal:
         return wizard.page(request, "strategy", draft, None, refusal=str(refusal))
-    form = StrategyForm(request.POST or None, initial=initial, offers=made)
+    form = StrategyForm(request.POST or None, initial=initial, offers=offers)
     by_htmx = getattr(request, "htmx", False)
     named = chosen_by_hand(request.POST).get("mechanism") if by_htmx else form["mechanism"].value()
     picked = request.POST.get("use") or named or draft.mechanism
-    context = {"amount": amount, **strategy_page.strategies(draft, made, picked, amount)}
+    context = {"amount": amount, **strategy_page.strategies(draft, offers, picked, amount)}
     if by_htmx:
         shown = {"stream": draft, "form": form, "budget": budget, **context}
         return render(request, "streams/_offers.html", shown)
@@ -163,7 +163,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "statement": promise(plan, budget.delta, version, draft.other_promises),
         "corrections": correction_rule.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),
-        **strategy_page.foreseen(draft, plan, draft.amount),
+        **strategy_page.expected_verdict(draft, plan, draft.amount),
     }
     return wizard.page(request, "review", draft, form, **context)
 

@@ -89,7 +89,7 @@ def look() -> float:
     from dpportal.operations import restore_check
 
     begun = time.perf_counter()
-    assert not restore_check.found().troubles
+    assert not restore_check.findings().troubles
     return time.perf_counter() - begun
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandParser
 
 from dpportal.budgets.amounts import plain
@@ -26,18 +24,18 @@ class Command(BaseCommand):
 
         parser.add_argument("--if-any", action="store_true", help="say nothing if nothing is wrong")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         if options["accept"]:
             restore_check.accept()
-        lines = told(restore_check.check())
+        lines = report(restore_check.check())
         if lines or not options["if_any"]:
             self.stdout.write("\n".join(lines) or "Database and memory agree.")
 
 
-def told(findings: Findings) -> list[str]:
+def report(findings: Findings) -> list[str]:
     """What was found, in lines; empty where nothing has to be done."""
-    lines = [line for lacking in findings.lacking for line in _told_of(lacking)]
+    lines = [line for lacking in findings.lacking for line in _charges(lacking)]
     if lines:
         lines = ["The database was put back from an older copy. It lacks these charges:", *lines]
         lines += ["Enter them on the page Health; until then nothing can be spent from these datasets."]
@@ -51,7 +49,7 @@ def told(findings: Findings) -> list[str]:
     return lines
 
 
-def _told_of(lacking: Lacking) -> list[str]:
+def _charges(lacking: Lacking) -> list[str]:
     note = "" if lacking.known else " (the dataset itself is missing)"
     return [
         f"  {lacking.name}{note}: {c.symbol} = {plain(c.cost)}, {c.reason}, {c.at[:16]}"

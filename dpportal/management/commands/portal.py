@@ -52,7 +52,7 @@ class Command(BaseCommand):
                 f"--{role}", default=role, help=f"at the first start: the name of its {role} ({role})"
             )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: Any) -> None:
         heed_interrupts()
         self._check_port(options["host"], options["port"])
         self._check_names([options[role] for role in FIRST_PEOPLE])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
@@ -16,7 +14,7 @@ from dpportal.platform.keys import UnsealError
 class Command(BaseCommand):
     help = "Seal anew, with the key that the portal has now, whatever former keys sealed."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         lock_timeouts.keep_to(lock_timeouts.COMMAND)
         try:
             done = reseal.reseal()

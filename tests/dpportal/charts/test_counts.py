@@ -85,7 +85,7 @@ class TestBars:
         assert figure.json["layout"]["xaxis"]["type"] == "category"
 
     def test_name_the_unit_on_the_axis(self) -> None:
-        assert three(unit="visits").json["layout"]["yaxis"]["title"]["text"] == "visits"
+        assert three().json["layout"]["yaxis"]["title"]["text"] == "people"
 
     def test_refuse_counts_of_another_domain(self) -> None:
         with pytest.raises(ValueError, match="must have 3 counts, got 2"):

@@ -15,12 +15,12 @@ from dpportal.charts.queries import (
     MAX_POINTS,
     answers_figure,
     comparison_figure,
-    drawn,
     lengths_figure,
     lengths_map,
     matrix_figure,
     picture,
     ranges_figure,
+    shown_queries,
     tables_figure,
 )
 from dpportal.charts.style import Figure
@@ -47,7 +47,7 @@ def trace(figure: Figure, name: str) -> dict[str, Any]:
 
 
 def test_of_many_answers_evenly_spaced_ones_are_drawn_and_the_caption_says_so() -> None:
-    places = drawn(MANY)
+    places = shown_queries(MANY)
     assert places[0] == 0 and places[-1] == MANY - 1 and places.size == MAX_POINTS
     values = places.astype(float)
     figure = answers_figure([str(i) for i in places], values, np.ones(values.size), places, MANY)

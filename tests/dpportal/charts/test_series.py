@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dpportal.charts.series import errors_figure, expectation_figure, series_figure
+from dpportal.charts.series import Timeline, errors_figure, expectation_figure, series_figure
 from dpportal.charts.style import Figure
 from dpportal.streams.drawing import series_svg
 
@@ -22,7 +22,7 @@ def _trace(figure: Figure, name: str) -> dict[str, list[float]]:
 
 def test_the_band_is_the_released_count_with_its_half_width_on_both_sides() -> None:
     released, half = np.array([5, 9, 11]), np.array([2, 3, 3])
-    figure = series_figure(["a", "b", "c"], released=released, half_widths=half)
+    figure = series_figure(Timeline(["a", "b", "c"]), released=released, half_widths=half)
     lower, upper = figure.json["data"][:2]
     assert lower["y"] == [3, 6, 8]
     assert upper["y"] == [7, 12, 14]
@@ -31,21 +31,21 @@ def test_the_band_is_the_released_count_with_its_half_width_on_both_sides() -> N
 
 def test_without_true_counts_a_figure_has_no_line_for_them() -> None:
     values = np.array([1, 2])
-    figure = series_figure(["a", "b"], released=values, half_widths=values)
+    figure = series_figure(Timeline(["a", "b"]), released=values, half_widths=values)
     assert "True" not in {trace.get("name") for trace in figure.json["data"]}
-    shown = series_figure(["a", "b"], released=values, half_widths=values, true=values + SECRET)
+    shown = series_figure(Timeline(["a", "b"]), released=values, half_widths=values, true=values + SECRET)
     assert str(SECRET + 2) in json.dumps(shown.json)
 
 
 def test_errors_are_released_minus_true() -> None:
     released, true = np.array([5, 9]), np.array([6, 6])
-    figure = errors_figure(["a", "b"], released=released, true=true, half_widths=np.array([2, 2]))
+    figure = errors_figure(Timeline(["a", "b"]), released=released, true=true, half_widths=np.array([2, 2]))
     assert _trace(figure, "Released minus true")["y"] == [-1, 3]
 
 
 def test_a_thinned_series_says_so() -> None:
     values = np.arange(3)
-    figure = series_figure(["1", "2", "3"], released=values, half_widths=values, periods=5_000)
+    figure = series_figure(Timeline(["1", "2", "3"], periods=5_000), released=values, half_widths=values)
     assert "3 of 5,000 periods are drawn" in figure.caption
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpportal.charts.increments import increments_apart_figure, increments_figure
+from dpportal.charts.series import Timeline
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
 
 PERIODS = [f"2020-{month:02d}" for month in range(1, 31)]
@@ -25,7 +26,7 @@ def names(series: int) -> list[str]:
 
 def test_lines_in_one_chart_differ_in_dash_and_mark_and_have_intervals_to_the_last_period() -> None:
     figure = together_figure(
-        PERIODS, names(MAX_TOGETHER), released=counts(MAX_TOGETHER), half_widths=HALF
+        Timeline(PERIODS), names(MAX_TOGETHER), released=counts(MAX_TOGETHER), half_widths=HALF
     ).json
     lines = [trace for trace in figure["data"] if "lines" in trace["mode"]]
     bars = [trace for trace in figure["data"] if trace["mode"] == "markers"]
@@ -41,7 +42,7 @@ def test_lines_in_one_chart_differ_in_dash_and_mark_and_have_intervals_to_the_la
 
 @pytest.mark.parametrize("series", [2, 3, 4, MAX_APART])
 def test_panels_share_their_axes_and_each_has_its_band(series: int) -> None:
-    figure = apart_figure(PERIODS, names(series), released=counts(series), half_widths=HALF).json
+    figure = apart_figure(Timeline(PERIODS), names(series), released=counts(series), half_widths=HALF).json
     assert len(figure["data"]) == 3 * series
     lower, upper, line = figure["data"][-3:]
     assert upper["y"][4] - lower["y"][4] == 2 * HALF[4]
@@ -55,13 +56,13 @@ def test_panels_share_their_axes_and_each_has_its_band(series: int) -> None:
 
 def test_one_period_can_be_drawn() -> None:
     one = {"released": counts(2)[:1], "half_widths": HALF[:1]}
-    assert together_figure(PERIODS[:1], names(2), **one).json["data"]
-    assert apart_figure(PERIODS[:1], names(2), **one).json["data"]
+    assert together_figure(Timeline(PERIODS[:1]), names(2), **one).json["data"]
+    assert apart_figure(Timeline(PERIODS[:1]), names(2), **one).json["data"]
 
 
 def test_bars_of_what_is_new_differ_in_pattern_and_have_their_own_intervals() -> None:
     added = np.diff(counts(6), axis=0, prepend=0)
-    figure = increments_figure(PERIODS, names(6), added=added, half_widths=HALF, periods=99)
+    figure = increments_figure(Timeline(PERIODS, periods=99), names(6), added=added, half_widths=HALF)
     bars = figure.json["data"]
     assert len({bar["marker"]["pattern"]["shape"] for bar in bars}) == 6
     assert bars[3]["y"] == [4] * 30
@@ -71,14 +72,16 @@ def test_bars_of_what_is_new_differ_in_pattern_and_have_their_own_intervals() ->
 
 def test_bars_of_many_counts_have_a_panel_each() -> None:
     added = np.diff(counts(MAX_APART), axis=0, prepend=0)
-    figure = increments_apart_figure(PERIODS, names(MAX_APART), added=added, half_widths=HALF).json
+    figure = increments_apart_figure(Timeline(PERIODS), names(MAX_APART), added=added, half_widths=HALF).json
     assert [bar["y"][0] for bar in figure["data"]] == list(range(1, MAX_APART + 1))
     assert len({bar["xaxis"] for bar in figure["data"]}) == MAX_APART
 
 
 def test_the_true_increments_are_in_no_figure_that_was_not_given_them() -> None:
     added = np.array([[3], [4]])
-    figure = increments_figure(PERIODS[:2], [""], added=added, half_widths=HALF[:2], periods=2)
+    figure = increments_figure(Timeline(PERIODS[:2], periods=2), [""], added=added, half_widths=HALF[:2])
     assert [bar["name"] for bar in figure.json["data"]] == ["Released"]
-    own = increments_figure(PERIODS[:2], [""], added=added, half_widths=HALF[:2], true=added + SECRET)
+    own = increments_figure(
+        Timeline(PERIODS[:2]), [""], added=added, half_widths=HALF[:2], true=added + SECRET
+    )
     assert str(SECRET + 4) in json.dumps(own.json)

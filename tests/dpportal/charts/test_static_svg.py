@@ -92,13 +92,10 @@ def test_the_titles_of_axes_are_whole_and_on_the_drawing():
 
 def test_a_running_count_is_a_line_with_a_band():
     figure = series.series_figure(
-        ["Mon", "Tue", "Wed"],
+        series.Timeline(["Mon", "Tue", "Wed"], periods=3),
         released=np.array([1, 5, 9]),
         half_widths=np.array([2, 2, 2]),
         consistent=np.array([1.0, 5.0, 9.0]),
-        name="",
-        unit="people",
-        periods=3,
     )
     drawn = drawing(figure.json)
     assert len(drawn["areas"]) >= 1

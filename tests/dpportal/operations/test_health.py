@@ -174,7 +174,7 @@ def test_a_memory_that_does_not_answer_keeps_one_who_asks_and_no_other(client, m
         return restore_check.Findings([], [], [])
 
     cache.clear()
-    monkeypatch.setattr(restore_check, "found", hangs)
+    monkeypatch.setattr(restore_check, "findings", hangs)
     first = threading.Thread(target=restore_check.lasting_troubles)
     first.start()
     assert looks.wait(20)

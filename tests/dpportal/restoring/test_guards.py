@@ -145,7 +145,7 @@ class TestTheCheck:
     def test_counts_no_ended_stream_among_what_is_lost(self, stream, memory_of_its_own, monkeypatch):
         """It ends between the first look at its periods and the second."""
         (memory_of_its_own / name_of(stream, 0)).unlink()
-        assert restore_check.found().lost == ["Small table: Red ones so far"]
+        assert restore_check.findings().lost == ["Small table: Red ones so far"]
         behind = periods.is_behind
 
         def ends(seen: Stream) -> bool:
@@ -153,7 +153,7 @@ class TestTheCheck:
             return behind(seen)
 
         monkeypatch.setattr(periods, "is_behind", ends)
-        assert restore_check.found().lost == []
+        assert restore_check.findings().lost == []
 
 
 class TestCharges:
@@ -203,9 +203,9 @@ class TestAMissingDataset:
         gone = uuid4()
         remember_charge(spent, gone)
         assert [restore_check.enter_missing(gone, administrator) for _ in range(2)] == [1, 0]
-        assert [lacking.dataset_id for lacking in restore_check.found().lacking] == []
+        assert [lacking.dataset_id for lacking in restore_check.findings().lacking] == []
         remember_charge(spent, gone)
-        assert [(lacking.dataset_id, lacking.known) for lacking in restore_check.found().lacking] == [
+        assert [(lacking.dataset_id, lacking.known) for lacking in restore_check.findings().lacking] == [
             (gone, False)
         ]
         assert restore_check.enter_missing(gone, administrator) == 2

@@ -18,7 +18,7 @@ from dpportal.datasets import services as datasets
 from dpportal.streams import bundle, execution
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream
-from dpportal.streams.series import Series, drawn
+from dpportal.streams.series import Series, evenly_spaced
 from dpportal.streams.series import published as series_of
 from mechanisms.domain import Categorical
 from tests.dpportal.streams import building
@@ -78,8 +78,8 @@ def test_the_description_is_valid_and_the_digests_are_right(running: Stream, tmp
     assert about["periods"] == len(INCREMENTS)
     assert about["plan"] == running.plan_json
     assert about["statement"].startswith("This stream is differentially private with ε = 0.5")
-    tables, drawn = {"series.csv", "series.xlsx"}, {"chart.svg"}
-    assert set(about["files"]) == tables | drawn | {"datapackage.json", "README.md", "report.html"}
+    tables, drawings = {"series.csv", "series.xlsx"}, {"chart.svg"}
+    assert set(about["files"]) == tables | drawings | {"datapackage.json", "README.md", "report.html"}
     for name, said in about["files"].items():
         assert hashlib.sha256(files[name].read_bytes()).hexdigest() == said["sha256"]
 
@@ -133,14 +133,14 @@ def test_a_page_says_of_each_file_what_the_bundle_says(dataset, tmp_path: Path, 
 
 
 def test_a_thinned_series_ends_with_the_last_period(running: Stream) -> None:
-    series = drawn(running, 2)
+    series = evenly_spaced(running, 2)
     assert series is not None
     assert series.periods.tolist() == [2, 4]
 
 
 def test_a_stream_without_a_period_has_no_series(stream: Stream) -> None:
     assert series_of(stream) is None
-    assert drawn(stream, 2) is None
+    assert evenly_spaced(stream, 2) is None
 
 
 @pytest.mark.slow

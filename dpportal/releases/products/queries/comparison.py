@@ -11,9 +11,9 @@ import numpy as np
 from dpportal.charts.queries import (
     MAX_LENGTHS,
     comparison_figure,
-    drawn,
     lengths_figure,
     lengths_map,
+    shown_queries,
     tables_figure,
 )
 from dpportal.charts.style import Figure
@@ -57,7 +57,7 @@ def build(plan: QueryPlan, result: QueryResult, counts: np.ndarray) -> Json:
 
 
 def _against_truth(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Figure:
-    shown = drawn(true.size)
+    shown = shown_queries(true.size)
     labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
     return comparison_figure(labels, result.answers[shown], result.half_widths[shown], true[shown], true.size)
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, drawn, ranges_figure
+from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.queries import workloads
@@ -38,7 +38,7 @@ def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
     alone = len(plan.domain.attributes) == len(plan.workload.terms) == 1
     if alone and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
         return ranges_figure(attribute.labels(), factor.spans(), result.answers, result.half_widths)
-    shown = drawn(result.answers.size)
+    shown = shown_queries(result.answers.size)
     labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
     return answers_figure(
         labels, result.answers[shown], result.half_widths[shown], shown, result.answers.size

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
-from dpportal.publications.verdict import Verdict, answers_found
+from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import combination, comparison, page, tables
 from dpportal.releases.products.shared import explorer, stored_estimates
@@ -47,7 +47,7 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
         numbers = comparison["numbers"]
         if not numbers.get("typical"):
             return None
-        return answers_found(numbers["root_mean"] / numbers["typical"])
+        return measured_verdict(numbers["root_mean"] / numbers["typical"])
 
     def facts(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
         counts = reconstructed.result.counts

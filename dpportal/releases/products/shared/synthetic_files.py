@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.headers import Headers
-from dpportal.publications.label_columns import is_whole, titled, with_codes
+from dpportal.publications.label_columns import holds_integers, titled, with_codes
 from dpportal.publications.spreadsheet import inert_frame
 from dpportal.publications.table import Table
 from mechanisms.domain import Attribute, Boolean, Date, Domain, Integer, Real
@@ -75,4 +75,4 @@ def _type(attribute: Attribute) -> Json:
         return {"type": "date"}
     if isinstance(attribute, Boolean):
         return {"type": "boolean", "trueValues": ["True"], "falseValues": ["False"]}
-    return {"type": "integer" if is_whole(attribute) else "string"}
+    return {"type": "integer" if holds_integers(attribute) else "string"}
