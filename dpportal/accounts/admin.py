@@ -28,7 +28,7 @@ admin.site.site_header = admin.site.site_title = "Privacy portal administration"
 
 
 class OfferedFilters(admin.ModelAdmin[M]):
-    """A list that is filtered by nothing but what it offers: any other filter would reveal a field that no page shows."""
+    """A list that is filtered by what it offers alone: any other filter would reveal a field that no page shows."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Not Django's rule, which allows what belongs to the row, such as the keys of a person's sessions."""
