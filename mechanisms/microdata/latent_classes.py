@@ -44,8 +44,8 @@ DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 90, 50, 20
 # Of the classes' parameters, and of tables of all pairs, how many are in memory at once. Bytes of a cell while rows are
 # settled.
 PARAMETER_COPIES, TABLE_COPIES, SETTLED_BYTES = 9, 3, 4
-# Of every pair of columns while classes are fitted: of 250 columns 0.6 GB were measured.
-FITTED_BYTES = 18 * 2**10
+# Of every pair of columns that is measured while classes are fitted, and all of them may be.
+FITTED_BYTES = 2 * 2**10
 
 
 class LatentClasses(Microdata):
