@@ -47,8 +47,8 @@ DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 90, 50, 20
 # Of the classes' parameters, and of tables of all pairs, how many are in memory at once. Bytes of a cell while rows are
 # settled.
 PARAMETER_COPIES, TABLE_COPIES, SETTLED_BYTES = 9, 3, 4
-# Of every pair of columns while classes are fitted: of 250 columns 0.6 GB were measured.
-FITTED_BYTES = 18 * 2**10
+# Of every pair of columns that is measured while classes are fitted, and all of them may be.
+FITTED_BYTES = 2 * 2**10
 
 
 class LatentClasses(Microdata):
@@ -196,12 +196,18 @@ def worst_pairs(plan: MicrodataPlan, noisy: Integers, grouping: Grouping, loss: 
     """
     worth = [_weighted(plan, p, s) for p, s in zip(plan.tables.pairs, noisy.tolist(), strict=True)]
     best_first = sorted(zip(plan.tables.pairs, worth, strict=True), key=lambda item: -item[1])
-    chosen: list[Pair] = []
-    cells: list[int] = []
+    chosen, cells, error = list[Pair](), list[int](), 0.0
+    # The error with one more table, by its cells: of thousands of pairs few differ in size.
+    with_another = dict[int, float]()
     for pair, value in best_first:
-        more = [*cells, grouping.cells(pair)]
-        if not chosen or value > distortion(more, loss) - distortion(cells, loss):
-            chosen, cells = [*chosen, pair], more
+        size = grouping.cells(pair)
+        if size not in with_another:
+            with_another[size] = distortion([*cells, size], loss)
+        if not chosen or value > with_another[size] - error:
+            error = with_another[size]
+            chosen.append(pair)
+            cells.append(size)
+            with_another.clear()
     return sorted(chosen)
 
 

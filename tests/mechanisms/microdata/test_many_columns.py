@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mechanisms.accounting import Definition
 from mechanisms.domain import Boolean, Domain, Integer
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.cost_estimate import memory
@@ -12,6 +13,7 @@ from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.latent_classes import FITTED_BYTES, MOST_SETTLED
 from mechanisms.microdata.mixture import Mixture
 from mechanisms.microdata.quality import closeness, table_of_rows
+from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.tables import Grouping
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
@@ -60,6 +62,14 @@ def test_what_would_take_hours_to_fit_is_refused_unless_few_columns_are_kept():
         method.plan(finer, target, loss())
     method.plan(finer, target, loss(), choice=ColumnChoice(60))
     microdata("tree-of-pairs").plan(finer, target, loss())
+
+
+@pytest.mark.parametrize("definition", Definition)
+def test_tables_of_equal_size_share_one_law(definition):
+    """A law remembers its weights: of thousands of measured pairs they would take a gigabyte."""
+    cells = [16, 12, 16, 9, 12]
+    laws = table_laws(cells, loss("1/100", definition))
+    assert laws[0] is laws[2] and laws[1] is laws[4] and len({id(law) for law in laws}) == 3
 
 
 def test_memory_foreseen_of_many_columns_holds_no_table_of_all_cells():
