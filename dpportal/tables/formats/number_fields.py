@@ -7,9 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dpportal.tables.formats.number_texts import NO_TEXT, plain_texts
 from dpportal.tables.formats.parquet_text import as_text
 from dpportal.tables.layout import WHOLE_DIGITS, StoredFields
-from dpportal.tables.meaning.number_syntax import PLAIN_NUMBER, SMALLEST_FRACTION
+from dpportal.tables.meaning.number_syntax import SMALLEST_FRACTION
 
 # Whole numbers below have no more digits than a double, and than a plain number.
 WHOLE = 10.0**WHOLE_DIGITS
@@ -34,15 +35,22 @@ def number_fields(array: pa.Array) -> StoredFields:
     if not rest.any():
         return StoredFields(nothing, nothing, numbers)
     unsure = pa.array(rest)
-    texts = as_text(array.filter(unsure)).texts
-    plain = pc.match_substring_regex(texts, f"^(?:{PLAIN_NUMBER})$")
-    none = pa.scalar(None, pa.string())
-    otherwise = pc.if_else(plain, texts, none)
+    of_rest = _by_texts(array.filter(unsure))
     return StoredFields(
-        pc.replace_with_mask(nothing, unsure, pc.if_else(plain, none, texts)),
-        pc.replace_with_mask(nothing, unsure, otherwise),
-        pc.replace_with_mask(numbers, unsure, otherwise.cast(pa.float64())),
+        pc.replace_with_mask(nothing, unsure, of_rest.texts),
+        pc.replace_with_mask(nothing, unsure, of_rest.otherwise),
+        pc.replace_with_mask(numbers, unsure, of_rest.numbers),
     )
+
+
+def _by_texts(array: pa.Array) -> StoredFields:
+    """The fields of numbers by their texts; each different number is written once."""
+    encoded = array.dictionary_encode()
+    texts = as_text(encoded.dictionary).texts
+    is_plain = pa.array(plain_texts(texts))
+    otherwise = pc.if_else(is_plain, texts, NO_TEXT)
+    columns = (pc.if_else(is_plain, NO_TEXT, texts), otherwise, otherwise.cast(pa.float64()))
+    return StoredFields(*(column.take(encoded.indices) for column in columns))
 
 
 def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -36,6 +36,11 @@ class _Forms(NamedTuple):
     negative: np.ndarray
 
 
+def plain_texts(texts: pa.Array) -> np.ndarray:
+    """Of each text whether it is a plain number, (n,) booleans."""
+    return _forms(texts).plain
+
+
 def text_fields(texts: pa.Array) -> StoredFields:
     """The fields of an array of strings, NULL where empty, most of which are numbers."""
     forms = _forms(texts)

@@ -16,6 +16,7 @@ from xml.parsers.expat import ExpatError
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.xml.constants import SHARED_STRINGS
 
 from dpportal.tables.facts import Oddities, Sheet, TableFacts
 from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
@@ -23,6 +24,7 @@ from dpportal.tables.formats.archives import parts_of
 from dpportal.tables.formats.csv_table import convert_csv
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.shared_strings import read_shared_strings
 from dpportal.tables.formats.sheet_parser import SheetParser
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits
 
@@ -32,7 +34,7 @@ WHOLE_DOUBLES = 2**53
 UNPACKED = 0.8
 # Of markup, that is read however tightly a workbook is packed, and so often the file's own size: a cell takes as long
 # as a line of a CSV file, and sheets that name their cells are packed to a nineteenth at most.
-MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
+MARKUP_BYTES, MARKUP_RATIO = 2**24, 64
 # Of the parts that are read as trees before any row is: a style or a sheet's name takes a hundred times its letters.
 TREES, TREE_BYTES = ("xl/styles.xml", "xl/workbook.xml", "[Content_Types].xml"), 2**21
 SMALL_PART_BYTES, STEEPEST = 1 << 20, 1_000  # deflate reaches 1,032; sheets rarely pass 30
@@ -106,6 +108,15 @@ class Workbook(ExcelReader):
             for sheet, relation in self.parser.find_sheets()
             if relation.target in self.valid_files and "chartsheet" not in relation.Type
         ]
+
+    def read_strings(self) -> None:
+        part = self.package.find(SHARED_STRINGS)
+        if part is None:
+            return
+        path = part.PartName[1:]
+        others = sum(info.file_size for info in self.archive.infolist() if info.filename != path)
+        with self.archive.open(path) as source:
+            self.shared_strings = read_shared_strings(source, others)
 
 
 def convert_xlsx(reading: Reading) -> TableFacts:
