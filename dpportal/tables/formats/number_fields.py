@@ -19,19 +19,19 @@ DECIMALS = {pa.float64(): (6, WHOLE), pa.float32(): (4, 1e6)}
 
 
 def is_number(kind: pa.DataType) -> bool:
-    return pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind)
+    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
 
 
 def number_fields(array: pa.Array) -> StoredFields:
     """The fields of an array of numbers. Only a number whose double does not determine its text gets a text."""
     with np.errstate(all="ignore"):
-        found, certain = _certain(array)
+        doubles, certain = _certain(array)
     nothing = pa.nulls(len(array), pa.string())
     if certain.all() and not array.null_count:
-        return StoredFields(nothing, nothing, pa.array(found))
+        return StoredFields(nothing, nothing, pa.array(doubles))
     absent = array.is_null().to_numpy(zero_copy_only=False)
     rest = ~certain & ~absent
-    numbers = pa.array(found, mask=absent | rest)
+    numbers = pa.array(doubles, mask=absent | rest)
     if not rest.any():
         return StoredFields(nothing, nothing, numbers)
     unsure = pa.array(rest)
@@ -57,8 +57,8 @@ def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Doubles, and which of them are plain numbers whose texts are as they are written."""
     kind = array.type
     if pt.is_integer(kind):
-        whole = _filled(array)
-        return whole.astype(np.float64), (whole < WHOLE) & (whole > -WHOLE)
+        integers = _filled(array)
+        return integers.astype(np.float64), (integers < WHOLE) & (integers > -WHOLE)
     if pt.is_decimal128(kind) and 0 <= kind.scale <= WHOLE_DIGITS:
         return _of_decimals(array)
     if kind in DECIMALS:
@@ -67,19 +67,20 @@ def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _filled(array: pa.Array) -> np.ndarray:
-    return (array.fill_null(0) if array.null_count else array).to_numpy()
+    filled: np.ndarray = (array.fill_null(0) if array.null_count else array).to_numpy()
+    return filled
 
 
 def _of_doubles(given: np.ndarray, decimals: int, most: float) -> tuple[np.ndarray, np.ndarray]:
     """A number of few decimals is the one nearest to them; so are its shortest digits, by which it is written."""
     doubles = given.astype(np.float64)
-    whole = (np.floor(doubles) == doubles) & (np.abs(doubles) < WHOLE)
+    is_integer = (np.floor(doubles) == doubles) & (np.abs(doubles) < WHOLE)
     scaled = np.rint(doubles * 10**decimals)
     short = scaled / 10**decimals
     fraction = (short.astype(given.dtype) == given) & (np.abs(scaled) < most)
     fraction &= np.abs(doubles) >= SMALLEST_FRACTION
     # Without the sign of a zero, which no text has.
-    return np.where(whole, doubles, short) + 0.0, whole | fraction
+    return np.where(is_integer, doubles, short) + 0.0, is_integer | fraction
 
 
 def _of_decimals(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:

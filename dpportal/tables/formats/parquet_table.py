@@ -68,4 +68,4 @@ def _batch_rows(footer: pq.FileMetaData) -> int:
     groups = map(footer.row_group, range(footer.num_row_groups))
     row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
     together = min(BATCH_ROWS, BATCH_FIELDS // max(1, footer.num_columns), BATCH_BYTES // max(1, row_bytes))
-    return max(FEWEST_ROWS, together)
+    return int(max(FEWEST_ROWS, together))

@@ -221,13 +221,8 @@ def _write_rows(
     for seen, (number, cells) in enumerate(
         _sheet_rows(workbook, declared, unpacked, report, is_further=reach.is_further), 1
     ):
-        if max(seen, number) > MOST_ROWS:
-            raise _too_many_rows()
         filled_cells += len(cells)
-        if written > reach.text_bytes:
-            raise unfolds_too_far(reach.text_bytes)
-        if filled_cells > reach.cells:
-            raise _too_many_cells(reach.cells)
+        _check_size(reach, max(seen, number), filled_cells, written)
         filled = max(cells, default=0)
         if not filled:
             continue
@@ -247,6 +242,16 @@ def _write_rows(
         raise UploadFault(
             "empty", "This sheet is empty. Choose the sheet that has the table, with names in its first row."
         )
+
+
+def _check_size(reach: Reach, rows: int, cells: int, text_bytes: int) -> None:
+    """Raise UploadFault if a sheet has had more than it may have."""
+    if rows > MOST_ROWS:
+        raise _too_many_rows()
+    if text_bytes > reach.text_bytes:
+        raise unfolds_too_far(reach.text_bytes)
+    if cells > reach.cells:
+        raise _too_many_cells(reach.cells)
 
 
 def _is_too_long(cells: dict[int, str]) -> bool:
