@@ -108,7 +108,7 @@ def _strings(array: pa.Array) -> tuple[pa.Array, np.ndarray | None]:
         texts = pa.array(decoded, pa.string())
         replaced = np.array(
             [
-                text.count(UNKNOWN) - item.count(UNKNOWN.encode()) if item else 0
+                text.count(UNKNOWN) - item.count(UNKNOWN.encode()) if item and text else 0
                 for item, text in zip(given, decoded, strict=True)
             ]
         )
@@ -177,7 +177,7 @@ def text_bytes(array: pa.Array) -> int:
     if fewest := fewest_characters(array.type):
         return len(array) * fewest
     if not pt.is_dictionary(array.type):
-        return array.nbytes
+        return int(array.nbytes)
     lengths = pc.binary_length(array.dictionary).cast(pa.int64())
     return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
 
