@@ -27,7 +27,7 @@ from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.facts import TableFacts
 from dpportal.tables.faults import UploadFault, lacks_columns
 from dpportal.tables.fit import TableFit
-from dpportal.tables.formats.import_process import Progress
+from dpportal.tables.formats.import_process import ImportContext, Progress
 from dpportal.tables.meaning import proposals, python_semantics
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 from dpportal.tables.meaning.proposals import MOST_TEXTS
@@ -90,9 +90,8 @@ def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> Store
     """Read a dataset's upload into a stored Parquet table and sketch it. Raises UploadFault if it cannot be a table."""
     with _stored(dataset.upload) as source, storage.scratch_folder() as scratch:
         target = scratch / "table.parquet"
-        facts = raw_tables.convert(
-            source, target, dataset.file_name, options_of(dataset), on_progress, _limits(), sketch_key
-        )
+        context = ImportContext(on_progress, sketch_key)
+        facts = raw_tables.convert(source, target, dataset.file_name, options_of(dataset), _limits(), context)
         name = storage.keep_under_random_name(target, folder(dataset.pk))
     return StoredTable(name, facts)
 
@@ -279,11 +278,9 @@ def count_upload(
     options = options_of(dataset).settled()
     with _stored(name) as source, storage.scratch_folder() as scratch:
         table = scratch / "table.parquet"
-        columns = len(dataset.columns)
+        context = ImportContext(on_progress, sketch_key, further_columns=len(dataset.columns))
         try:
-            facts = raw_tables.convert(
-                source, table, file_name, options, on_progress, _limits(), sketch_key, columns
-            )
+            facts = raw_tables.convert(source, table, file_name, options, _limits(), context)
         except UploadFault as fault:
             if fault.code not in WITHOUT_ROWS:
                 raise

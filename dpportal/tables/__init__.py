@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpportal.tables.facts import Column, TableFacts
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats.import_process import convert
+from dpportal.tables.formats.import_process import ImportContext, convert
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 from dpportal.tables.persons import Persons
 from dpportal.tables.preview import first_rows
@@ -32,6 +32,7 @@ LAZY = {
 
 __all__ = [
     "Column",
+    "ImportContext",
     "Limits",
     "Persons",
     "ReadOptions",

@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from dpportal.platform import cores
-from dpportal.tables import Limits, Persons, convert, count_cells
+from dpportal.tables import ImportContext, Limits, Persons, convert, count_cells
 from mechanisms.domain import Categorical, Domain, Integer, Real
 
 CHUNK_ROWS = 1_000_000
@@ -64,7 +64,7 @@ def write_csv(path: Path, rows: int) -> None:
 
 
 def store(csv: Path, parquet: Path, sketch_key: bytes) -> str:
-    facts = convert(csv, parquet, csv.name, sketch_key=sketch_key)
+    facts = convert(csv, parquet, csv.name, context=ImportContext(sketch_key=sketch_key))
     return f"digest {facts.content_digest[:8]}, {parquet.stat().st_size / 2**20:,.0f} MB stored"
 
 
@@ -101,7 +101,9 @@ def write_file(path: Path, rows: int) -> str:
 
 
 def read_file(path: Path, target: Path, threads: int) -> str:
-    facts = convert(path, target, path.name, sketch_key=KEY, limits=Limits(threads=threads))
+    facts = convert(
+        path, target, path.name, context=ImportContext(sketch_key=KEY), limits=Limits(threads=threads)
+    )
     return f"digest {facts.content_digest[:8]}, {target.stat().st_size / 2**20:,.0f} MB stored"
 
 

@@ -68,8 +68,8 @@ def convert_batches(known: Format, reading: Reading, opened: Callable[[], Batche
     options = proposed_options(written.first, reading.options)
     columns = proposed_columns(writer.names, written.first, options)
     oddities = Oddities(written.replaced, written.broken, written.longest, spoiled_rows=written.spoiled)
-    found = writer.fingerprint
-    return TableFacts(writer.rows, columns, known.name, options, found.digest, found.sketch, oddities)
+    of_rows = writer.fingerprint
+    return TableFacts(writer.rows, columns, known.name, options, of_rows.digest, of_rows.sketch, oddities)
 
 
 def _store(reading: Reading, file: Batches) -> tuple[TableWriter, Written]:
@@ -135,17 +135,17 @@ def _texts(column: pa.Array, written: Written, number: int) -> pa.Array:
         column = column.dictionary_encode()
     if pt.is_dictionary(column.type) and (different := clean_texts(column.dictionary)) is not None:
         return pa.DictionaryArray.from_arrays(column.indices, different)
-    found = as_text(column)
+    read = as_text(column)
     kind = column.type.value_type if pt.is_dictionary(column.type) else column.type
-    if is_text(kind) and pc.any(pc.match_substring(found.texts, NUL)).as_py():
+    if is_text(kind) and pc.any(pc.match_substring(read.texts, NUL)).as_py():
         if written.is_further:
-            found = replace(found, texts=pc.replace_substring(found.texts, NUL, REPLACEMENT))
+            read = replace(read, texts=pc.replace_substring(read.texts, NUL, REPLACEMENT))
         else:
             raise _nul(number)
-    written.replaced += found.replaced
-    written.broken += found.broken
-    written.longest = max(written.longest, found.longest)
-    return found.texts
+    written.replaced += read.replaced
+    written.broken += read.broken
+    written.longest = max(written.longest, read.longest)
+    return read.texts
 
 
 def _nul(number: int) -> UploadFault:
@@ -180,8 +180,8 @@ def _counted(
 
 def _without_long_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The rows whose texts would fit on a line; told by lengths alone, before any text is copied."""
-    lengths = [found for column in batch.columns if (found := text_lengths(column)) is not None]
-    if sum(pc.max(found).as_py() or 0 for found in lengths) <= MAX_LINE_BYTES:
+    lengths = [size for column in batch.columns if (size := text_lengths(column)) is not None]
+    if sum(pc.max(size).as_py() or 0 for size in lengths) <= MAX_LINE_BYTES:
         return batch
-    together = np.sum([found.to_numpy(zero_copy_only=False) for found in lengths], axis=0)
+    together = np.sum([size.to_numpy(zero_copy_only=False) for size in lengths], axis=0)
     return batch.filter(pa.array(together <= MAX_LINE_BYTES))

@@ -76,8 +76,8 @@ class Confinement:
 def resident_bytes(statm: Path) -> int:
     """Memory that a process has, files that it mapped among it; 0 once it has ended."""
     with suppress(OSError):
-        if found := statm.read_text().split():
-            return int(found[1]) * PAGE_BYTES
+        if pages := statm.read_text().split():
+            return int(pages[1]) * PAGE_BYTES
     return 0
 
 

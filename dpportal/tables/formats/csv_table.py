@@ -80,8 +80,10 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     with connect(target.parent, memory_bytes=limits.engine_bytes, threads=limits.threads) as connection:
         writer, oddities = _store(connection, table, target, part(reading.report, CHECKED, 1), reading.key)
     scratch.unlink(missing_ok=True)
-    found = writer.fingerprint
-    return TableFacts(writer.rows, table.columns, "csv", table.options, found.digest, found.sketch, oddities)
+    of_rows = writer.fingerprint
+    return TableFacts(
+        writer.rows, table.columns, "csv", table.options, of_rows.digest, of_rows.sketch, oddities
+    )
 
 
 def understand(
@@ -183,9 +185,9 @@ def blank_lines(path: Path) -> int:
 def broken_fields(connection: duckdb.DuckDBPyConnection, stored: Path, columns: int) -> tuple[int, int, int]:
     """How many stored fields hold line ends, the characters of the longest of them, and all their line ends."""
     fields = ", ".join(map(text_name, range(columns)))
-    [found] = connection.execute(
+    [counts] = connection.execute(
         "SELECT count(*), coalesce(max(length(field)), 0), "
         "coalesce(sum(length(field) - length(replace(field, chr(10), ''))), 0)::BIGINT "
         f"FROM (SELECT unnest([{fields}]) AS field FROM {parquet(stored)}) WHERE contains(field, chr(10))"
     ).fetchall()
-    return found
+    return counts

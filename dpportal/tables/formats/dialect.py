@@ -45,8 +45,8 @@ def first_lines(plain: Path) -> list[str]:
             piece += file.read(MAX_LINE_BYTES)
     if b"\n" not in piece:
         raise long_line(1)
-    whole = piece[: piece.rfind(b"\n") + 1].decode("utf-8", "replace")
-    return [f"{line}\n" for line in whole.split("\n")[:-1]]
+    text = piece[: piece.rfind(b"\n") + 1].decode("utf-8", "replace")
+    return [f"{line}\n" for line in text.split("\n")[:-1]]
 
 
 def dialect_of(
@@ -58,12 +58,12 @@ def dialect_of(
     """
     skip = _blank(lines, 0)
     first = lines[skip].rstrip("\n") if skip < len(lines) and not from_sheet else ""
-    said = SEPARATOR_LINE.fullmatch(first)
-    if said:
+    separator = SEPARATOR_LINE.fullmatch(first)
+    if separator:
         skip = _blank(lines, skip + 1)
     if skip == len(lines):
         raise UploadFault("empty", "This file holds only blank lines. Upload a table with names and rows.")
-    delimiter = options.delimiter or (said and said[1])
+    delimiter = options.delimiter or (separator and separator[1])
     if delimiter not in DELIMITERS:
         first = "\t" if file_name.lower().endswith((".tsv", ".tab")) else ","
         candidates = sorted(DELIMITERS, key=lambda mark: mark != first)

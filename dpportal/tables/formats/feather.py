@@ -26,8 +26,8 @@ class Feather(Format):
         from dpportal.tables.formats.arrow_table import Batches, convert_batches
 
         def opened() -> Batches:
-            found = pyarrow.ipc.open_file(file, options=pyarrow.ipc.IpcReadOptions(use_threads=False))
-            return Batches(found.schema, _batches(found))
+            reader = pyarrow.ipc.open_file(file, options=pyarrow.ipc.IpcReadOptions(use_threads=False))
+            return Batches(reader.schema, _batches(reader))
 
         import pyarrow.ipc
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -34,6 +35,29 @@ COMMAND = [sys.executable, "-m", "dpportal.tables.formats.import_worker"]
 SILENCE_SECONDS = 0.5
 # Bytes that are worked through, and bytes in all.
 Progress = Callable[[int, int], None]
+Json = dict[str, Any]
+
+
+def _ignore(done: int, total: int) -> None:
+    """No one asked for progress."""
+
+
+@dataclass(frozen=True)
+class ImportContext:
+    """What the portal adds to a file and its options.
+
+    on_progress: is called with the bytes that are worked through and those of the whole file, at least once a second
+    whatever the child does; if it raises, the child is ended and the exception passes. sketch_key: for a sketch of the
+    table, 32 bytes. further_columns: of the table that this is a further file of; then it may have no rows, and a row
+    that cannot be read is left out.
+    """
+
+    on_progress: Progress = _ignore
+    sketch_key: bytes = b""
+    further_columns: int = 0
+
+
+DEFAULT_CONTEXT = ImportContext()
 
 
 def convert(
@@ -41,19 +65,13 @@ def convert(
     target: Path,
     file_name: str,
     options: ReadOptions | None = None,
-    on_progress: Progress | None = None,
     limits: Limits | None = None,
-    sketch_key: bytes = b"",
-    further_columns: int = 0,
+    context: ImportContext = DEFAULT_CONTEXT,
 ) -> TableFacts:
     """Read an upload of any format into a Parquet file at `target`, in a child process held to `limits`.
 
     The target lies as `layout` says: every field as its text, in row order.
-    file_name: the curator's; it decides only where the content does not. on_progress: is called with the
-    bytes that are worked through and those of the whole file, at least once a second whatever the child does; if it
-    raises, the child is ended and the exception passes. sketch_key: for a sketch of the table, 32 bytes.
-    further_columns: of the table that this is a further file of; then it may have no rows, and a row that cannot be
-    read is left out.
+    file_name: the curator's; it decides only where the content does not.
     Raises UploadFault if the file cannot become a table; then there is no target.
     """
     limits = limits or Limits()
@@ -66,20 +84,20 @@ def convert(
             "options": (options or ReadOptions()).to_json(),
             "limits": limits.to_json(),
             "parent": os.getpid(),
-            "sketch_key": sketch_key.hex(),
-            "further_columns": further_columns,
+            "sketch_key": context.sketch_key.hex(),
+            "further_columns": context.further_columns,
         }
-        answer = _ask(specification, on_progress or _ignore, limits)
+        answer = _ask(specification, context.on_progress, limits)
         if "fault" in answer:
             raise UploadFault.from_json(answer["fault"])
         shutil.move(written, target)
     return TableFacts.from_json(answer["facts"])
 
 
-def _ask(specification: dict[str, Any], on_progress: Progress, limits: Limits) -> dict[str, Any]:
+def _ask(specification: Json, on_progress: Progress, limits: Limits) -> Json:
     """Run the child to its answer."""
     folder = Path(specification["target"]).parent
-    answer: dict[str, Any] = {}
+    answer: Json = {}
     with _child() as child, Confinement(child, folder, limits).held() as confinement:
         assert child.stdin is not None
         assert child.stdout is not None
@@ -97,7 +115,7 @@ def _ask(specification: dict[str, Any], on_progress: Progress, limits: Limits) -
     return answer or {"fault": _fault_of_death(code, confinement.exhausted, limits).to_json()}
 
 
-def _messages(output: IO[bytes]) -> Iterator[dict[str, Any] | None]:
+def _messages(output: IO[bytes]) -> Iterator[Json | None]:
     """The child's messages until it ends; None after each while without one."""
     held = b""
     with selectors.DefaultSelector() as selector:
@@ -146,7 +164,3 @@ def _fault_of_death(code: int, exhausted: Exhausted | None, limits: Limits) -> U
         return out_of_disk()
     # Nobody else kills it but the kernel where the machine's memory ends, or its service's.
     return out_of_machine_memory() if code == -signal.SIGKILL else damaged()
-
-
-def _ignore(done: int, total: int) -> None:
-    """No one asked for progress."""

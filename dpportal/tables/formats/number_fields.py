@@ -7,9 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from dpportal.tables.formats.number_texts import NO_TEXT, plain_texts
 from dpportal.tables.formats.parquet_text import as_text
 from dpportal.tables.layout import WHOLE_DIGITS, StoredFields
-from dpportal.tables.meaning.number_syntax import PLAIN_NUMBER, SMALLEST_FRACTION
+from dpportal.tables.meaning.number_syntax import SMALLEST_FRACTION
 
 # Whole numbers below have no more digits than a double, and than a plain number.
 WHOLE = 10.0**WHOLE_DIGITS
@@ -18,39 +19,46 @@ DECIMALS = {pa.float64(): (6, WHOLE), pa.float32(): (4, 1e6)}
 
 
 def is_number(kind: pa.DataType) -> bool:
-    return pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind)
+    return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
 
 
 def number_fields(array: pa.Array) -> StoredFields:
     """The fields of an array of numbers. Only a number whose double does not determine its text gets a text."""
     with np.errstate(all="ignore"):
-        found, certain = _certain(array)
+        doubles, certain = _certain(array)
     nothing = pa.nulls(len(array), pa.string())
     if certain.all() and not array.null_count:
-        return StoredFields(nothing, nothing, pa.array(found))
+        return StoredFields(nothing, nothing, pa.array(doubles))
     absent = array.is_null().to_numpy(zero_copy_only=False)
     rest = ~certain & ~absent
-    numbers = pa.array(found, mask=absent | rest)
+    numbers = pa.array(doubles, mask=absent | rest)
     if not rest.any():
         return StoredFields(nothing, nothing, numbers)
     unsure = pa.array(rest)
-    texts = as_text(array.filter(unsure)).texts
-    plain = pc.match_substring_regex(texts, f"^(?:{PLAIN_NUMBER})$")
-    none = pa.scalar(None, pa.string())
-    otherwise = pc.if_else(plain, texts, none)
+    of_rest = _by_texts(array.filter(unsure))
     return StoredFields(
-        pc.replace_with_mask(nothing, unsure, pc.if_else(plain, none, texts)),
-        pc.replace_with_mask(nothing, unsure, otherwise),
-        pc.replace_with_mask(numbers, unsure, otherwise.cast(pa.float64())),
+        pc.replace_with_mask(nothing, unsure, of_rest.texts),
+        pc.replace_with_mask(nothing, unsure, of_rest.otherwise),
+        pc.replace_with_mask(numbers, unsure, of_rest.numbers),
     )
+
+
+def _by_texts(array: pa.Array) -> StoredFields:
+    """The fields of numbers by their texts; each different number is written once."""
+    encoded = array.dictionary_encode()
+    texts = as_text(encoded.dictionary).texts
+    is_plain = pa.array(plain_texts(texts))
+    otherwise = pc.if_else(is_plain, texts, NO_TEXT)
+    columns = (pc.if_else(is_plain, NO_TEXT, texts), otherwise, otherwise.cast(pa.float64()))
+    return StoredFields(*(column.take(encoded.indices) for column in columns))
 
 
 def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Doubles, and which of them are plain numbers whose texts are as they are written."""
     kind = array.type
     if pt.is_integer(kind):
-        whole = _filled(array)
-        return whole.astype(np.float64), (whole < WHOLE) & (whole > -WHOLE)
+        integers = _filled(array)
+        return integers.astype(np.float64), (integers < WHOLE) & (integers > -WHOLE)
     if pt.is_decimal128(kind) and 0 <= kind.scale <= WHOLE_DIGITS:
         return _of_decimals(array)
     if kind in DECIMALS:
@@ -59,19 +67,20 @@ def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _filled(array: pa.Array) -> np.ndarray:
-    return (array.fill_null(0) if array.null_count else array).to_numpy()
+    filled: np.ndarray = (array.fill_null(0) if array.null_count else array).to_numpy()
+    return filled
 
 
 def _of_doubles(given: np.ndarray, decimals: int, most: float) -> tuple[np.ndarray, np.ndarray]:
     """A number of few decimals is the one nearest to them; so are its shortest digits, by which it is written."""
     doubles = given.astype(np.float64)
-    whole = (np.floor(doubles) == doubles) & (np.abs(doubles) < WHOLE)
+    is_integer = (np.floor(doubles) == doubles) & (np.abs(doubles) < WHOLE)
     scaled = np.rint(doubles * 10**decimals)
     short = scaled / 10**decimals
     fraction = (short.astype(given.dtype) == given) & (np.abs(scaled) < most)
     fraction &= np.abs(doubles) >= SMALLEST_FRACTION
     # Without the sign of a zero, which no text has.
-    return np.where(whole, doubles, short) + 0.0, whole | fraction
+    return np.where(is_integer, doubles, short) + 0.0, is_integer | fraction
 
 
 def _of_decimals(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -36,6 +36,11 @@ class _Forms(NamedTuple):
     negative: np.ndarray
 
 
+def plain_texts(texts: pa.Array) -> np.ndarray:
+    """Of each text whether it is a plain number, (n,) booleans."""
+    return _forms(texts).plain
+
+
 def text_fields(texts: pa.Array) -> StoredFields:
     """The fields of an array of strings, NULL where empty, most of which are numbers."""
     forms = _forms(texts)
@@ -60,14 +65,15 @@ def _is_written(plain: pa.Array, numbers: pa.Array, forms: _Forms) -> np.ndarray
     exponent.
     """
     doubles = (numbers.fill_null(0.0) if numbers.null_count else numbers).to_numpy()
-    whole = ~(forms.negative & (doubles == 0.0))
+    integer = ~(forms.negative & (doubles == 0.0))
     fraction = ~forms.ends_in_zero & (np.abs(doubles) >= SMALLEST_FRACTION)
     long = forms.plain & forms.fraction & fraction & ~forms.short
     if long.any():
         places = pa.array(np.flatnonzero(long))
         same = pc.equal(numbers.take(places).cast(pa.string()), plain.take(places))
         fraction[long] = same.to_numpy(zero_copy_only=False)
-    return np.where(forms.fraction, fraction, whole)
+    result: np.ndarray = np.where(forms.fraction, fraction, integer)
+    return result
 
 
 def _forms(texts: pa.Array) -> _Forms:

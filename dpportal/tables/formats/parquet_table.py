@@ -17,7 +17,7 @@ from dpportal.tables.formats.arrow_table import (
     Batches,
     convert_batches,
 )
-from dpportal.tables.formats.parquet_text import is_text
+from dpportal.tables.formats.parquet_text import fewest_characters, is_text
 from dpportal.tables.formats.reader import Format, Reading
 
 READ_BUFFER_BYTES = 1 << 20
@@ -48,7 +48,8 @@ def _batches(file: pq.ParquetFile, most: int) -> Iterator[tuple[float, pa.Record
     most: bytes of text to which all may unfold. What the footer says is believed only where it says too much.
     """
     footer = file.metadata
-    if footer.num_rows * max(1, footer.num_columns) > most:
+    fewest = sum(1 + fewest_characters(kind) for kind in file.schema_arrow.types)
+    if footer.num_rows * max(1, fewest) > most:
         raise unfolds_too_far(most)
     rows = 0
     for batch in file.iter_batches(batch_size=_batch_rows(footer), use_threads=False):
@@ -67,4 +68,4 @@ def _batch_rows(footer: pq.FileMetaData) -> int:
     groups = map(footer.row_group, range(footer.num_row_groups))
     row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
     together = min(BATCH_ROWS, BATCH_FIELDS // max(1, footer.num_columns), BATCH_BYTES // max(1, row_bytes))
-    return max(FEWEST_ROWS, together)
+    return int(max(FEWEST_ROWS, together))

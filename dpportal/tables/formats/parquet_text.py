@@ -10,11 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
 WHOLE_DOUBLES = 2.0**53
+UNKNOWN = "\ufffd"
+# Characters of a value as a CSV file would hold it, a little less than are usual; of other types fewer.
+CHARACTERS = (
+    (pt.is_timestamp, 19),
+    (pt.is_date, 10),
+    (pt.is_time, 8),
+    (pt.is_floating, 8),
+    (pt.is_decimal, 8),
+)
+FEWEST_CHARACTERS = 3
 
 
 @dataclass(frozen=True)
@@ -28,10 +39,14 @@ class Texts:
 
 
 def as_text(array: pa.Array) -> Texts:
-    """An array of any single-valued type as texts."""
-    if pt.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    """An array of any single-valued type as texts; of a dictionary each value's text is worked out once."""
     kind = array.type
+    if pt.is_dictionary(kind):
+        times = np.bincount(array.indices.drop_null().to_numpy(), minlength=len(array.dictionary))
+        different = array.dictionary
+        if is_text(different.type):
+            return _noted(*_strings(different), times, array.indices)
+        return Texts(as_text(different).texts.take(array.indices))
     if pt.is_floating(kind):
         return Texts(_doubles(array))
     if pt.is_decimal(kind):
@@ -44,17 +59,19 @@ def as_text(array: pa.Array) -> Texts:
         return Texts(_without_empty_fraction(array.cast(pa.string())))
     if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_null(kind):
         return Texts(array.cast(pa.string()))
-    return _told(*_strings(array))
+    return _noted(*_strings(array))
 
 
 def _doubles(array: pa.Array) -> pa.Array:
     # By its own digits: 0.7 stored in 32 bits means 0.7, not 0.699999988.
     digits = array.cast(pa.string())
     double = array.cast(pa.float64())
-    whole = pc.and_(pc.equal(double, pc.floor(double)), pc.less(pc.abs(double), WHOLE_DOUBLES))
-    whole = pc.fill_null(whole, False)
-    integers = pc.if_else(whole, double, 0.0).cast(pa.int64()).cast(pa.string())
-    return pc.if_else(whole, integers, digits)
+    is_integer = pc.and_(pc.equal(double, pc.floor(double)), pc.less(pc.abs(double), WHOLE_DOUBLES))
+    is_integer = pc.fill_null(is_integer, False)
+    if not pc.any(is_integer).as_py():
+        return digits
+    integers = pc.if_else(is_integer, double, 0.0).cast(pa.int64()).cast(pa.string())
+    return pc.if_else(is_integer, integers, digits)
 
 
 def _decimals(array: pa.Array) -> pa.Array:
@@ -79,29 +96,48 @@ def _without_empty_fraction(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, r"[.]$", "")
 
 
-def _strings(array: pa.Array) -> tuple[pa.Array, int]:
-    """Texts with every line end a newline, and how many bytes in them are not UTF-8."""
-    replaced = 0
+def _strings(array: pa.Array) -> tuple[pa.Array, np.ndarray | None]:
+    """Texts with every line end a newline, and how many bytes in each are not UTF-8, None if all are."""
+    replaced = None
     bytes_of_texts = array.cast(pa.binary())
     try:
         texts = bytes_of_texts.cast(pa.string())
     except pa.ArrowInvalid:
-        decoded = [
-            None if item is None else item.decode("utf-8", "replace") for item in bytes_of_texts.to_pylist()
-        ]
+        given = bytes_of_texts.to_pylist()
+        decoded = [None if item is None else item.decode("utf-8", "replace") for item in given]
         texts = pa.array(decoded, pa.string())
-        replaced = sum(text.count("\ufffd") for text in decoded if text) - sum(
-            item.count("\ufffd".encode()) for item in bytes_of_texts.to_pylist() if item
+        replaced = np.array(
+            [
+                text.count(UNKNOWN) - item.count(UNKNOWN.encode()) if item and text else 0
+                for item, text in zip(given, decoded, strict=True)
+            ]
         )
     if pc.any(pc.match_substring(texts, "\r")).as_py():
         texts = pc.replace_substring(pc.replace_substring(texts, "\r\n", "\n"), "\r", "\n")
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), replaced
 
 
-def _told(texts: pa.Array, replaced: int) -> Texts:
-    broken = pc.filter(texts, pc.fill_null(pc.match_substring(texts, "\n"), False))
-    longest = pc.max(pc.utf8_length(broken)).as_py() or 0
-    return Texts(texts, replaced, len(broken), longest)
+def _noted(
+    texts: pa.Array,
+    replaced: np.ndarray | None,
+    times: np.ndarray | None = None,
+    places: pa.Array | None = None,
+) -> Texts:
+    """Texts with what the curator is told of them. replaced: bytes of each.
+
+    times: how often each occurs, once without it. places: of each row's text among them.
+    """
+    is_broken = pc.fill_null(pc.match_substring(texts, "\n"), False).to_numpy(zero_copy_only=False)
+    if times is None:
+        times = np.ones(len(texts), np.int64)
+    is_broken &= times > 0
+    longest = pc.max(pc.utf8_length(texts.filter(pa.array(is_broken)))).as_py() if is_broken.any() else 0
+    return Texts(
+        texts if places is None else texts.take(places),
+        0 if replaced is None else int(replaced @ times),
+        int(times[is_broken].sum()),
+        longest,
+    )
 
 
 def clean_texts(different: pa.Array) -> pa.Array | None:
@@ -127,15 +163,23 @@ def is_text(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (*tests, pt.is_fixed_size_binary))
 
 
+def fewest_characters(kind: pa.DataType) -> int:
+    """Characters that each value of a type is counted as; 0 of texts, each of which is counted as it is."""
+    if pt.is_dictionary(kind):
+        return fewest_characters(kind.value_type)
+    if is_text(kind):
+        return 0
+    return next((usual for is_of, usual in CHARACTERS if is_of(kind)), FEWEST_CHARACTERS)
+
+
 def text_bytes(array: pa.Array) -> int:
-    """Bytes of an array's texts when none is shared, or a little more; of other values, a character each."""
-    kind = array.type.value_type if pt.is_dictionary(array.type) else array.type
-    if not is_text(kind):
-        return len(array)
+    """Bytes of an array's texts when none is shared, or a little more; of other values, what is usual of each."""
+    if fewest := fewest_characters(array.type):
+        return len(array) * fewest
     if not pt.is_dictionary(array.type):
-        return array.nbytes
+        return int(array.nbytes)
     lengths = pc.binary_length(array.dictionary).cast(pa.int64())
-    return pc.sum(lengths.take(array.indices)).as_py() or 0
+    return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
 
 
 def text_lengths(array: pa.Array) -> pa.Array | None:

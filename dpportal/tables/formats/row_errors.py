@@ -48,10 +48,10 @@ def _lines(file: TextIO, skip: int) -> Iterator[str]:
             yield line
 
 
-def _ragged(row: int, found: int, width: int) -> UploadFault:
+def _ragged(row: int, fields: int, width: int) -> UploadFault:
     return UploadFault(
         "ragged",
-        f"Row {row:,} has {_fields(found)} where the first row has {_fields(width)}. "
+        f"Row {row:,} has {_fields(fields)} where the first row has {_fields(width)}. "
         "Correct that row (a delimiter inside a value needs quotation marks around the value) "
         "or choose another delimiter.",
         row=row,

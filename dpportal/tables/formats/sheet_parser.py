@@ -42,7 +42,7 @@ class SheetParser(WorkSheetParser):
         self._expat = expat.ParserCreate(namespace_separator="}")
         self._expat.buffer_text = True
         self._expat.StartElementHandler = self._begin
-        self._expat.StartDoctypeDeclHandler = _refuse_doctype
+        self._expat.StartDoctypeDeclHandler = refuse_doctype
 
     def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         """Each row's number, counted from 1, and its cells that hold something.
@@ -83,7 +83,7 @@ class SheetParser(WorkSheetParser):
             self._attributes = attributes
         elif name == ROW:
             self._attributes, self._blank = None, ""
-            self.row_counter = _whole(attributes["r"]) if "r" in attributes else self.row_counter + 1
+            self.row_counter = _integer(attributes["r"]) if "r" in attributes else self.row_counter + 1
             self.col_counter = 0
             self._rows.append((self.row_counter, []))
         elif name == MERGED:
@@ -120,7 +120,7 @@ class SheetParser(WorkSheetParser):
             self._blank = ""
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     """A row's number as an integer; some programs write 3.0."""
     number = float(text)
     if not number.is_integer():
@@ -128,6 +128,6 @@ def _whole(text: str) -> int:
     return int(number)
 
 
-def _refuse_doctype(*_: object) -> NoReturn:
+def refuse_doctype(*_: object) -> NoReturn:
     """Refuse a document type: no workbook has one, and its entities could unfold without end."""
     raise ValueError

@@ -98,7 +98,7 @@ def _batch(columns: Sequence[StoredFields]) -> pa.RecordBatch:
 
 def _has_few(column: pa.Array) -> bool:
     different = column.indices if pt.is_dictionary(column.type) else column
-    return pc.count_distinct(different).as_py() <= MOST_IN_DICTIONARY
+    return bool(pc.count_distinct(different).as_py() <= MOST_IN_DICTIONARY)
 
 
 def _texts(texts: pa.Array, *, few: bool) -> pa.Array:

@@ -16,6 +16,7 @@ from xml.parsers.expat import ExpatError
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.xml.constants import SHARED_STRINGS
 
 from dpportal.tables.facts import Oddities, Sheet, TableFacts
 from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
@@ -23,6 +24,7 @@ from dpportal.tables.formats.archives import parts_of
 from dpportal.tables.formats.csv_table import convert_csv
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.shared_strings import read_shared_strings
 from dpportal.tables.formats.sheet_parser import SheetParser
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits
 
@@ -33,6 +35,9 @@ UNPACKED = 0.8
 # Of markup, that is read however tightly a workbook is packed, and so often the file's own size: a cell takes as long
 # as a line of a CSV file, and sheets that name their cells are packed to a nineteenth at most.
 MARKUP_BYTES, MARKUP_RATIO = 2**25, 64
+# Cells with something inside, that are read however small a workbook is, and so many more of each byte of its file: a
+# program that packs tightly needs more than a byte for a cell.
+MOST_CELLS, CELLS_PER_BYTE = 2**19, 4
 # Of the parts that are read as trees before any row is: a style or a sheet's name takes a hundred times its letters.
 TREES, TREE_BYTES = ("xl/styles.xml", "xl/workbook.xml", "[Content_Types].xml"), 2**21
 SMALL_PART_BYTES, STEEPEST = 1 << 20, 1_000  # deflate reaches 1,032; sheets rarely pass 30
@@ -77,10 +82,22 @@ class Unpacked:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a sheet's rows reach. width: in columns, 0 where the first row says it. is_further: see `unpack_xlsx`."""
+    """How far a sheet's rows reach. width: in columns, 0 where the first row says it. is_further: see `unpack_xlsx`.
+
+    columns, cells, text_bytes: that there may be, cells with something inside and all their texts.
+    """
 
     is_further: bool
     width: int
+    columns: int
+    cells: int
+    text_bytes: int
+
+    @classmethod
+    def of(cls, reading: Reading) -> Reach:
+        width = 0 if reading.options.header else reading.further_columns
+        cells = MOST_CELLS + CELLS_PER_BYTE * reading.source.stat().st_size
+        return cls(reading.is_further, width, reading.limits.columns, cells, reading.most_text_bytes)
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,15 @@ class Workbook(ExcelReader):
             for sheet, relation in self.parser.find_sheets()
             if relation.target in self.valid_files and "chartsheet" not in relation.Type
         ]
+
+    def read_strings(self) -> None:
+        part = self.package.find(SHARED_STRINGS)
+        if part is None:
+            return
+        path = part.PartName[1:]
+        others = sum(info.file_size for info in self.archive.infolist() if info.filename != path)
+        with self.archive.open(path) as source:
+            self.shared_strings = read_shared_strings(source, others)
 
 
 def convert_xlsx(reading: Reading) -> TableFacts:
@@ -146,9 +172,7 @@ def unpack_xlsx(reading: Reading, target: Path) -> Unpacked:
     with target.open("w", encoding="utf-8", newline="") as file:
         try:
             with source.open("rb") as opened:
-                unfolded = replace(reading.limits, unfolded_bytes=reading.most_text_bytes)
-                reach = Reach(reading.is_further, 0 if options.header else reading.further_columns)
-                _write_rows(Workbook(opened), options.sheet, file, unpacked, unfolded, report, reach)
+                _write_rows(Workbook(opened), options.sheet, file, unpacked, report, Reach.of(reading))
         except UNREADABLE:
             # openpyxl meets a damaged part with whatever error its parsing stumbles over.
             raise damaged("XLSX") from None
@@ -184,24 +208,21 @@ def _check_parts(source: Path, limits: Limits) -> None:
 
 def _write_rows(
     workbook: Workbook,
-    wanted: str | None,
+    declared: str | None,
     file: TextIO,
     unpacked: Unpacked,
-    limits: Limits,
     report: Report,
     reach: Reach,
 ) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    width, written = reach.width, 0
+    width, written, filled_cells = reach.width, 0, 0
     due = 1
     # A damaged sheet may number many rows alike.
     for seen, (number, cells) in enumerate(
-        _sheet_rows(workbook, wanted, unpacked, report, is_further=reach.is_further), 1
+        _sheet_rows(workbook, declared, unpacked, report, is_further=reach.is_further), 1
     ):
-        if max(seen, number) > MOST_ROWS:
-            raise _too_many_rows()
-        if written > limits.unfolded_bytes:
-            raise unfolds_too_far(limits.unfolded_bytes)
+        filled_cells += len(cells)
+        _check_size(reach, max(seen, number), filled_cells, written)
         filled = max(cells, default=0)
         if not filled:
             continue
@@ -212,8 +233,8 @@ def _write_rows(
         if reach.is_further and is_row and (filled > width or _is_too_long(cells)):
             unpacked.spoiled += 1
             continue
-        if max(filled, width) > limits.columns:
-            raise _too_wide(number, limits)
+        if max(filled, width) > reach.columns:
+            raise _too_wide(number, reach.columns)
         if filled > width:
             raise _ragged(number, filled, width)
         written += writer.writerow([cells.get(place, "") for place in range(1, width + 1)])
@@ -223,16 +244,26 @@ def _write_rows(
         )
 
 
+def _check_size(reach: Reach, rows: int, cells: int, text_bytes: int) -> None:
+    """Raise UploadFault if a sheet has had more than it may have."""
+    if rows > MOST_ROWS:
+        raise _too_many_rows()
+    if text_bytes > reach.text_bytes:
+        raise unfolds_too_far(reach.text_bytes)
+    if cells > reach.cells:
+        raise _too_many_cells(reach.cells)
+
+
 def _is_too_long(cells: dict[int, str]) -> bool:
     """Whether a row cannot be written on a line, even if all of it has to be quoted."""
     return sum(len(text.encode()) + text.count('"') + 3 for text in cells.values()) > MAX_LINE_BYTES
 
 
 def _sheet_rows(
-    workbook: Workbook, wanted: str | None, unpacked: Unpacked, report: Report, *, is_further: bool
+    workbook: Workbook, declared: str | None, unpacked: Unpacked, report: Report, *, is_further: bool
 ) -> Iterator[tuple[int, dict[int, str]]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
-    sheet = _chosen(workbook, wanted, unpacked)
+    sheet = _chosen(workbook, declared, unpacked)
     size = max(1, workbook.archive.getinfo(sheet.path).file_size)
     with workbook.archive.open(sheet.path) as part:
         parser = SheetParser(
@@ -252,22 +283,21 @@ def _sheet_rows(
         unpacked.uncached, unpacked.merged = parser.uncached, parser.merged
 
 
-def _chosen(workbook: Workbook, wanted: str | None, unpacked: Unpacked) -> SheetPart:
+def _chosen(workbook: Workbook, declared: str | None, unpacked: Unpacked) -> SheetPart:
     """The sheet to read; notes the names of all."""
     sheets = workbook.sheets
     unpacked.sheets = tuple(Sheet(sheet.name, sheet.hidden) for sheet in sheets)
     if not sheets:
         raise UploadFault("empty", "This workbook has no sheet with cells. Upload one that has a table.")
-    if wanted is None:
+    if declared is None:
         sheet = next((s for s in sheets if not s.hidden), sheets[0])
+    elif declared in (names := [s.name for s in sheets]):
+        sheet = sheets[names.index(declared)]
     else:
-        found = next((s for s in sheets if s.name == wanted), None)
-        if found is None:
-            raise UploadFault(
-                "sheet",
-                "This workbook has no sheet of the declared name. Give the sheet that name, or declare another.",
-            )
-        sheet = found
+        raise UploadFault(
+            "sheet",
+            "This workbook has no sheet of the declared name. Give the sheet that name, or declare another.",
+        )
     unpacked.sheet = sheet.name
     return sheet
 
@@ -303,10 +333,18 @@ def _too_many_rows() -> UploadFault:
     )
 
 
-def _too_wide(row: int, limits: Limits) -> UploadFault:
+def _too_many_cells(most: int) -> UploadFault:
+    return UploadFault(
+        "unfolds",
+        f"This workbook has more than {most:,} cells, far more than a table in a file of its size, so a program filled "
+        "it. Save the table as CSV and upload that file.",
+    )
+
+
+def _too_wide(row: int, columns: int) -> UploadFault:
     return UploadFault(
         "columns",
-        f"Row {row:,} reaches beyond column {limits.columns}; at most {limits.columns:,} columns are read. "
+        f"Row {row:,} reaches beyond column {columns}; at most {columns:,} columns are read. "
         "Keep the columns that you want to publish and upload again.",
         row=row,
     )

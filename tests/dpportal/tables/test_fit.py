@@ -46,7 +46,7 @@ def table(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("fit")
     source, target = folder / "table.csv", folder / "table.parquet"
     source.write_text("\n".join(";".join(row) for row in [NAMES, *ROWS]) + "\n")
-    convert(source, target, source.name, OPTIONS, lambda done, total: None)
+    convert(source, target, source.name, OPTIONS)
     return target
 
 
@@ -113,7 +113,7 @@ def test_the_most_frequent_misfits_are_told_with_their_rows(found, attribute):
 def test_only_the_ten_most_frequent_are_told(table, tmp_path):
     source, target = tmp_path / "t.csv", tmp_path / "t.parquet"
     source.write_text("code\n" + "".join(f"c{n:02}\n" * (n + 1) for n in range(30)))
-    convert(source, target, source.name, OPTIONS, lambda done, total: None)
+    convert(source, target, source.name, OPTIONS)
     [column] = fit_table(target, Domain((Categorical("code", values=("z",)),)), OPTIONS, None).columns
     assert [(m.text, m.rows) for m in column.frequent] == [(f"c{n:02}", n + 1) for n in range(29, 19, -1)]
     assert column.undeclared == 30 * 31 // 2
@@ -147,7 +147,7 @@ def test_without_persons_only_closed_columns_leave_rows_out(table):
 def test_numbers_compared_as_numbers_fit_however_they_are_written(tmp_path):
     source, target = tmp_path / "t.csv", tmp_path / "t.parquet"
     source.write_text("code\n1\n1.0\n01\n2\nU\n")
-    convert(source, target, source.name, OPTIONS, lambda done, total: None)
+    convert(source, target, source.name, OPTIONS)
     [column] = fit_table(
         target, Domain((Categorical("code", values=("1",), as_numbers=True),)), OPTIONS, None
     ).columns

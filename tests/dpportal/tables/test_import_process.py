@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpportal.tables import Limits, ReadOptions, TableFacts, UploadFault, convert, first_rows
+from dpportal.tables import ImportContext, Limits, ReadOptions, TableFacts, UploadFault, convert, first_rows
 from dpportal.tables.formats.csv_table import accounted, understand
 from dpportal.tables.formats.encoding import plain_text
 from mechanisms.microdata.mechanism import MOST_COLUMNS
@@ -334,7 +334,10 @@ def test_progress_is_told_in_bytes_and_ends_with_the_table(tmp_path):
     (tmp_path / "upload").write_bytes(b"n,t\n" + b"1,x\n" * 3_000_000)
     told: list[tuple[int, int]] = []
     facts = convert(
-        tmp_path / "upload", tmp_path / "t", "t.csv", on_progress=lambda *report: told.append(report)
+        tmp_path / "upload",
+        tmp_path / "t",
+        "t.csv",
+        context=ImportContext(lambda *report: told.append(report)),
     )
     assert facts.rows == 3_000_000
     assert {total for _done, total in told} == {12_000_004}
@@ -358,7 +361,7 @@ def test_a_progress_call_that_raises_ends_the_child_and_leaves_nothing(tmp_path)
 
     before = children()
     with pytest.raises(AbortedError):
-        convert(tmp_path / "upload", tmp_path / "t", "t.csv", on_progress=abort)
+        convert(tmp_path / "upload", tmp_path / "t", "t.csv", context=ImportContext(abort))
     assert [path.name for path in tmp_path.iterdir()] == ["upload"]
     assert children() <= before
 
@@ -383,5 +386,10 @@ def test_as_many_columns_as_a_synthetic_table_may_have_are_read_in_the_memory_th
     names = ",".join(f"c{number}" for number in range(columns))
     rows = (",".join(str((row * 7 + number) % 10) for number in range(columns)) for row in range(6_000))
     (tmp_path / "upload").write_text("\n".join([names, *rows]) + "\n")
-    facts = convert(tmp_path / "upload", tmp_path / "table.parquet", "wide.csv", sketch_key=b"k" * 32)
+    facts = convert(
+        tmp_path / "upload",
+        tmp_path / "table.parquet",
+        "wide.csv",
+        context=ImportContext(sketch_key=b"k" * 32),
+    )
     assert (facts.rows, len(facts.columns), bool(facts.sketch)) == (6_000, columns, True)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpportal.tables import convert
+from dpportal.tables import ImportContext, convert
 from dpportal.tables.meaning.number_syntax import PLAIN_NUMBER
 from dpportal.tables.similarity.field_digests import Fields
 from dpportal.tables.similarity.sketch import Likeness, Sample, Sketch, Sketcher, likeness
@@ -139,11 +139,15 @@ def test_a_sample_counts_every_occurrence_of_what_it_keeps():
 def test_a_table_has_one_sketch_in_every_form_with_or_without_which_its_digest_is_the_same(tmp_path):
     people(1, 3000).to_csv(tmp_path / "upload", index=False)
     plain = convert(tmp_path / "upload", tmp_path / "t.parquet", "t.csv")
-    facts = convert(tmp_path / "upload", tmp_path / "t.parquet", "t.csv", sketch_key=KEY)
+    facts = convert(
+        tmp_path / "upload", tmp_path / "t.parquet", "t.csv", context=ImportContext(sketch_key=KEY)
+    )
     assert plain.sketch == b"" and plain.content_digest == facts.content_digest
     changed = people(1, 3000).sample(frac=1, random_state=1).rename(columns={"age": "z"})
     changed.to_excel(tmp_path / "upload", index=False, engine="openpyxl")
-    other = convert(tmp_path / "upload", tmp_path / "u.parquet", "t.xlsx", sketch_key=KEY)
+    other = convert(
+        tmp_path / "upload", tmp_path / "u.parquet", "t.xlsx", context=ImportContext(sketch_key=KEY)
+    )
     assert likeness(Sketch.from_bytes(facts.sketch), Sketch.from_bytes(other.sketch)) == Likeness(1.0, 4, 4)
 
 
@@ -180,7 +184,9 @@ def test_sketch_and_digest_are_what_every_later_version_must_make(tmp_path, rows
         }
     )
     table.to_csv(tmp_path / "upload", index=False)
-    facts = convert(tmp_path / "upload", tmp_path / "t.parquet", "t.csv", sketch_key=KEY)
+    facts = convert(
+        tmp_path / "upload", tmp_path / "t.parquet", "t.csv", context=ImportContext(sketch_key=KEY)
+    )
     assert [column.kind for column in facts.columns] == ["integer", "real", "text", "text"]
     texts = {name: [text.removeprefix(" ") for text in table[name]] for name in table}
     digests = [[field_digest(text) for text in column] for column in texts.values()]
